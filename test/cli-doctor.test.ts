@@ -43,7 +43,7 @@ describe.concurrent("keryx doctor", () => {
 		const run = await keryx(["doctor"], { env: { KERYX_HOME: path } });
 		expect(run).toMatchObject({ code: 0, stderr: "" });
 		const looks = run.stdout.trimEnd().split("\n");
-		expect(looks.filter((line) => line.startsWith("ok     "))).toHaveLength(14);
+		expect(looks.filter((line) => line.startsWith("ok     "))).toHaveLength(18);
 		expect(run.stdout).toContain(`ok     node: Node ${process.versions.node}`);
 		expect(run.stdout).toContain("ok     keryx: not running; commands open the store themselves");
 		expect(run.stdout).toMatch(/ok {5}store: .*keryx\.db, \d+ KB, schema version \d+\n/);

@@ -40,8 +40,6 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"keryx restore keryx.backup --check   # is it whole?": "stops Keryx; test/keeping/backup.test.ts runs it",
 	"keryx archive run --dry-run              # what would go now":
 		"needs archives; test/keeping/retention.test.ts",
-	"keryx link                        # a link for one browser; it works once, within ten minutes":
-		"names a login that was made",
 	"tailscale serve --bg 7717": "needs Tailscale",
 	"docker compose up --build --detach": "needs an engine for containers",
 	"npm install --global keryx": "needs the published package and a service manager",

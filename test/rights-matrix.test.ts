@@ -10,7 +10,7 @@ import { endpoints } from "../src/http/endpoints.ts";
 import { systemClock } from "../src/time/index.ts";
 import { createAttachTool, createWebFetchTool } from "../src/tools/index.ts";
 import { Scene } from "./gateway/support.ts";
-import { onPort, type Ported } from "./http/port.ts";
+import { loginOf, onPort, type Ported, SECRET } from "./http/port.ts";
 import { ProcessHome } from "./support/process-home.ts";
 
 const DOCUMENT = new URL("../docs/reference/rights.md", import.meta.url);
@@ -177,7 +177,14 @@ describe("the tables of docs/reference/rights.md", () => {
 	async function endpointTable(): Promise<string> {
 		const roles = ["operator", "approver", "agent", "reader"] as const;
 		const tokens = await Promise.all(roles.map((role) => keryx.token(role, { name: `matrix-${role}` })));
-		const callers = [...tokens.map((bearer) => ({ bearer })), {}];
+		const people = ["member", "guest"] as const;
+		const logins = await inTurn(people, async (role) => {
+			const body = { person: `matrix-${role}`, role };
+			const { body: link } = await keryx.call("POST", "/api/logins", { bearer: SECRET, body });
+			const login = loginOf(await keryx.call("GET", link.path as string));
+			return { headers: { ...login, origin: `http://127.0.0.1:${keryx.port}` } };
+		});
+		const callers = [...tokens.map((bearer) => ({ bearer })), ...logins, {}];
 		const rows: string[] = [];
 		const seen = new Set<string>();
 		const paths = [
@@ -208,7 +215,10 @@ describe("the tables of docs/reference/rights.md", () => {
 			});
 			rows.push(`| \`${method} ${path}\` | ${cells.join(" | ")} |`);
 		}
-		return table(["call", ...roles.map((role) => `${role} token`), "nobody"], rows.sort());
+		return table(
+			["call", ...roles.map((role) => `${role} token`), ...people.map((role) => `${role} login`), "nobody"],
+			rows.sort(),
+		);
 	}
 
 	test("say what is so", async () => {

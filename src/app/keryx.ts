@@ -38,7 +38,7 @@ import {
 	type Served,
 	type WebhookRoute,
 } from "../http/index.ts";
-import { Backups, Retention } from "../keeping/index.ts";
+import { Backups, logEvents, Retention, startTraces } from "../keeping/index.ts";
 import { type Engine, openEngine, type Store, storeOn, systemIds } from "../store/index.ts";
 import type { Tool } from "../tools/index.ts";
 import { channelSetup } from "./channel-setup.ts";
@@ -54,6 +54,7 @@ import {
 	pseudonymKey,
 	storeUrlOf,
 } from "./home.ts";
+import { journalOf } from "./journal.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
 import { mcpSetup } from "./mcp-setup.ts";
 import { modelSetup } from "./model-setup.ts";
@@ -139,7 +140,10 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 	const home = openHome(resolve(options.home));
 	const { config, isFollowed, isGiven } = configOf(options, home.path, env);
 	const { values, secrets } = config;
-	const report = hiding(options.report ?? ON_STDERR, config);
+	const live = new LiveConfig(values);
+	const shown = options.report ?? ON_STDERR;
+	const journal = journalOf({ home: home.path, live, secrets, clock, shown, isKept: access === "own" });
+	const report = journal.report;
 	const ids = systemIds(clock);
 	const isFirst = isFirstWithWalls(home);
 	const trouble = hearTrouble(report, clock.now);
@@ -156,9 +160,10 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 	trouble.record(store);
 	try {
 		const paced = pacedLog((text) => report.warn(text), clock);
+		let logged: ReturnType<typeof logEvents> | null = null;
+		let traced: ReturnType<typeof startTraces> | null = null;
 		const log = (message: string, error: unknown) =>
 			paced.write(error === undefined ? message : `${message}: ${wordsOf(error)}`);
-		const live = new LiveConfig(values);
 		const folders = workspaceFolders(home.path, isGiven ? inHome(values, home.path) : values.workspace, env);
 		const given = options.channels ?? [];
 		const parts = createParts({
@@ -289,6 +294,15 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			await leaveHome(folders, store, report, { isFirst: isFirst && options.tellsOfWalls === true });
 			await tidyAfterWalls(home.path, { store, now: clock.now, output: report });
 			isBegun = true;
+			logged = logEvents(store, journal.log, clock);
+			traced = startTraces({
+				store,
+				clock,
+				endpoint: () => live.values.traces.endpoint ?? null,
+				version: version(),
+				log: journal.log,
+			});
+			journal.log.write("info", "gateway", "started", { version: version(), pid: process.pid });
 			const { model, chat } = setUp();
 			if (isFollowed && !model && !chat) await store.beginFirstRun();
 			// What an earlier Keryx left behind is gone by now.
@@ -348,8 +362,11 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			await served?.close();
 			await parts.close();
 			api.close();
+			await Promise.all([logged?.end(), traced?.end()]);
 			await store.close();
 			paced.end();
+			if (isBegun) journal.log.write("info", "gateway", "stopped");
+			await journal.log.end();
 		};
 		return {
 			...once(start, stop),
@@ -360,6 +377,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 		};
 	} catch (error) {
 		await store.close();
+		await journal.log.end();
 		throw error;
 	}
 }
@@ -439,7 +457,3 @@ const ON_STDERR: Report = {
 	warn: (text) => void process.stderr.write(`keryx: ${text}\n`),
 	note: () => {},
 };
-
-function hiding({ warn, note }: Report, { secrets }: LoadedConfig): Report {
-	return { warn: (text) => warn(secrets.hide(text)), note: (text) => note(secrets.hide(text)) };
-}

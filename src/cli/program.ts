@@ -194,6 +194,11 @@ export const COMMANDS: readonly Listed[] = [
 		load: async () => (await import("./commands/schedule.ts")).addSchedule,
 	},
 	{
+		term: "login [options]",
+		about: texts.login.about,
+		load: async () => (await import("./commands/login.ts")).addLogin,
+	},
+	{
 		term: "link [platform:id] [platform:id]",
 		about: texts.link.about,
 		load: async () => (await import("./commands/link.ts")).addLink,

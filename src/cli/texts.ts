@@ -496,7 +496,7 @@ Exit codes: 0 done, 1 failure (no such conversation, unreadable store), 2 wrong 
 			noneRunning: "Nothing is running: --all also shows what has ended.",
 		},
 		logs: {
-			about: "show the output of a program",
+			about: "show the output of a program, or Keryx's own log",
 			follow: "keep showing new output until it ends or you press Ctrl-C",
 			lines: "how many of the last lines; all: from the beginning",
 			raw: "also on a terminal, show the output unchanged, with colours and everything else",
@@ -509,6 +509,7 @@ Examples:
   $ keryx logs 4f2a -f -n 0            only new output
   $ keryx logs 4f2a -n all > build.log
   $ keryx logs 4f2a --json
+  $ keryx logs gateway -f              Keryx's own log
 
 Exit codes: 0 done, 1 failure (no such process, or with -f its host died), 2 wrong usage.`,
 			nothing: (id: Shown) => `${id} has printed nothing, or its log is gone.`,
@@ -1053,6 +1054,56 @@ Examples:
 Exit codes: 0 done, 1 failure (no such job), 2 wrong usage.`,
 		},
 	},
+	gatewayLog: {
+		none: (path: Shown) => `There is no log yet: ${path} is written while Keryx runs.`,
+	},
+	login: {
+		about: "log people in to the page, each with their own role",
+		for: "the person's name here: small letters, digits, _ and -",
+		role: (roles: Shown) => `what they may do: ${roles}`,
+		who: "say whom the link is for: --for <person>",
+		help: `
+Prints a link that logs one browser in as this person, once, within ten minutes. A member sees and reaches only their own
+conversations; a guest can talk and read, and change nothing; an owner can do everything. The role also holds for the logins this
+person already has. For yourself, use \`keryx link\`.
+
+Examples:
+  $ keryx login --for ana
+  $ keryx login --for ana --role guest
+  $ keryx link telegram:12345 web:person:ana
+
+The last one makes ana and that Telegram account the same person, who then sees both kinds of conversations on the page.
+
+Exit codes: 0 done, 1 failure, 2 wrong usage.`,
+		open: (person: Shown, role: Shown) =>
+			`Send it to ${person}, who is a ${role} here. It works once, within ten minutes.`,
+		list: {
+			about: "show which browsers were logged in, newest first",
+			none: "Nobody was logged in yet.",
+			operator: "operator",
+			help: `
+Examples:
+  $ keryx login list
+  $ keryx login list --json
+
+Columns: id, person, role, state (valid, expired, revoked), made, until.
+Exit codes: 0 done, 1 failure, 2 wrong usage.`,
+		},
+		revoke: {
+			about: "log somebody out, at once",
+			which: "a person, for all their logins and unused links, or the id of one login",
+			done: (which: Shown, ended: number) =>
+				ended === 1 ? `Ended 1 login of ${which}.` : `Ended ${ended} logins of ${which}.`,
+			help: `
+Open pages and terminals of these logins close at once.
+
+Examples:
+  $ keryx login revoke ana
+  $ keryx login revoke Zx81kQ0vLw_m
+
+Exit codes: 0 done, 1 failure, 2 wrong usage.`,
+		},
+	},
 	link: {
 		about: "log in a browser, or link two platform ids to one person",
 		of: "an id that Keryx already knows",
@@ -1179,12 +1230,14 @@ Examples:
 			open: (home: Shown) => `other users can look into ${home}`,
 			openRemedy: (home: Shown) => `chmod 700 ${home}, or \`${KERYX} doctor --fix\``,
 			fixed: (home: Shown) => `${home} is now private to this user`,
+			mends: (home: Shown) => `make ${home} private to this user (chmod 700)`,
 		},
 		files: {
 			fine: "store, keys and socket are private to this user",
 			open: (files: Shown) => `other users can open ${files}`,
 			openRemedy: `chmod 600 each of them, or run \`${KERYX} doctor --fix\``,
 			fixed: (files: Shown) => `${files}: now private to this user`,
+			mends: (files: Shown) => `make ${files} private to this user (chmod 600)`,
 		},
 		disk: {
 			free: (free: Shown, home: Shown) => `${free} free on the disk with ${home}`,
@@ -1198,7 +1251,39 @@ Examples:
 			oldRemedy: (oldest: Shown) => `install git ${oldest} or newer`,
 			missing: (hint: Shown) => `${hint}; or set checkpoints.enabled to false`,
 		},
-		fix: "fix what can be fixed: permissions, the search index",
+		fix: "fix what can be fixed safely: permissions, the search index",
+		dryRun: "with --fix: say what would be fixed, and change nothing",
+		wouldFix: (indent: Shown, what: Shown) => `${indent}--fix would: ${what}`,
+		log: {
+			none: "nothing was logged yet",
+			fine: (path: Shown, files: Shown, size: Shown, level: Shown) =>
+				`${path}: ${files}, ${size}, from level ${level} up`,
+			debugRemedy: `\`${KERYX} config set log.level info\` once you have seen what you were looking for`,
+		},
+		retention: {
+			off: "conversations are kept for ever (retention.days is 0)",
+			on: (days: Shown) => `conversations nobody has used for ${days} days are archived and deleted`,
+		},
+		logins: {
+			fine: (logins: Shown, people: Shown) => `${logins} to the page, of ${people}`,
+			expired: (found: Shown, who: Shown) => `${found}; the last login of ${who} has expired`,
+			remedy: `\`${KERYX} login --for <person>\` makes a new link, \`${KERYX} link\` one for yourself`,
+		},
+		proxy: {
+			none: "no proxy; only this machine reaches the page",
+			fine: (url: Shown, proxies: Shown) => `people use ${url}; forwarded headers count from ${proxies}`,
+			everybody: (network: Shown) => `http.trusted_proxies names ${network}, which is everybody`,
+			everybodyRemedy:
+				"name the address of your proxy alone: anybody else could pretend to be another client",
+			unused: "http.trusted_proxies has no effect without http.public_url",
+			unusedRemedy: "set http.public_url to the address people use: docs/guides/behind-tls.md",
+			open: (host: Shown) => `Keryx listens on ${host} without TLS`,
+			openRemedy: "put TLS in front of it: docs/guides/behind-tls.md",
+			plain: (url: Shown) => `http.public_url is ${url}, which is not encrypted`,
+			untrusted: (url: Shown) =>
+				`people use ${url}, but no proxy is trusted: all requests count as one client's`,
+			untrustedRemedy: "name your proxy in http.trusted_proxies, such as 127.0.0.1",
+		},
 		quick: "do not call the model or check every row of the store",
 		rebuild: "rebuild the search index, whatever its state",
 		help: `
@@ -1207,6 +1292,7 @@ Works with and without a running Keryx. Nothing is changed without --fix or --re
 Examples:
   $ keryx doctor
   $ keryx doctor --quick --json
+  $ keryx doctor --fix --dry-run
   $ keryx doctor --fix
 
 Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wrong usage.`,
@@ -1280,6 +1366,7 @@ Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wro
 			remedy: `export what there is (\`${KERYX} sessions export -o all.jsonl\`), restore a backup, and report this`,
 			search: "it works",
 			searchWhole: "it works and includes every message and title",
+			mends: "rebuild the search index from the messages",
 			searchRemedy: `\`${KERYX} doctor --fix\` rebuilds the search index`,
 			rebuilt: (rows: Shown) => `rebuilt: ${rows}`,
 			rebuilding: (rows: Shown) => `rebuilding the search index: ${rows}`,

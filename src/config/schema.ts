@@ -517,6 +517,27 @@ export const configSchema = z
 			.prefault({}),
 		/** Conversations that nobody has used for so long are archived and deleted; 0: never. */
 		retention: z.strictObject({ days: whole(0, 36_500).default(0) }).prefault({}),
+		/** Keryx's own log, in logs/gateway.log of its home. */
+		log: z
+			.strictObject({
+				level: z.enum(["debug", "info", "warn", "error"]).default("info"),
+				/** What stderr gets of it: sentences of warnings, or every line as JSON. */
+				stderr: z.enum(["text", "json"]).default("text"),
+				/** A file of this size becomes an older one. */
+				file_mb: whole(1, 1000).default(10),
+				/** So many older ones are kept. */
+				keep: whole(0, 100).default(5),
+			})
+			.prefault({}),
+		/** The way of each message, for a collector of OpenTelemetry; left out: none is told. */
+		traces: z
+			.strictObject({
+				endpoint: z
+					.string()
+					.refine(isOrigin, "must be an address such as http://127.0.0.1:4318, without a path")
+					.optional(),
+			})
+			.prefault({}),
 		events: z.strictObject({ keep_days: whole(1, 36_500).default(30) }).prefault({}),
 		shutdown: z
 			.strictObject({

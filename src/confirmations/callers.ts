@@ -1,14 +1,19 @@
 // Who may do what. Roles come from authentication alone; nothing that a caller sends with its request changes them.
 import type { AuditVia, ConfirmationScope, TokenRole } from "../store/index.ts";
 
+/** What a token is for, or what somebody is who logged in to the page; an owner who did is an operator. */
+type CallerRole = TokenRole | "member" | "guest";
+
 /** Somebody who was authenticated. */
 export interface Caller {
-	/** As the audit names it: `operator`, `token:<name>`, `<platform>:<id>` of a chat. */
+	/** As the audit names it: `operator`, `token:<name>`, `person:<name>` of a login, `<platform>:<id>` of a chat. */
 	readonly who: string;
-	readonly role: TokenRole;
+	readonly role: CallerRole;
 	readonly via: AuditVia;
 	/** The one conversation that it may name; null: any. */
 	readonly sessionKey: string | null;
+	/** Of a member or a guest: they read what was asked in their own conversations. */
+	readonly principal?: string | null;
 }
 
 export type Attempt =
@@ -22,10 +27,10 @@ export type Attempt =
 	| "accept_audit"
 	| "tokens";
 
-const MAY: Readonly<Record<Attempt, readonly TokenRole[]>> = {
+const MAY: Readonly<Record<Attempt, readonly CallerRole[]>> = {
 	request: ["agent", "operator"],
-	read: ["agent", "approver", "reader", "operator"],
-	resolve: ["approver", "operator"],
+	read: ["agent", "approver", "reader", "operator", "member", "guest"],
+	resolve: ["approver", "operator", "member"],
 	cancel: ["agent", "operator"],
 	consume: ["agent", "operator"],
 	grant: ["approver", "operator"],
@@ -38,7 +43,9 @@ export function may({ role }: Pick<Caller, "role">, attempt: Attempt): boolean {
 	return MAY[attempt].includes(role);
 }
 
-/** An agent sees what it asked for; everybody else who may read sees all. */
-export function readingScope({ role, who }: Caller): ConfirmationScope {
+/** An agent sees what it asked for, a person what was asked in their conversations; everybody else who may read sees all. */
+export function readingScope({ role, who, principal }: Caller): ConfirmationScope {
+	if (role === "member" || role === "guest")
+		return { kind: "principal", principal: principal ?? "", profile: null };
 	return role === "agent" ? { kind: "asker", askedBy: who } : { kind: "operator" };
 }

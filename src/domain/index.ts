@@ -6,6 +6,7 @@ export { ACTION_ALPHABET, actionName, foldedAction } from "./action-name.ts";
 export { type AddressOptions, addressDigest, isShared, resolveAddress } from "./address/address.ts";
 export { type AliasPair, personId } from "./address/aliases.ts";
 export { readableKey } from "./address/key.ts";
+export { pageSource, pageUser } from "./address/page-people.ts";
 export {
 	builtInPlatforms,
 	createPlatforms,

@@ -27,6 +27,7 @@ export type {
 	SendResult,
 } from "./channel.ts";
 export type { Actions } from "./commands/actions.ts";
+export { assertMayDecide } from "./commands/confirmations.ts";
 export { type ChatCommand, COMMANDS as commandList, type CommandCall } from "./commands/index.ts";
 export { tellStory } from "./commands/why.ts";
 export {

@@ -7,8 +7,8 @@ import { getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import { may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
+import { assertMayDecide } from "../gateway/index.ts";
 import { type Secrets, withoutNames } from "../secrets/index.ts";
-import { OPERATOR } from "../store/index.ts";
 import { systemClock } from "../time/index.ts";
 import { addAttachments, largestBody } from "./attachments.ts";
 import { addBridgeFiles } from "./bridge-files.ts";
@@ -25,7 +25,9 @@ import { createFront } from "./entry/front.ts";
 import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./entry/guards.ts";
 import { htmlPage } from "./entry/html.ts";
 import { acceptsHtml, addPage, isForDiagrams, loadPage } from "./entry/page.ts";
+import { isPerson, mayPersonCall } from "./entry/people.ts";
 import { prefixedProfile, routedPath } from "./entry/profile-prefix.ts";
+import { scopeOf } from "./entry/scope.ts";
 import { type App, type AppEnvironment, originOf } from "./environment.ts";
 import { needsProof, needsToken, shownPath, statusOf, toKeryxError } from "./errors.ts";
 import { Feed } from "./events/feed.ts";
@@ -33,7 +35,7 @@ import { addEvents, addTransfer } from "./events/streams.ts";
 import { handlers } from "./handlers.ts";
 import { StrangersHealth } from "./health.ts";
 import { addMcp, challenge } from "./mcp.ts";
-import { addObservation } from "./observe.ts";
+import { addObservation } from "./observe/observe.ts";
 import { addOpenAi, isOpenAiPath, toOpenAiError } from "./openai/index.ts";
 import { error } from "./schemas.ts";
 import { addTerminals } from "./terminal/terminals.ts";
@@ -52,6 +54,9 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"approvePairing",
 	"denyPairing",
 	"loginLink",
+	"logins",
+	"offerLogin",
+	"revokeLogins",
 	"setModel",
 	"setBusy",
 	"setTitle",
@@ -128,6 +133,11 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 				entrance: c.env.entrance.kind,
 				page: page && pageAddress(c, host),
 				signal: AbortSignal.any([c.req.raw.signal, closing.signal]),
+				assertMayDecide: async (asked, grant) => {
+					if (!visitor || !isPerson(visitor)) return;
+					const { role, principal } = visitor;
+					await assertMayDecide(asked, grant, { role, principal, store: host.store });
+				},
 			});
 		});
 	app.get("/login", (c) => login(c, access, rates));
@@ -153,7 +163,8 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 			};
 			const handle = handlers[name] as (input: object, call: object) => Promise<object>;
 			const signal = AbortSignal.any([c.req.raw.signal, closing.signal]);
-			const visitor = c.get("visitor");
+			// A stranger does not get this far.
+			const visitor = c.get("visitor") as Visitor;
 			return c.json(
 				await handle(input, {
 					host,
@@ -161,7 +172,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 					health,
 					access,
 					visitor,
-					scope: OPERATOR,
+					scope: scopeOf(visitor),
 					profile: prefixedProfile(c, host),
 					signal,
 				}),
@@ -279,7 +290,7 @@ function isForAnybody(method: string, path: string): boolean {
 	return method === "POST" ? path === "/confirm" : method === "GET" && /^\/confirm\/[^/]+$/.test(path);
 }
 
-/** Readers read, operators do everything, agents talk through /v1 and have no other business here. */
+/** Readers read, operators do everything, agents talk through /v1 alone, and members and guests have a list of their own. */
 function assertMayCall(
 	host: ApiHost,
 	{
@@ -298,28 +309,38 @@ function assertMayCall(
 				c.header("allow", "GET");
 				throw new KeryxError("http.method", "only GET is supported here");
 			}
+			if (visitor && isPerson(visitor)) {
+				const own = await host.confirmations.list({ status: "pending", limit: MOST_COUNTED }, visitor);
+				return c.json({ ...(await health.read()), pending_count: own.length });
+			}
 			if (kind !== "socket" && (!visitor || visitor.role === "agent" || visitor.role === "channel"))
 				return c.json(await health.read());
 		}
 		if (!visitor) rates.assertStranger(c);
 		if (kind !== "socket") assertDeclaredSize(c.req.raw, largestBody(path, limit, host.attachmentLimit));
 		if (!visitor) throw needsToken(kind);
-		const isAgents = isOpenAiPath(path);
-		const allowed =
-			visitor.role === "channel"
-				? isBridgePath(path, visitor.channel)
-				: visitor.role === "operator" || (visitor.role === "agent" ? isAgents : reads);
+		const allowed = visitor.role === "operator" || mayCall(visitor, method, path);
 		if (!allowed) await refuse(host, visitor, `${method} ${path}`);
 		await next();
 		return undefined;
 	};
 }
 
+/** Of everybody but the operator. */
+function mayCall(visitor: Visitor, method: string, path: string): boolean {
+	if (isPerson(visitor)) return mayPersonCall(visitor, method, path);
+	if (visitor.role === "channel") return isBridgePath(path, visitor.channel);
+	if (visitor.role === "agent") return isOpenAiPath(path);
+	return method === "GET" || method === "HEAD";
+}
+
 function assertProof(host: ApiHost) {
 	return async (c: Context<AppEnvironment>, next: () => Promise<void>): Promise<void> => {
 		const visitor = c.get("visitor");
 		if (!visitor?.proven) throw needsProof();
-		if (!may(visitor, "tokens")) await refuse(host, visitor, `${c.req.method} ${c.req.path}`);
+		// What people may call was settled before: it holds for what asks for proof, too, which a login is.
+		if (!isPerson(visitor) && !may(visitor, "tokens"))
+			await refuse(host, visitor, `${c.req.method} ${c.req.path}`);
 		await next();
 	};
 }
@@ -333,6 +354,8 @@ async function refuse({ confirmations, store }: ApiHost, visitor: Visitor, what:
 }
 
 const LONGEST_NOTED = 200;
+/** Of a person's own confirmations that wait. */
+const MOST_COUNTED = 100;
 
 async function login(c: Context<AppEnvironment>, access: Access, rates: Rates): Promise<Response> {
 	const { entrance } = c.env;

@@ -3,9 +3,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { conversationId, type Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { OPERATOR, type Store } from "../store/index.ts";
+import type { Store } from "../store/index.ts";
 import { type ApiHost, running } from "./call.ts";
+import type { Visitor } from "./entry/auth.ts";
 import { tooLarge } from "./entry/guards.ts";
+import { scopeOf } from "./entry/scope.ts";
 import type { App } from "./environment.ts";
 import { error } from "./schemas.ts";
 
@@ -122,7 +124,7 @@ export function addAttachments(app: App, host: ApiHost): void {
 		const { conversation, digest } = c.req.valid("param");
 		const { media_type: asked = "" } = c.req.valid("query");
 		const bytes = await host.store.blob({
-			scope: OPERATOR,
+			scope: scopeOf(c.get("visitor") as Visitor),
 			conversation: conversationId(conversation),
 			digest,
 		});

@@ -1,5 +1,11 @@
 // What each call does: a few words to the store or the gateway, and the answer on its way to the wire.
-import { type ConversationId, conversationId, sessionId, toWireLimitInfo } from "../domain/index.ts";
+import {
+	type ConversationId,
+	conversationId,
+	pageSource,
+	sessionId,
+	toWireLimitInfo,
+} from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
 import type { ConversationRef, InboxItem } from "../store/index.ts";
@@ -13,6 +19,7 @@ import { configHandlers } from "./config.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
+import { standingOf } from "./entry/scope.ts";
 import { insightsHandlers } from "./insights.ts";
 import { archiveHandlers } from "./keeping/archives.ts";
 import { backupHandlers } from "./keeping/backups.ts";
@@ -132,15 +139,21 @@ export const handlers: HandlersOf<Endpoints> = {
 			throw new KeryxError("argument.invalid", "text must not be empty without attachments", {
 				field: "text",
 			});
+		if (conversation !== undefined) await host.store.conversation({ scope, ref: { id: conversation } });
 		const { parts, blobs } = await partsOf(host.store, attachments);
+		const { person } = visitor;
+		const from = person ? pageSource(person, source) : source;
 		const admission = await gateway.accept({
-			source: profile === null ? source : { ...source, profile },
+			source: profile === null ? from : { ...from, profile },
 			platformMessage: client_message_id,
 			content:
 				parts.length === 0 ? text : [...(text === "" ? [] : [{ type: "text", text } as const]), ...parts],
 			blobs,
-			// Whoever reaches this is the operator.
-			transport: { mayChooseProfile: true, poster: posterOf(visitor) },
+			transport: {
+				mayChooseProfile: scope.kind === "operator",
+				poster: posterOf(visitor),
+				...(person && { role: person.role }),
+			},
 			...(conversation !== undefined && { conversation }),
 		});
 		const { id, duplicate, refused } = admission;
@@ -201,8 +214,10 @@ export const handlers: HandlersOf<Endpoints> = {
 		changing(call, input.conversation, (actions) => actions.newSession(input)),
 	continueSession: async (input, call) =>
 		changing(call, input.conversation, (actions) => actions.continueSession(input)),
-	switchSession: async (input, call) =>
-		changing(call, input.conversation, (actions) => actions.switchSession(input)),
+	switchSession: async (input, call) => {
+		await call.host.store.session({ scope: call.scope, id: input.target });
+		return changing(call, input.conversation, (actions) => actions.switchSession(input));
+	},
 	branchSession: async (input, call) =>
 		changing(call, input.conversation, (actions) => actions.branchSession(input)),
 	extendSession: async (input, call) =>
@@ -216,13 +231,25 @@ export const handlers: HandlersOf<Endpoints> = {
 	redo: async (input, call) => changing(call, input.conversation, (actions) => actions.redo(input)),
 	retry: async (input, call) => changing(call, input.conversation, (actions) => actions.retry(input)),
 	compress: async (input, call) => changing(call, input.conversation, (actions) => actions.compress(input)),
-	setModel: async (input, call) =>
-		changing(call, input.conversation, (actions) => actions.setModelOverride(input)),
+	setModel: async (input, call) => {
+		// The key of the provider would go there.
+		if (call.scope.kind !== "operator" && input.override?.base_url !== undefined)
+			throw new KeryxError("argument.invalid", "only an owner may choose the address of a model", {
+				field: "override.base_url",
+			});
+		return changing(call, input.conversation, (actions) => actions.setModelOverride(input));
+	},
 	setBusy: async (input, call) => {
 		await changing(call, input.conversation, (actions) => actions.setBusyMode(input));
 		return { busy: input.busy };
 	},
-	stop: async (input, call) => changing(call, input.conversation, (actions) => actions.stop(input)),
+	stop: async (input, call) =>
+		changing(call, input.conversation, (actions) =>
+			actions.stop({
+				...input,
+				...(call.scope.kind !== "operator" && { standing: standingOf(call.visitor) }),
+			}),
+		),
 	...checkpointHandlers,
 	...processHandlers,
 	...channelHandlers,

@@ -1,5 +1,6 @@
 // What is done with conversations as a whole: named, pinned, archived, deleted, restored; one, or many at once.
 import { z } from "@hono/zod-openapi";
+import { KeryxError } from "../errors.ts";
 import { type HandlersOf, running } from "./call.ts";
 import { action, endpoint } from "./endpoint.ts";
 import { conversationId, conversationState } from "./schemas.ts";
@@ -41,6 +42,12 @@ export const managingHandlers: HandlersOf<typeof managingEndpoints> = {
 	},
 	setConversationState: async ({ conversations, state }, { host, scope }) => {
 		const { actions } = running(host);
+		// Only an owner could bring it back.
+		if (state === "deleted" && scope.kind !== "operator")
+			throw new KeryxError("argument.invalid", "only an owner may delete a conversation", {
+				field: "state",
+				hint: "archive it instead",
+			});
 		// All of them are there, or none is changed.
 		for (const id of conversations) await host.store.conversation({ scope, ref: { id } });
 		let changed = 0;

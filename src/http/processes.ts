@@ -2,10 +2,11 @@
 import { constants } from "node:os";
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../errors.ts";
-import type { ListedProcess, Processes } from "../processes/index.ts";
-import { OPERATOR, type ProcessScope } from "../store/index.ts";
-import { type ApiHost, type HandlersOf, running } from "./call.ts";
+import type { ListedProcess, ProcessActor, Processes } from "../processes/index.ts";
+import type { ProcessScope } from "../store/index.ts";
+import { type ApiHost, type Call, type HandlersOf, running } from "./call.ts";
 import { endpoint, flag, pageSize } from "./endpoint.ts";
+import { standingOf } from "./entry/scope.ts";
 import { conversationId, time } from "./schemas.ts";
 
 /** They are swept after a few days, so that there are never many. */
@@ -127,8 +128,7 @@ export const processEndpoints = {
 export const processHandlers: HandlersOf<typeof processEndpoints> = {
 	processes: async ({ conversation, which, kind, limit, after }, { host, scope: seen }) => {
 		if (conversation !== undefined) await host.store.conversation({ scope: seen, ref: { id: conversation } });
-		const scope: ProcessScope =
-			conversation === undefined ? OPERATOR : { kind: "conversation", conversation };
+		const scope: ProcessScope = conversation === undefined ? seen : { kind: "conversation", conversation };
 		const before = after === undefined ? null : parseAfter(after);
 		const found = (await processesOf(host).list(scope, MOST))
 			.filter(({ background, survivors }) => kind === "all" || background || survivors.length > 0)
@@ -142,42 +142,52 @@ export const processHandlers: HandlersOf<typeof processEndpoints> = {
 			next: found.length > limit && last ? `${last.startedAt}.${last.id}` : null,
 		};
 	},
-	process: async ({ id }, { host }) => {
+	process: async ({ id }, { host, scope }) => {
 		const processes = processesOf(host);
-		const found = await processes.find(OPERATOR, id);
+		const found = await processes.find(scope, id);
 		return toWireProcess({
 			...found,
 			survivors: await processes.leftBehind(found.id),
 			isUnreachable: await processes.isUnreachable(found),
 		});
 	},
-	processLog: async ({ id, from, lines, limit, raw }, { host }) => {
+	processLog: async ({ id, from, lines, limit, raw }, { host, scope }) => {
 		const processes = processesOf(host);
-		const found = await processes.find(OPERATOR, id);
+		const found = await processes.find(scope, id);
 		const start = from === undefined ? { lines } : { at: from };
-		const { text: output, ...part } = await processes.part(OPERATOR, found.id, { start, limit, raw });
+		const { text: output, ...part } = await processes.part(scope, found.id, { start, limit, raw });
 		return { id: found.id, ...part, output };
 	},
-	killProcess: async ({ id, signal, grace_seconds }, { host }) => {
+	killProcess: async ({ id, signal, grace_seconds }, call) => {
+		const { host } = call;
 		running(host);
 		const options = { signal: signalNamed(signal), graceMs: grace_seconds * 1000 };
-		const { process, result, survivors } = await processesOf(host).kill(OPERATOR, id, options);
+		const { process, result, survivors } = await processesOf(host).kill(await actorOn(id, call), id, options);
 		return {
 			process: toWireProcess({ ...process, survivors, isUnreachable: false }),
 			result,
 			survivors: [...survivors],
 		};
 	},
-	processInput: async ({ id, data, end }, { host }) => {
+	processInput: async ({ id, data, end }, call) => {
+		const { host, scope } = call;
 		running(host);
 		const processes = processesOf(host);
-		const found = await processes.find(OPERATOR, id);
+		const found = await processes.find(scope, id);
+		const actor = await actorOn(found.id, call);
 		const bytes = Buffer.from(data);
-		if (bytes.length > 0) await processes.write(OPERATOR, found.id, bytes);
-		if (end) await processes.endInput(OPERATOR, found.id);
+		if (bytes.length > 0) await processes.write(actor, found.id, bytes);
+		if (end) await processes.endInput(actor, found.id);
 		return { id: found.id, bytes: bytes.length, ended: end };
 	},
 };
+
+/** A person acts in the conversation of the process, which they must see, with the role they have. */
+async function actorOn(id: string, { host, scope, visitor }: Call): Promise<ProcessActor> {
+	if (scope.kind === "operator") return scope;
+	const { conversation } = await processesOf(host).find(scope, id);
+	return { kind: "conversation", conversation, standing: standingOf(visitor) };
+}
 
 export function processesOf({ processes }: ApiHost): Processes {
 	if (processes) return processes;

@@ -31,7 +31,9 @@ export const profileEndpoints = {
 } as const;
 
 export const profileHandlers: HandlersOf<typeof profileEndpoints> = {
-	profiles: (_input, { host }) => {
+	profiles: (_input, { host, scope }) => {
+		// People talk to whom the configuration gives them.
+		if (scope.kind !== "operator") return { profiles: [] };
 		const all = host.answering?.() ?? [{ profile: "", agent: host.agent, provider: null, model: null }];
 		return { profiles: all.map(({ profile: name, ...rest }) => ({ name, ...rest })) };
 	},

@@ -3,7 +3,15 @@ import { z } from "@hono/zod-openapi";
 import { isConversationId, isOwnPlatform } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Schedules, TimingView } from "../schedules/index.ts";
-import { type Conversation, type Job, type JobRun, type JobTarget, OPERATOR } from "../store/index.ts";
+import {
+	type Conversation,
+	type Job,
+	type JobRun,
+	type JobScope,
+	type JobTarget,
+	OPERATOR,
+	type Scope,
+} from "../store/index.ts";
 import { type ApiHost, type HandlersOf, running } from "./call.ts";
 import { endpoint, pageSize } from "./endpoint.ts";
 import { time } from "./schemas.ts";
@@ -156,21 +164,24 @@ export const scheduleEndpoints = {
 } as const;
 
 export const scheduleHandlers: HandlersOf<typeof scheduleEndpoints> = {
-	schedules: async ({ limit, after }, { host }) => {
+	schedules: async ({ limit, after }, { host, scope }) => {
 		const schedules = schedulesOf(host);
-		const { jobs, next } = await schedules.list(OPERATOR, { limit, ...(after !== undefined && { after }) });
+		const { jobs, next } = await schedules.list(jobsOf(scope), {
+			limit,
+			...(after !== undefined && { after }),
+		});
 		return { jobs: jobs.map((one) => toWireJob(one, schedules)), next };
 	},
-	schedule: async ({ job: id }, { host }) => {
+	schedule: async ({ job: id }, { host, scope }) => {
 		const schedules = schedulesOf(host);
-		return toWireJob(await schedules.find(OPERATOR, id), schedules);
+		return toWireJob(await schedules.find(jobsOf(scope), id), schedules);
 	},
-	scheduleRuns: async ({ job: id, limit, before }, { host }) => {
+	scheduleRuns: async ({ job: id, limit, before }, { host, scope }) => {
 		const schedules = schedulesOf(host);
-		const { zone: of } = await schedules.find(OPERATOR, id);
+		const { zone: of } = await schedules.find(jobsOf(scope), id);
 		const { localWords } = await import("../schedules/index.ts");
 		const page = { limit, ...(before !== undefined && { before: Date.parse(before) }) };
-		const runs = await schedules.history(OPERATOR, id, page);
+		const runs = await schedules.history(jobsOf(scope), id, page);
 		return { runs: runs.map((one) => toWireRun(one, localWords(one.scheduledAt, of))) };
 	},
 	understandTime: async ({ text, zone: of }, { host }) =>
@@ -213,22 +224,27 @@ export const scheduleHandlers: HandlersOf<typeof scheduleEndpoints> = {
 		});
 		return toWireJob(changed, schedules);
 	},
-	pauseSchedule: async ({ job: id }, { host }) => {
+	pauseSchedule: async ({ job: id }, { host, scope }) => {
 		const schedules = schedulesOf(host);
-		return toWireJob(await schedules.pause(OPERATOR, id), schedules);
+		return toWireJob(await schedules.pause(jobsOf(scope), id), schedules);
 	},
-	resumeSchedule: async ({ job: id }, { host }) => {
+	resumeSchedule: async ({ job: id }, { host, scope }) => {
 		const schedules = schedulesOf(host);
-		return toWireJob(await schedules.resume(OPERATOR, id), schedules);
+		return toWireJob(await schedules.resume(jobsOf(scope), id), schedules);
 	},
-	runSchedule: async ({ job: id }, { host }) => {
+	runSchedule: async ({ job: id }, { host, scope }) => {
 		running(host);
-		return { scheduled_at: iso(await schedulesOf(host).runNow(OPERATOR, id)) };
+		return { scheduled_at: iso(await schedulesOf(host).runNow(jobsOf(scope), id)) };
 	},
-	deleteSchedule: async ({ job: id }, { host }) => ({
-		id: (await schedulesOf(host).delete(OPERATOR, id)).id,
+	deleteSchedule: async ({ job: id }, { host, scope }) => ({
+		id: (await schedulesOf(host).delete(jobsOf(scope), id)).id,
 	}),
 };
+
+/** A person's own jobs. */
+function jobsOf(scope: Scope): JobScope {
+	return scope.kind === "operator" ? scope : { kind: "owner", principal: scope.principal };
+}
 
 function schedulesOf({ schedules }: ApiHost): Schedules {
 	if (schedules) return schedules;

@@ -27,7 +27,8 @@ export const setupEndpoints = {
 } as const;
 
 export const setupHandlers: HandlersOf<typeof setupEndpoints> = {
-	setup: (_input, call) => read(call),
+	// Nobody else is led through it.
+	setup: (_input, call) => (call.scope.kind === "operator" ? read(call) : { open: false, steps: [] }),
 	skipSetup: async ({ step: skipped }, call) => {
 		running(call.host);
 		await call.host.store.skipFirstRun({ step: skipped });

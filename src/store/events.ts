@@ -250,6 +250,8 @@ export const EVENTS = {
 	"principal.linked": event<{ merged?: string }>(),
 	"token.created": event<{ role: TokenRole }>(),
 	"token.revoked": event(),
+	"login.made": event<{ role: PersonRole }>(),
+	"login.revoked": event(),
 
 	"config.changed": event<{ keys: readonly string[]; restart: readonly string[] }>(),
 	"config.refused": event<{ key: string | null; line: number | null }>(),

@@ -996,6 +996,27 @@ CREATE TABLE writers (
 `,
 };
 
+/** People who log in to the page. A person's role is read with each login, so that a change holds for all of them at once. */
+const TABLES_PEOPLE = `
+CREATE TABLE people (
+	name TEXT PRIMARY KEY,
+	role TEXT NOT NULL CHECK (role IN ('owner', 'member', 'guest')),
+	created_at {int} NOT NULL,
+	round {int} NOT NULL DEFAULT 0,
+	revoked_at {int}
+) {strict};
+
+CREATE TABLE logins (
+	id TEXT PRIMARY KEY,
+	digest TEXT NOT NULL UNIQUE,
+	person TEXT NOT NULL REFERENCES people (name),
+	created_at {int} NOT NULL,
+	expires_at {int} NOT NULL,
+	revoked_at {int}
+) {strict};
+CREATE INDEX logins_person ON logins (person);
+`;
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -1030,6 +1051,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_SCHEDULES, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_CHANNEL_TOKENS, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_NODES, own: NODES_OWN },
+	{ tables: TABLES_PEOPLE, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

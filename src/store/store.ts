@@ -35,6 +35,8 @@ export interface Store extends Writes, Reads {
 	readonly secrets: Secrets;
 	/** Called after each commit; what happened is in the events. */
 	onCommit(listener: () => void): () => void;
+	/** Called after each write that was committed, with how long that took. Without listeners nothing is measured. */
+	onWritten(listener: (ms: number) => void): () => void;
 	/** Called after each write that met a passing fault: it may have been made without anybody having heard of it. */
 	onFault(listener: () => void): () => void;
 	/** Writes all of it, as it is at one instant, to a new file of mode 0600. Other operations go on. Throws store.unsupported. */
@@ -45,7 +47,7 @@ export interface Store extends Writes, Reads {
 export interface OpenOptions {
 	/** sqlite:<path>, postgres://..., or sqlite::memory: for tests. */
 	readonly url: string;
-	readonly clock: Pick<Clock, "now">;
+	readonly clock: Pick<Clock, "now"> & Partial<Pick<Clock, "monotonic">>;
 	readonly ids: Ids;
 	/** What no row may hold; NO_SECRETS where there are none. */
 	readonly secrets: Secrets;
@@ -117,10 +119,20 @@ export function storeOn(
 		if (isPassing(error)) for (const listener of faultListeners) listener();
 		throw error;
 	};
+	const writtenListeners = new Set<(ms: number) => void>();
+	const timed = <Value>(write: Promise<Value>): Promise<Value> => {
+		const { monotonic } = clock;
+		if (writtenListeners.size === 0 || !monotonic) return write;
+		const began = monotonic();
+		return write.then((value) => {
+			for (const listener of writtenListeners) listener(monotonic() - began);
+			return value;
+		});
+	};
 	const operations: Record<string, unknown> = {};
 	for (const name of Object.keys(writes) as WriteName[])
 		operations[name] = (args: unknown) =>
-			engine.write(name, secrets.hideIn(args), draw(name)).catch(noteFault);
+			timed(engine.write(name, secrets.hideIn(args), draw(name))).catch(noteFault);
 	// What is asked for by a name was written under the hidden one.
 	for (const name of Object.keys(reads) as ReadName[])
 		operations[name] = (args: unknown) => engine.read(name, secrets.hideIn(args));
@@ -129,6 +141,10 @@ export function storeOn(
 		epoch: engine.epoch,
 		secrets,
 		onCommit: (listener) => engine.onCommit(listener),
+		onWritten: (listener) => {
+			writtenListeners.add(listener);
+			return () => writtenListeners.delete(listener);
+		},
 		onFault: (listener) => {
 			faultListeners.add(listener);
 			return () => faultListeners.delete(listener);

@@ -288,7 +288,8 @@ export type Scope =
 	| {
 			readonly kind: "principal";
 			readonly principal: string;
-			readonly profile: string;
+			/** null: in every profile, for somebody who looks at all of their own conversations. */
+			readonly profile: string | null;
 			readonly conversation?: ConversationId;
 	  };
 
@@ -379,6 +380,10 @@ export interface AuditEntry {
 		| "grant_revoked"
 		| "token_created"
 		| "token_revoked"
+		/** A login link was made for somebody, who becomes a person of this role; a browser was logged in; logins ended. */
+		| "login_offered"
+		| "login_made"
+		| "login_revoked"
 		/** A stranger was let in, refused, or sent away again. */
 		| "paired"
 		| "unpaired"
@@ -456,6 +461,26 @@ export interface Token {
 	readonly createdBy: string;
 	readonly expiresAt: number | null;
 	readonly revokedAt: number | null;
+}
+
+/** Somebody who logs in to the page under a name. */
+export interface Person {
+	readonly name: string;
+	readonly role: PersonRole;
+}
+
+/** One browser of a person. */
+export interface LoginEntry {
+	readonly id: string;
+	readonly person: Person;
+	readonly createdAt: number;
+	readonly expiresAt: number;
+	readonly revokedAt: number | null;
+}
+
+/** A login that is valid. */
+export interface LiveLogin extends LoginEntry {
+	readonly principal: string;
 }
 
 /** As its owner set it in a chat. */

@@ -11,7 +11,7 @@ export function turnOf({
 	scope,
 	standing,
 }: ToolCaller): Parameters<TerminalOptions["wallOf"]>[0] {
-	return { conversation, profile: scope.kind === "principal" ? scope.profile : "", standing };
+	return { conversation, profile: scope.kind === "principal" ? (scope.profile ?? "") : "", standing };
 }
 
 /** Why there is no wall where there should be one: then a human is asked about everything that is not plainly read-only. */

@@ -164,7 +164,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 			failure: failure ?? null,
 			origin: context.conversation,
 			...(runsHere(given, context) && { conversation: context.conversation }),
-			profile: context.scope.kind === "principal" ? context.scope.profile : "",
+			profile: context.scope.kind === "principal" ? (context.scope.profile ?? "") : "",
 			tools: given.tools ?? null,
 			owner: {
 				principal: context.speaker,
@@ -231,7 +231,7 @@ function scopeOf(context: ToolContext): JobScope {
 	return {
 		kind: "owner",
 		principal: speaker,
-		...(scope.kind === "principal" && { profile: scope.profile }),
+		...(scope.kind === "principal" && scope.profile !== null && { profile: scope.profile }),
 		...(isShared(context) && { origin: conversation }),
 	};
 }

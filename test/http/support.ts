@@ -52,11 +52,14 @@ export async function serve(
 		home,
 		tools = [],
 		webhooks = false,
+		web = false,
 		secrets = NO_SECRETS,
 	}: {
 		readonly home?: string;
 		readonly tools?: readonly Tool[];
 		readonly webhooks?: boolean;
+		/** The page's chats are answered, too. */
+		readonly web?: boolean;
 		readonly secrets?: Secrets;
 	} = {},
 ): Promise<Served> {
@@ -89,6 +92,7 @@ export async function serve(
 		channels: [
 			createLocalChannel("local", systemClock.now),
 			createLocalChannel("api_server", systemClock.now),
+			...(web ? [createLocalChannel("web", systemClock.now)] : []),
 			...(webhooks ? [createLocalChannel("webhook", systemClock.now)] : []),
 		],
 		confirmations,

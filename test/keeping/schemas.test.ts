@@ -40,6 +40,7 @@ const STEPS = [
 	"886e18691865809f",
 	"cb6fa0500a182887",
 	"49dfa60badcab6d0",
+	"2ca960249cff1ce2",
 ];
 
 test("no step of the schema was edited after it had landed, and each is listed here", () => {

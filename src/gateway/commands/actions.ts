@@ -5,7 +5,7 @@ import type { Agent } from "../../agents/index.ts";
 import type { RestoreReport, TakeOutcome } from "../../checkpoints/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
-import type { ConversationId, ModelOverride, SessionId } from "../../domain/index.ts";
+import type { ConversationId, ModelOverride, SessionId, Standing } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Processes } from "../../processes/index.ts";
 import {
@@ -84,7 +84,12 @@ export interface Actions {
 	setBusyMode(args: Here & { readonly busy: BusyMode }): Promise<{ readonly before: BusyMode | null }>;
 	/** With `all`, also what waits is dropped, and what runs in the background is killed. With `turn`, that one or none is ended. */
 	stop(
-		args: Here & { readonly all?: boolean; readonly turn?: string },
+		args: Here & {
+			readonly all?: boolean;
+			readonly turn?: string;
+			/** Of whoever asks: programs of a higher role are left running. Left out, the operator. */
+			readonly standing?: Standing;
+		},
 	): Promise<{ readonly stopped: string | null; readonly dropped: number; readonly killed: number }>;
 }
 
@@ -183,10 +188,12 @@ export function createActions(options: ActionsOptions): Actions {
 				restored: null,
 			};
 		});
-	const stop: Actions["stop"] = async ({ conversation, all = false, turn }) => {
+	const stop: Actions["stop"] = async ({ conversation, all = false, turn, standing }) => {
 		const plan = () => planStop(conversation, { all, only: turn }, { store, lanes });
 		const { stopped, dropped } = await change("stopTurn", conversation, plan);
-		const killed = all ? ((await options.processes?.killAll(OPERATOR, conversation)) ?? []) : [];
+		const actor =
+			standing === undefined ? OPERATOR : ({ kind: "conversation", conversation, standing } as const);
+		const killed = all ? ((await options.processes?.killAll(actor, conversation)) ?? []) : [];
 		return {
 			stopped,
 			dropped: dropped.length,

@@ -85,27 +85,38 @@ async function plan(
 	context: CommandContext,
 ) {
 	const caller = callerOf(context);
-	const { confirmations, role } = context;
-	if (input.grant && input.grant.scope !== "session" && role !== "owner")
+	const { confirmations } = context;
+	await assertMayDecide(asked, input.grant?.scope ?? null, context);
+	if (!confirmations) throw new KeryxError("confirmation.refused", texts.approve.off);
+	return { args: await confirmations.resolution(asked.id, decision, input, caller) };
+}
+
+/** The limits of somebody who is no owner, for a confirmation of their own conversation. */
+export async function assertMayDecide(
+	asked: Confirmation,
+	grant: GrantScope | null,
+	context: Pick<CommandContext, "role" | "principal" | "store">,
+): Promise<void> {
+	if (context.role === "owner") return;
+	if (context.role === "guest") throw new KeryxError("confirmation.refused", texts.approve.mayNot);
+	if (grant !== null && grant !== "session")
 		throw new KeryxError("confirmation.refused", texts.approve.ownerOnlyLonger, {
 			hint: texts.approve.onceOrSession,
 		});
-	if (OWNER_ONLY.has(asked.action) && role !== "owner")
+	if (OWNER_ONLY.has(asked.action))
 		throw new KeryxError(
 			"confirmation.refused",
 			asked.action === SEND_TO_OTHERS ? texts.approve.ownerOnlySend : texts.approve.ownerOnlyWall,
 			{ hint: texts.approve.ownerOnlyWallHint },
 		);
-	if (input.grant && role !== "owner" && !(await askedThemselves(asked, context)))
+	if (grant !== null && !(await askedThemselves(asked, context)))
 		throw new KeryxError("confirmation.refused", texts.approve.notYours, { hint: texts.approve.useOnce });
-	if (!confirmations) throw new KeryxError("confirmation.refused", texts.approve.off);
-	return { args: await confirmations.resolution(asked.id, decision, input, caller) };
 }
 
 /** Somebody else may have joined the conversation, with a token that is bound to it. */
 async function askedThemselves(
 	{ turn }: Confirmation,
-	{ store, principal }: CommandContext,
+	{ store, principal }: Pick<CommandContext, "store" | "principal">,
 ): Promise<boolean> {
 	if (turn === null || principal === null) return false;
 	const { speakers } = await store.turn({ scope: OPERATOR, id: turn });

@@ -46,13 +46,14 @@ export async function rightsOf(
 /** Never more than they were let in as, and never more than they would be let in as now. */
 function standingNow(
 	{ principal, role, platform, platformRole }: Speaker,
-	{ ids, token, paired }: SpeakerFacts,
+	{ ids, token, paired, page }: SpeakerFacts,
 	{ source }: Conversation,
 	chats: readonly string[],
 	config: Config,
 ): Standing {
-	// Authenticated by Keryx itself: what they were let in as stands, as long as their token does.
+	// Authenticated by Keryx itself: what they were let in as stands, as long as their token or login does.
 	if (isOwnPlatform(platform) || platform === "webhook") {
+		if (page !== null) return page === "none" ? "none" : lesser(role, page);
 		if (token === null) return role;
 		return token === "live" ? lesser(role, "member") : "none";
 	}

@@ -12,7 +12,7 @@ import {
 	readRequest,
 } from "../../confirmations/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { ConfirmationStatus, Requested } from "../../store/index.ts";
+import type { Confirmation, ConfirmationStatus, GrantScope, Requested } from "../../store/index.ts";
 import type { Entrance, Visitor } from "../entry/auth.ts";
 import { isJson, readBody } from "../entry/guards.ts";
 import { needsProof, needsToken, shownPath } from "../errors.ts";
@@ -36,9 +36,11 @@ export interface ConfirmContext {
 	/** The address of the page, null where there is none. */
 	readonly page: string | null;
 	readonly signal: AbortSignal;
+	/** Throws where the caller may read a confirmation, but not decide it so. */
+	readonly assertMayDecide: (asked: Confirmation, grant: GrantScope | null) => Promise<void>;
 }
 
-interface Call {
+interface Call extends Pick<ConfirmContext, "assertMayDecide"> {
 	readonly confirmations: Confirmations;
 	readonly visitor: Visitor;
 	/** From the path, where it names one. */
@@ -95,6 +97,7 @@ export async function answerConfirm(c: Context, context: ConfirmContext): Promis
 		body: name === "POST" ? parsed(bytes, c.req.header("content-type")) : undefined,
 		page: context.page,
 		signal: context.signal,
+		assertMayDecide: context.assertMayDecide,
 	});
 	return c.json(reply.body, reply.status as 200, { ...reply.headers });
 }
@@ -199,10 +202,12 @@ function limited({ remaining, windowMs, retryAfterMs }: Extract<Requested, { kin
 }
 
 async function resolve(
-	{ confirmations, visitor, id, body }: Call,
+	{ confirmations, visitor, id, body, assertMayDecide }: Call,
 	decision: "approved" | "denied",
 ): Promise<Reply> {
-	const resolved = await confirmations.resolve(id, decision, readDecision(body, decision), visitor);
+	const input = readDecision(body, decision);
+	await assertMayDecide(await confirmations.see(id, visitor, "resolve"), input.grant?.scope ?? null);
+	const resolved = await confirmations.resolve(id, decision, input, visitor);
 	if (resolved.kind === "settled") return settled(resolved.status);
 	return { status: 200, body: toWireResolved(resolved.confirmation) };
 }
@@ -233,7 +238,7 @@ function settled(status: ConfirmationStatus): Reply {
 async function show({ confirmations, visitor, id, query, signal }: Call): Promise<Reply> {
 	const ms = waitOf(query.get("wait"));
 	const confirmation = await confirmations.get(id, visitor, { ms, signal });
-	return { status: 200, body: toWireConfirmation(confirmation, { full: visitor.role !== "agent" }) };
+	return { status: 200, body: toWireConfirmation(confirmation, { full: seesNotices(visitor) }) };
 }
 
 function waitOf(text: string | null): number {
@@ -263,7 +268,7 @@ async function list({ confirmations, visitor, query }: Call): Promise<Reply> {
 		visitor,
 	);
 	const page = found.slice(0, limit);
-	const full = visitor.role !== "agent";
+	const full = seesNotices(visitor);
 	return {
 		status: 200,
 		body: {
@@ -272,6 +277,11 @@ async function list({ confirmations, visitor, query }: Call): Promise<Reply> {
 			next: found.length > limit ? (page.at(-1)?.id ?? null) : null,
 		} satisfies ConfirmAnswer<"confirmList">,
 	};
+}
+
+/** Who was told about it is not for those who asked, or whose turn did. */
+function seesNotices({ role }: Visitor): boolean {
+	return role !== "agent" && role !== "member" && role !== "guest";
 }
 
 function isStatus(text: string): text is ConfirmationStatus {

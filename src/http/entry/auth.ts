@@ -1,10 +1,19 @@
 // Who calls. The Unix socket's permission makes whoever opens it the operator; on a port a bearer token, the operator secret or the
-// page's login does. Nothing but these decides: no header or body makes anybody somebody else. A login has two halves, because a
+// page's login says who it is. Nothing but these decides: no header or body makes anybody somebody else. A login has two halves, because a
 // browser sends a cookie to every port of a host: the cookie, and a key that only the origin knows which the login was made at.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { type Caller, may } from "../../confirmations/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { COMPAT, OPERATOR, type Poster, type Store, type Token, type TokenRole } from "../../store/index.ts";
+import {
+	COMPAT,
+	type LiveLogin,
+	OPERATOR,
+	type Person,
+	type Poster,
+	type Store,
+	type Token,
+	type TokenRole,
+} from "../../store/index.ts";
 
 const DAY_MS = 86_400_000;
 const LINK_MS = 600_000;
@@ -29,8 +38,12 @@ export interface Visitor extends Caller {
 	readonly proven: boolean;
 	/** The channel that its token speaks for. */
 	readonly channel: string | null;
-	/** Whom its token belongs to. */
+	/** Whom its token or login belongs to. */
 	readonly principal: string | null;
+	/** Who logged in to the page with a link of their own. */
+	readonly person?: Person;
+	/** The id of that login. */
+	readonly login?: string;
 }
 
 export interface Credentials {
@@ -44,7 +57,16 @@ export interface Credentials {
 }
 
 export interface AccessOptions {
-	readonly store: Pick<Store, "tokenByDigest" | "createToken" | "revokeToken">;
+	readonly store: Pick<
+		Store,
+		| "tokenByDigest"
+		| "createToken"
+		| "revokeToken"
+		| "loginByDigest"
+		| "offerLogin"
+		| "makeLogin"
+		| "revokeLogins"
+	>;
 	readonly operatorSecret: string;
 	readonly now: () => number;
 }
@@ -56,6 +78,8 @@ export interface Login {
 	readonly maxAge: number;
 }
 
+/** What the secrets of people's logins begin with. */
+const LOGIN = "kl_";
 /** On the socket without a token. Another name than the operator's, who may then decide about what it asks for. */
 const AT_SOCKET = "socket";
 
@@ -66,6 +90,7 @@ export class Access {
 	readonly #options: AccessOptions;
 	/** By digest. Emptied at each change of tokens, so that a revoked one ends at once. */
 	readonly #known = new Map<string, Token>();
+	readonly #knownLogins = new Map<string, LiveLogin>();
 	#changes = 0;
 	/** By who; of those that follow something. */
 	readonly #stays = new Map<string, AbortController>();
@@ -95,7 +120,7 @@ export class Access {
 				proven: false,
 			};
 		if (cookie === undefined || !same(pageKey ?? "", this.#pageKey(cookie, placeOf(entrance)))) return null;
-		return this.#bearer(cookie, "page");
+		return cookie.startsWith(LOGIN) ? this.#person(cookie) : this.#bearer(cookie, "page");
 	}
 
 	async createToken(
@@ -132,11 +157,44 @@ export class Access {
 		}
 	}
 
-	/** For what goes on after its answer has begun: ends when the caller's token is revoked. */
-	stayOf({ who }: Pick<Caller, "who">): AbortSignal {
-		const stay = this.#stays.get(who) ?? new AbortController();
-		this.#stays.set(who, stay);
+	/** For what goes on after its answer has begun: ends when the caller's token or login is revoked. */
+	stayOf({ who, login }: Pick<Visitor, "who" | "login">): AbortSignal {
+		const key = login === undefined ? who : `${who}/${login}`;
+		const stay = this.#stays.get(key) ?? new AbortController();
+		this.#stays.set(key, stay);
 		return stay.signal;
+	}
+
+	/** Gives somebody a role, and answers the path of a link that logs one browser in as them. */
+	async offerLogin({ name, role }: Person, { who: by, via }: Pick<Caller, "who" | "via">): Promise<string> {
+		try {
+			const { round } = await this.#options.store.offerLogin({ name, role, by, via });
+			const nonce = randomBytes(9).toString("base64url");
+			const until = this.#options.now() + LINK_MS;
+			return `/login?code=${nonce}.${until}.${round}.${name}.${this.#personSignature(nonce, until, round, name)}`;
+		} finally {
+			// What is open was opened with the role before.
+			this.#endStays(`person:${name}/`);
+		}
+	}
+
+	/** Ends one login, or all of a person's; what they have open is closed before this resolves. */
+	async revokeLogins(
+		which: { readonly id: string } | { readonly person: string },
+		{ who: by, via }: Pick<Caller, "who" | "via">,
+	): Promise<{ readonly person: string; readonly ended: readonly string[] }> {
+		const revoked = await this.#options.store.revokeLogins({ ...which, by, via });
+		for (const id of revoked.ended) this.#endStays(`person:${revoked.person}/${id}`);
+		return revoked;
+	}
+
+	#endStays(prefix: string): void {
+		this.#forget();
+		for (const [key, stay] of this.#stays) {
+			if (!key.startsWith(prefix)) continue;
+			stay.abort();
+			this.#stays.delete(key);
+		}
 	}
 
 	/** Of a link that makes whoever opens it first the operator, in a browser. */
@@ -148,6 +206,8 @@ export class Access {
 
 	/** The value of the page's cookie, and its key. A code's nonce becomes the name of a token, and a name is given once: so a code works once. */
 	async login(code: string, entrance: PortEntrance): Promise<Login> {
+		const [, ofPerson] = /^[\w-]{12}\.\d{1,16}\.\d{1,9}\.([a-z0-9_-]{1,40})\.[\w-]{43}$/.exec(code) ?? [];
+		if (ofPerson !== undefined) return this.#loginPerson(code, entrance);
 		const [, nonce = "", until = "", signature = ""] =
 			/^([\w-]{12})\.(\d{1,16})\.([\w-]{43})$/.exec(code) ?? [];
 		if (!same(signature, this.#signature(nonce, Number(until))))
@@ -166,6 +226,47 @@ export class Access {
 				throw new KeryxError("http.login", "this login link was already used");
 			throw error;
 		}
+	}
+
+	async #loginPerson(code: string, entrance: PortEntrance): Promise<Login> {
+		const [id = "", until = "", round = "", person = "", signature = ""] = code.split(".");
+		if (!same(signature, this.#personSignature(id, Number(until), Number(round), person)))
+			throw new KeryxError("http.login", "this login link is not from this Keryx");
+		const now = this.#options.now();
+		if (Number(until) <= now) throw new KeryxError("http.login", "this login link has expired");
+		const secret = `${LOGIN}${randomBytes(32).toString("base64url")}`;
+		await this.#options.store.makeLogin({
+			id,
+			digest: digestOf(secret),
+			person,
+			round: Number(round),
+			expiresAt: now + COOKIE_DAYS * DAY_MS,
+		});
+		return { secret, key: this.#pageKey(secret, placeOf(entrance)), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
+	}
+
+	/** A login is good with its cookie alone: shown as a token, it is nobody's. */
+	async #person(cookie: string): Promise<Visitor | null> {
+		const login = await this.#login(digestOf(cookie));
+		if (!login) return null;
+		const { id, person, principal } = login;
+		const role = person.role === "owner" ? "operator" : person.role;
+		const who = `person:${person.name}`;
+		return { ...NOBODYS, who, role, via: "page", principal, proven: true, person, login: id };
+	}
+
+	async #login(digest: string): Promise<LiveLogin | null> {
+		const now = this.#options.now();
+		const known = this.#knownLogins.get(digest);
+		if (known) return known.expiresAt <= now ? null : known;
+		const before = this.#changes;
+		const found = await this.#options.store.loginByDigest({ scope: OPERATOR, digest, now });
+		// One that was revoked while it was looked up must not be kept.
+		if (found && before === this.#changes) {
+			if (this.#knownLogins.size >= MOST_CACHED) this.#knownLogins.clear();
+			this.#knownLogins.set(digest, found);
+		}
+		return found;
 	}
 
 	async #bearer(bearer: string, via: Caller["via"]): Promise<Visitor | null> {
@@ -194,12 +295,19 @@ export class Access {
 	#forget(): void {
 		this.#changes++;
 		this.#known.clear();
+		this.#knownLogins.clear();
 	}
 
 	/** Nobody who has the cookie alone can make it; one of another port or address is another one. */
 	#pageKey(session: string, place: string): string {
 		return createHmac("sha256", this.#options.operatorSecret)
 			.update(`page.${place}.${session}`)
+			.digest("base64url");
+	}
+
+	#personSignature(nonce: string, until: number, round: number, name: string): string {
+		return createHmac("sha256", this.#options.operatorSecret)
+			.update(`login-person.${nonce}.${until}.${round}.${name}`)
 			.digest("base64url");
 	}
 

@@ -1,7 +1,7 @@
 // Live events for many followers from one reading of the log. A follower that keeps up is fed from memory; one that is behind, or
 // comes back with an old cursor, reads the log itself: it lags, it never misses or repeats one. Text on its way (deltas) is not in
 // the log: a follower that cannot take it fast enough goes without, and gets the row.
-import type { ConversationId } from "../../domain/index.ts";
+import { type ConversationId, conversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Delta, Gateway } from "../../gateway/index.ts";
 import { OPERATOR, type Scope, type Store, type StoreEvent } from "../../store/index.ts";
@@ -58,6 +58,9 @@ export class Feed {
 	/** The same, with all that there is to say at a time in one piece; none is empty. */
 	async *batches(options: FollowOptions): AsyncGenerator<readonly Frame[]> {
 		const { scope, conversation, types, signal } = options;
+		const sight = scope.kind === "operator" ? null : new Sight(this.#store, scope);
+		if (sight && conversation !== undefined && !(await sight.sees(conversation)))
+			throw new KeryxError("store.not_found", `no conversation ${conversation}`);
 		const follower = new Follower(conversation);
 		const partial = conversation === undefined ? null : (this.#gateway?.partial(conversation) ?? null);
 		this.#join(follower);
@@ -67,14 +70,13 @@ export class Feed {
 			if (partial && conversation !== undefined)
 				yield [{ kind: "delta", delta: { ...partial, conversation, offset: 0 } }];
 			let cursor = options.after;
-			// The first page comes from the store, which knows what this scope may see.
 			for (let first = true; !signal.aborted; first = false) {
 				// Rows that were committed before a text was written come before it, its own row after it.
 				const written = follower.deltas;
 				if (follower.hasDeltas) await this.#upToDate();
 				const kept = first ? undefined : this.#keptAfter(cursor);
-				const next = kept ?? (await this.#pageAfter(cursor, scope, conversation));
-				const frames: Frame[] = [];
+				const next = kept ?? (await this.#pageAfter(cursor, conversation));
+				let frames: Frame[] = [];
 				if (first && cursor === "now") frames.push({ kind: "hello", cursor: next.cursor });
 				if (next.kind === "resync") frames.push(next);
 				else
@@ -84,6 +86,7 @@ export class Feed {
 						if (types === undefined || types.has(event.type)) frames.push({ kind: "event", event });
 					}
 				frames.push(...follower.takeUpTo(written));
+				if (sight) frames = await sight.seenOf(frames);
 				if (frames.length > 0) yield frames;
 				const moved = next.cursor !== cursor;
 				cursor = next.cursor;
@@ -131,14 +134,10 @@ export class Feed {
 		return { kind: "events", events, cursor: events.at(-1)?.cursor ?? cursor };
 	}
 
-	async #pageAfter(
-		cursor: string,
-		scope: Scope,
-		conversation: ConversationId | undefined,
-	): Promise<Page | Resync> {
+	async #pageAfter(cursor: string, conversation: ConversationId | undefined): Promise<Page | Resync> {
 		const keptTo = this.#keptTo();
 		const filter = conversation === undefined ? {} : { conversation };
-		const page = await this.page({ scope, after: cursor, limit: PAGE, ...filter });
+		const page = await this.page({ scope: OPERATOR, after: cursor, limit: PAGE, ...filter });
 		// A short page reaches to the end of the log, and so to the end of what is kept: from there on, memory is enough.
 		if (page.kind === "resync" || keptTo === null || page.events.length === PAGE) return page;
 		return { ...page, cursor: later(page.cursor, keptTo) };
@@ -243,6 +242,53 @@ interface Page {
 function later(a: string, b: string): string {
 	return a.length === b.length ? (a > b ? a : b) : a.length > b.length ? a : b;
 }
+
+/** What a person may see of the log: events and texts of their own conversations, and no others. */
+class Sight {
+	readonly #store: Pick<Store, "conversation">;
+	readonly #scope: Scope;
+	/** Emptied by events that may change the answer. */
+	readonly #known = new Map<string, boolean>();
+
+	constructor(store: Pick<Store, "conversation">, scope: Scope) {
+		this.#store = store;
+		this.#scope = scope;
+	}
+
+	async seenOf(frames: readonly Frame[]): Promise<Frame[]> {
+		const seen: Frame[] = [];
+		for (const frame of frames) {
+			if (frame.kind === "event" && CHANGES_SIGHT.test(frame.event.type)) this.#known.clear();
+			const of =
+				frame.kind === "event"
+					? frame.event.conversation
+					: frame.kind === "delta"
+						? frame.delta.conversation
+						: null;
+			const isTheirs =
+				of === null ? frame.kind === "hello" || frame.kind === "resync" : await this.sees(conversationId(of));
+			if (isTheirs) seen.push(frame);
+		}
+		return seen;
+	}
+
+	async sees(id: ConversationId): Promise<boolean> {
+		const known = this.#known.get(id);
+		if (known !== undefined) return known;
+		const sees = await this.#store.conversation({ scope: this.#scope, ref: { id } }).then(
+			() => true,
+			(error: unknown) => {
+				if (error instanceof KeryxError && error.code === "store.not_found") return false;
+				throw error;
+			},
+		);
+		if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+		this.#known.set(id, sees);
+		return sees;
+	}
+}
+const CHANGES_SIGHT = /^(?:principal\.|conversation\.(?:state|deleted|created|imported)$)/;
+const MOST_KNOWN = 10_000;
 
 /** One follower's waiting: woken by a commit, a delta, or its end. */
 class Follower {

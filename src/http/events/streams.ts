@@ -3,10 +3,11 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
 import { conversationId, sessionId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { exportMarkdown, exportTexts, importJsonl, linesOf, OPERATOR } from "../../store/index.ts";
+import { exportMarkdown, exportTexts, importJsonl, linesOf } from "../../store/index.ts";
 import type { ApiHost } from "../call.ts";
 import type { Access, Visitor } from "../entry/auth.ts";
 import { tooLarge } from "../entry/guards.ts";
+import { scopeOf } from "../entry/scope.ts";
 import type { App } from "../environment.ts";
 import { delta, event } from "../schemas.ts";
 import { eventStream } from "./event-stream.ts";
@@ -43,7 +44,7 @@ export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSi
 		const visitor = c.get("visitor") as Visitor;
 		const left = new AbortController();
 		const batches = feed.batches({
-			scope: OPERATOR,
+			scope: scopeOf(visitor),
 			after: cursor,
 			signal: AbortSignal.any([left.signal, closing, access.stayOf(visitor)]),
 			...(conversation !== undefined && { conversation: conversationId(conversation) }),
@@ -92,7 +93,7 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 					? ({ kind: "conversation", id: conversationId(conversation) } as const)
 					: ({ kind: "everything" } as const);
 		const write = format === "jsonl" ? exportTexts : exportMarkdown;
-		const chunks = write(host.store, { scope: OPERATOR, what });
+		const chunks = write(host.store, { scope: scopeOf(c.get("visitor") as Visitor), what });
 		// The first is made before the answer begins, so that what cannot be exported is an error and not a short file.
 		const first = await chunks.next();
 		const body = ReadableStream.from(

@@ -2,10 +2,12 @@
 import { upgradeWebSocket } from "@hono/node-server";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { WebSocket } from "ws";
+import { isAtLeast } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { OPERATOR } from "../../store/index.ts";
 import type { ApiHost } from "../call.ts";
 import type { Access, Visitor } from "../entry/auth.ts";
+import { isPerson } from "../entry/people.ts";
+import { scopeOf } from "../entry/scope.ts";
 import type { App } from "../environment.ts";
 import { processesOf } from "../processes.ts";
 import { error } from "../schemas.ts";
@@ -45,10 +47,10 @@ export function addTerminals(app: App, host: ApiHost, access: Access, closing: A
 		if (c.req.header("upgrade")?.toLowerCase() !== "websocket")
 			throw new KeryxError("http.upgrade", "a terminal is a WebSocket");
 		const processes = processesOf(host);
-		const process = await processes.find(OPERATOR, c.req.valid("param").id);
+		const visitor = c.get("visitor") as Visitor;
+		const process = await processes.find(scopeOf(visitor), c.req.valid("param").id);
 		if (open >= MOST) throw new KeryxError("http.rate", `${MOST} terminals are already open`);
 		const { from = null } = c.req.valid("query");
-		const visitor = c.get("visitor") as Visitor;
 		const revoked = access.stayOf(visitor);
 		const upgrade = upgradeWebSocket(() => ({
 			onOpen: (_event, { raw }) => {
@@ -59,7 +61,9 @@ export function addTerminals(app: App, host: ApiHost, access: Access, closing: A
 					process,
 					from,
 					audiences,
-					mayType: visitor.role === "operator",
+					mayType:
+						visitor.role === "operator" ||
+						(isPerson(visitor) && isAtLeast(visitor.role, process.role ?? "owner")),
 					refused: (what) =>
 						host.confirmations.refused(
 							visitor,

@@ -57,6 +57,7 @@ import { buttonAt, pressButton } from "./inbox/presses.ts";
 import { activePlatforms, insights, namesOf } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { callerFacts } from "./people/caller.ts";
+import { loginByDigest, logins, makeLogin, offerLogin, revokeLogins } from "./people/logins.ts";
 import { approvePairing, decidePairing, denyPairing, pairings } from "./people/pairings.ts";
 import { link } from "./people/principals.ts";
 import { createToken, revokeToken, tokenByDigest, tokens } from "./people/tokens.ts";
@@ -257,6 +258,9 @@ export const writes = {
 	acceptAudit,
 	createToken,
 	revokeToken,
+	offerLogin,
+	makeLogin,
+	revokeLogins,
 	approvePairing,
 	denyPairing,
 	decidePairing,
@@ -354,6 +358,8 @@ export const reads = {
 	configChanges,
 	tokenByDigest,
 	tokens,
+	loginByDigest,
+	logins,
 	homeChannels,
 	firstRun,
 	pairings,
@@ -398,6 +404,7 @@ export const DRAWS: {
 	resolveConfirmation: { uuids: 1 },
 	addGrant: { uuids: 1 },
 	createToken: { uuids: 1 },
+	offerLogin: { uuids: 1 },
 	approvePairing: { uuids: 1 },
 	decidePairing: { uuids: 1 },
 	beginRestore: { uuids: 1 },

@@ -13,10 +13,13 @@ import type {
 	ProcessIdentity,
 	ProcessNotify,
 	ProcessStatus,
+	Scope,
 } from "../types.ts";
 import type { Woken } from "./confirmations/confirmations.ts";
 import { addDeliveries } from "./deliveries/deliveries.ts";
 import { emit } from "./events.ts";
+import { samePrincipals } from "./people/principals.ts";
+import { seesConversation } from "./people/scope.ts";
 
 /** Nothing is due before its end: the row is found by the index all the same. */
 const NEVER = 253_402_300_799_000;
@@ -62,6 +65,10 @@ const byPrefixHere = sql<ProcessRow>(
 );
 const ofConversation = sql<ProcessRow>(
 	`SELECT ${COLUMNS} FROM processes WHERE conversation = ?
+	ORDER BY CASE WHEN due_at IS NULL THEN 1 ELSE 0 END, n DESC LIMIT ?`,
+);
+const ofPrincipal = sql<ProcessRow>(
+	`SELECT ${COLUMNS} FROM processes WHERE conversation IN (SELECT id FROM conversations WHERE principal = ?)
 	ORDER BY CASE WHEN due_at IS NULL THEN 1 ELSE 0 END, n DESC LIMIT ?`,
 );
 const ofAll = sql<ProcessRow>(
@@ -303,7 +310,8 @@ export function* process(args: { readonly scope: ProcessScope; readonly id: stri
 	const { scope, id } = args;
 	const exact = yield* get(byId, id);
 	const rows = exact ? [exact] : yield* beginningWith(id, scope);
-	const own = rows.filter((row) => scope.kind === "operator" || row.conversation === scope.conversation);
+	const own: ProcessRow[] = [];
+	for (const row of rows) if (yield* isWithin(scope, row)) own.push(row);
 	const [only] = own;
 	if (only && own.length === 1) return toProcess(only);
 	if (own.length > 1)
@@ -321,28 +329,40 @@ function* beginningWith(id: string, scope: ProcessScope): Op<readonly ProcessRow
 	const from = `${PREFIX}${own}`;
 	// Ids go on in hexadecimal digits: all of them come before this, in every collation.
 	const to = `${from}g`;
-	return scope.kind === "operator"
-		? yield* all(byPrefix, from, to)
-		: yield* all(byPrefixHere, from, to, scope.conversation);
+	return scope.kind === "conversation"
+		? yield* all(byPrefixHere, from, to, scope.conversation)
+		: yield* all(byPrefix, from, to);
+}
+
+function* isWithin(scope: ProcessScope, { conversation }: ProcessRow): Op<boolean> {
+	if (scope.kind === "operator") return true;
+	if (scope.kind === "conversation") return conversation === scope.conversation;
+	return yield* seesConversation(scope, conversation);
 }
 
 const PREFIX = "proc_";
 const SHORTEST_PREFIX = 4;
 
-export type ProcessScope =
-	| OperatorScope
-	| { readonly kind: "conversation"; readonly conversation: ConversationId };
+/** Everything, what a person sees, or one conversation. */
+export type ProcessScope = Scope | { readonly kind: "conversation"; readonly conversation: ConversationId };
 
 /** Those that run first, then the newest. */
 export function* processes(args: {
 	readonly scope: ProcessScope;
 	readonly limit: number;
 }): Op<readonly Process[]> {
-	const rows =
-		args.scope.kind === "operator"
-			? yield* all(ofAll, args.limit)
-			: yield* all(ofConversation, args.scope.conversation, args.limit);
-	return rows.map(toProcess);
+	const { scope, limit } = args;
+	if (scope.kind === "operator") return (yield* all(ofAll, limit)).map(toProcess);
+	if (scope.kind === "conversation")
+		return (yield* all(ofConversation, scope.conversation, limit)).map(toProcess);
+	const rows: ProcessRow[] = [];
+	for (const principal of yield* samePrincipals(scope.principal))
+		for (const row of yield* all(ofPrincipal, principal, limit))
+			if (yield* isWithin(scope, row)) rows.push(row);
+	return rows
+		.sort((a, b) => Number(a.due_at === null) - Number(b.due_at === null) || b.n - a.n)
+		.slice(0, limit)
+		.map(toProcess);
 }
 
 /** Every process that has no end yet, oldest first. */

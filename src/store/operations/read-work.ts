@@ -22,6 +22,7 @@ import { chatIds } from "./chats/known.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries/deliveries.ts";
 import { DROPPED } from "./deliveries/outcomes.ts";
 import { toDisposition } from "./inbox/inbox.ts";
+import { pageRoleOf } from "./people/logins.ts";
 import { pairedRoleOf } from "./people/pairings.ts";
 import { findPrincipal, idsOf, samePrincipals } from "./people/principals.ts";
 import { assertSees } from "./people/scope.ts";
@@ -330,6 +331,8 @@ export interface SpeakerFacts {
 	readonly token: "live" | "ended" | null;
 	/** The role that they were let in with by pairing. */
 	readonly paired: PersonRole | null;
+	/** Of somebody who has a login for the page: their role, or none once they were revoked; null: nobody who has. */
+	readonly page: PersonRole | "none" | null;
 }
 
 /** What has to be known of the people a turn speaks for before it is decided what they may do now. */
@@ -350,7 +353,7 @@ export function* speakerFacts(args: {
 	const facts: SpeakerFacts[] = [];
 	for (const { principal, platform } of args.speakers) {
 		if (principal === null) {
-			facts.push({ ids: [], isOwn: false, token: null, paired: null });
+			facts.push({ ids: [], isOwn: false, token: null, paired: null, page: null });
 			continue;
 		}
 		const tokens = platform === "api_server" ? yield* all(tokensOf, principal) : [];
@@ -362,6 +365,7 @@ export function* speakerFacts(args: {
 			isOwn: owners.includes(principal),
 			token: tokens.length === 0 ? null : live ? "live" : "ended",
 			paired: yield* pairedRoleOf(platform, principal),
+			page: platform === "web" ? yield* pageRoleOf(principal) : null,
 		});
 	}
 	return { facts, chats };

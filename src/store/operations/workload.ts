@@ -6,6 +6,9 @@ const waitingDeliveries = sql<{ n: number }>("SELECT count(*) AS n FROM deliveri
 const unsettledDeliveries = sql<{ n: number }>(
 	"SELECT count(*) AS n FROM deliveries WHERE state IN ('unknown', 'dead') AND due_at IS NULL",
 );
+const oldestDelivery = sql<{ at: number | null }>(
+	"SELECT min(created_at) AS at FROM deliveries WHERE due_at IS NOT NULL",
+);
 const waitingInbox = sql<{ n: number }>("SELECT count(*) AS n FROM inbox WHERE due_at IS NOT NULL");
 const openTurns = sql<{ n: number }>(
 	"SELECT count(*) AS n FROM turns WHERE state IN ('running', 'interrupted')",
@@ -21,7 +24,12 @@ const prove = sql(
 export interface Workload {
 	readonly inbox: number;
 	readonly turns: number;
-	readonly deliveries: { readonly waiting: number; readonly unsettled: number };
+	readonly deliveries: {
+		readonly waiting: number;
+		readonly unsettled: number;
+		/** When the oldest that waits was queued; null: none waits. */
+		readonly oldestAt: number | null;
+	};
 	readonly confirmations: Readonly<Partial<Record<ConfirmationStatus, number>>>;
 }
 
@@ -33,6 +41,7 @@ export function* workload(_: { readonly scope: OperatorScope }): Op<Workload> {
 		deliveries: {
 			waiting: (yield* get(waitingDeliveries))?.n ?? 0,
 			unsettled: (yield* get(unsettledDeliveries))?.n ?? 0,
+			oldestAt: (yield* get(oldestDelivery))?.at ?? null,
 		},
 		confirmations: Object.fromEntries(statuses.map(({ status, n }) => [status, n])),
 	};

@@ -25,7 +25,7 @@ export interface ResourceOptions {
 export function resourceTool({ servers, confirm, callMs }: ResourceOptions): Tool {
 	const find = (name: string, caller: ToolCaller) => {
 		const all = servers({
-			profile: caller.scope.kind === "principal" ? caller.scope.profile : "",
+			profile: caller.scope.kind === "principal" ? (caller.scope.profile ?? "") : "",
 			standing: caller.standing,
 		});
 		return { server: all.find((one) => one.name === name), names: all.map((one) => one.name) };

@@ -3,12 +3,12 @@
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Command, MessageSquarePlus, Search, Settings2 } from "lucide-react";
 import { type ReactNode, useDeferredValue, useId, useMemo, useRef, useState } from "react";
-import { api, useApi } from "../api/index.ts";
+import { api, useApi, useMe } from "../api/index.ts";
 import { classes } from "../lib/classes.ts";
 import { texts } from "../texts/app.ts";
 import { Dialog, Input, PlatformIcon } from "../ui/index.ts";
 import { send, useConversationList } from "../views/conversations/index.tsx";
-import { places } from "./places.ts";
+import { usePlaces } from "./places.ts";
 
 interface Entry {
 	readonly id: string;
@@ -87,7 +87,9 @@ function useEntries(wanted: string, onClose: () => void): readonly Entry[] {
 	const { conversation: open } = useParams({ strict: false });
 	const { data: recent } = useConversationList();
 	const { data: commands } = useApi("commands", {});
-	const { data: config } = useApi("config", {}, { on: ["config"] });
+	const { isPerson } = useMe();
+	const places = usePlaces();
+	const { data: config } = useApi("config", {}, { on: ["config"], enabled: !isPerson });
 	return useMemo(() => {
 		const does = (what: () => unknown) => () => {
 			onClose();
@@ -152,7 +154,7 @@ function useEntries(wanted: string, onClose: () => void): readonly Entry[] {
 				run: does(() => navigate({ to: "/search", search: { q: wanted } })),
 			},
 		];
-	}, [wanted, recent, commands, config, open, navigate, onClose]);
+	}, [wanted, recent, commands, config, open, navigate, onClose, places]);
 }
 
 async function say(id: string, text: string): Promise<void> {

@@ -10,7 +10,7 @@ import { IconButton, Menu, MenuChoice, MenuItem, MenuSeparator } from "../ui/ind
 import { useConversationList, useUnreadCount } from "../views/conversations/index.tsx";
 import { ConnectionBanner, ConnectionState } from "./connection-state.tsx";
 import { Mark } from "./mark.tsx";
-import { type Place, places } from "./places.ts";
+import { type Place, usePlaces } from "./places.ts";
 import { useShortcut } from "./shortcuts.ts";
 import { setTheme, useTheme } from "./theme.ts";
 import { THEMES, ThemeMenu } from "./theme-menu.tsx";
@@ -25,6 +25,7 @@ export function Shell() {
 	const [sheet, setSheet] = useState(false);
 	const [palette, setPalette] = useState(false);
 	const waiting = useWaiting();
+	const places = usePlaces();
 	useNews(waiting);
 	usePaletteKey(() => setPalette(true));
 	useShortcut("Ctrl k", texts.shell.goAnywhereViewsConversationsCommands, () => setPalette(true));
@@ -184,6 +185,7 @@ function Count({ count, className }: { readonly count: number; readonly classNam
 function PhoneBar({ waiting, onPalette }: { readonly waiting: number; readonly onPalette: () => void }) {
 	const navigate = useNavigate();
 	const theme = useTheme();
+	const places = usePlaces();
 	return (
 		<nav
 			aria-label={texts.shell.main}

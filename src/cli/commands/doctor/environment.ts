@@ -75,7 +75,13 @@ const FOR_OTHERS = 0o077;
 
 function privacyOfHome(home: string, { mode }: Stats, fix: boolean): Finding {
 	if ((mode & FOR_OTHERS) === 0) return fine("home", texts.doctor.home.fine(home));
-	if (!fix) return wrong("home", texts.doctor.home.open(home), texts.doctor.home.openRemedy(home));
+	if (!fix)
+		return wrong(
+			"home",
+			texts.doctor.home.open(home),
+			texts.doctor.home.openRemedy(home),
+			texts.doctor.home.mends(home),
+		);
 	chmodSync(home, 0o700);
 	return fixed("home", texts.doctor.home.fixed(home));
 }
@@ -89,9 +95,16 @@ function privacyOfFiles(home: string, fix: boolean): Finding {
 		return found !== undefined && (found.mode & FOR_OTHERS) !== 0;
 	});
 	if (open.length === 0) return fine("files", texts.doctor.files.fine);
-	if (!fix) return wrong("files", texts.doctor.files.open(open.join(", ")), texts.doctor.files.openRemedy);
+	const names = open.join(", ");
+	if (!fix)
+		return wrong(
+			"files",
+			texts.doctor.files.open(names),
+			texts.doctor.files.openRemedy,
+			texts.doctor.files.mends(names),
+		);
 	for (const name of open) chmodSync(join(home, name), 0o600);
-	return fixed("files", texts.doctor.files.fixed(open.join(", ")));
+	return fixed("files", texts.doctor.files.fixed(names));
 }
 
 /** A store that cannot grow loses nothing, but takes nothing any more. */

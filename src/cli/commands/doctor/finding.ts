@@ -6,6 +6,8 @@ export interface Finding {
 	readonly state: "fine" | "fixed" | "remark" | "wrong";
 	readonly found: string;
 	readonly remedy: string | null;
+	/** What --fix would do about it. */
+	readonly mends?: string;
 }
 
 export function fine(check: string, found: string): Finding {
@@ -20,6 +22,6 @@ export function remark(check: string, found: string, remedy: string | null = nul
 	return { check, state: "remark", found, remedy };
 }
 
-export function wrong(check: string, found: string, remedy: string): Finding {
-	return { check, state: "wrong", found, remedy };
+export function wrong(check: string, found: string, remedy: string, mends?: string): Finding {
+	return { check, state: "wrong", found, remedy, ...(mends !== undefined && { mends }) };
 }

@@ -12,6 +12,7 @@ import { lookAtAudit } from "./audit.ts";
 import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./environment.ts";
 import type { Finding } from "./finding.ts";
 import { lookAtGit } from "./git.ts";
+import { lookAtLog, lookAtProxy, lookAtRetention } from "./keeping.ts";
 import { lookAtMcpServers } from "./mcp.ts";
 import { lookAtModels } from "./model.ts";
 import { lookAtProcesses } from "./processes.ts";
@@ -21,6 +22,7 @@ import { lookAtWalls } from "./walls.ts";
 
 interface Flags {
 	readonly fix?: boolean;
+	readonly dryRun?: boolean;
 	readonly quick?: boolean;
 	readonly rebuildSearch?: boolean;
 }
@@ -31,6 +33,7 @@ export function addDoctor(program: Command, context: CliContext): void {
 		.allowExcessArguments(false)
 		.description(texts.doctor.about)
 		.option("--fix", texts.doctor.fix)
+		.option("--dry-run", texts.doctor.dryRun)
 		.option("--quick", texts.doctor.quick)
 		.option("--rebuild-search", texts.doctor.rebuild)
 		.addHelpText("after", EXAMPLES)
@@ -46,11 +49,16 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	const secrets = createSecrets(values);
 	const output = createOutput(context, { json: context.json, hide: (text) => secrets.hide(text) });
 	const findings: Finding[] = [];
-	const tell = (...found: readonly Finding[]): void => {
-		findings.push(...found);
-		if (!output.json) for (const finding of found) print(output, finding);
+	const { quick = false, dryRun = false } = flags;
+	const fix = flags.fix === true && !dryRun;
+	const rebuild = flags.rebuildSearch === true && !dryRun;
+	const tell = (...all: readonly Finding[]): void => {
+		for (const { mends, ...rest } of all) {
+			const finding = dryRun && mends !== undefined ? { ...rest, mends } : rest;
+			findings.push(finding);
+			if (!output.json) print(output, finding);
+		}
 	};
-	const { fix = false, quick = false, rebuildSearch: rebuild = false } = flags;
 
 	tell(lookAtNode());
 	tell(lookAtConfig(home.path, env));
@@ -61,6 +69,12 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	tell(...atHome.findings);
 	if (atHome.isThere) {
 		tell(lookAtSpace(home.path));
+		if (config)
+			tell(
+				lookAtLog(home.path, config.values, fix),
+				lookAtRetention(config.values),
+				lookAtProxy(config.values),
+			);
 		if (config) tell(...(await lookAtWalls(home, config.values, env)));
 		const { findings, client } = await lookForKeryx(home, context);
 		tell(...findings);
@@ -87,12 +101,13 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 const WORDS = { fine: "ok", fixed: "fixed", remark: "note", wrong: "WRONG" } as const;
 const WIDTH = 7;
 
-function print(output: Output, { check, state, found, remedy }: Finding): void {
+function print(output: Output, { check, state, found, remedy, mends }: Finding): void {
 	output.pieces([
 		{ text: WORDS[state].padEnd(WIDTH), marked: state === "wrong" },
 		{ text: `${check}: ${found}`, marked: false },
 	]);
-	if (remedy !== null) output.line(texts.doctor.remedy(" ".repeat(WIDTH), remedy));
+	if (mends !== undefined) output.line(texts.doctor.wouldFix(" ".repeat(WIDTH), mends));
+	else if (remedy !== null) output.line(texts.doctor.remedy(" ".repeat(WIDTH), remedy));
 }
 
 function end(context: CliContext, output: Output, checks: readonly Finding[]): void {

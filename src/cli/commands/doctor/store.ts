@@ -22,6 +22,7 @@ import { bytesInWords, counted } from "../../io/words.ts";
 import { texts } from "../../texts.ts";
 import { lookAtBackup } from "./backup.ts";
 import { type Finding, fine, fixed, wrong } from "./finding.ts";
+import { lookAtLogins } from "./keeping.ts";
 
 export interface StoreLook {
 	readonly output: Output;
@@ -91,15 +92,17 @@ async function lookInto(
 	const backup = onServer
 		? fine("backup", texts.doctor.backup.onServer)
 		: lookAtBackup(await store.lastBackup({ scope: OPERATOR }), { config, now });
+	const logins = await lookAtLogins(store, now);
 	const damage = await searching(store);
-	if (quick) return { findings: [opened, backup], search: { problem: damage, isDamaged: damage !== null } };
+	if (quick)
+		return { findings: [opened, backup, logins], search: { problem: damage, isDamaged: damage !== null } };
 	const { problems } = await whileWaiting(output, texts.doctor.store.looking, () =>
 		store.checkIntegrity({ scope: OPERATOR }),
 	);
 	const rows = problems.filter((problem) => !problem.startsWith(ABOUT_SEARCH));
 	const rest = problems.find((problem) => problem.startsWith(ABOUT_SEARCH)) ?? null;
 	return {
-		findings: [opened, backup, integrity(rows)],
+		findings: [opened, backup, logins, integrity(rows)],
 		search: { problem: damage ?? rest, isDamaged: damage !== null },
 	};
 }
@@ -128,7 +131,7 @@ async function search({ problem, isDamaged }: SearchState, look: StoreLook): Pro
 	if (!look.rebuild && (problem === null || !look.fix))
 		return problem === null
 			? fine("search", look.quick ? texts.doctor.store.search : texts.doctor.store.searchWhole)
-			: wrong("search", problem, texts.doctor.store.searchRemedy);
+			: wrong("search", problem, texts.doctor.store.searchRemedy, texts.doctor.store.mends);
 	try {
 		return fixed(
 			"search",

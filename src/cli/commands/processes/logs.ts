@@ -1,4 +1,4 @@
-// `keryx logs`: what a process has printed, from its log, and what it goes on to print. The gateway has no part in it.
+// `keryx logs`: what a process has printed, from its log, and what it goes on to print; or Keryx's own log. The gateway has no part in it.
 
 import { type EventEmitter, once } from "node:events";
 import type { Command } from "commander";
@@ -15,12 +15,15 @@ import { readCount } from "../../io/arguments.ts";
 import type { Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
 import { texts } from "../../texts.ts";
+import { showGatewayLog } from "../gateway-log.ts";
 import { type Ended, endOf, listenForEnd } from "./ends.ts";
 import { type Named, processNamed } from "./find.ts";
 import { type Reach, withProcesses } from "./reach.ts";
 import { ShownOutput } from "./shown-lines.ts";
 import { cutMark } from "./text.ts";
 
+/** In place of a process: Keryx itself. */
+const GATEWAY = "gateway";
 const MOST_LINES = 1_000_000_000;
 
 interface Flags {
@@ -46,6 +49,7 @@ const EXAMPLES = texts.processes.logs.help;
 
 function runLogs(context: CliContext, given: string, flags: Flags): Promise<void> {
 	const lines = flags.lines === "all" ? null : readCount("--lines", flags.lines, [0, MOST_LINES]);
+	if (given === GATEWAY) return showGatewayLog(context, { lines, follow: flags.follow ?? false });
 	return withProcesses(context, { needsStore: false }, async (reach) => {
 		const { output, machine } = reach;
 		const named = await processNamed(reach, given);

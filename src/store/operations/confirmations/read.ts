@@ -2,11 +2,13 @@
 import type { ConversationId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { all, type Context, get, type Op, run, type Statement, sql } from "../../query.ts";
-import type { Confirmation, ConfirmationStatus, OperatorScope } from "../../types.ts";
+import type { Confirmation, ConfirmationStatus, OperatorScope, Scope } from "../../types.ts";
+import { samePrincipals } from "../people/principals.ts";
+import { seesConversation } from "../people/scope.ts";
 import { CONFIRMATION_COLUMNS, type ConfirmationRow, confirmationRow, toConfirmation } from "./rows.ts";
 
-/** Who reads: everything, or what one caller asked for. */
-export type ConfirmationScope = OperatorScope | { readonly kind: "asker"; readonly askedBy: string };
+/** Who reads: everything, what one caller asked for, or what was asked in a person's own conversations. */
+export type ConfirmationScope = Scope | { readonly kind: "asker"; readonly askedBy: string };
 
 const ENDED_BY_CLOCK = `(status = 'pending' AND expires_at <= ?) OR (status IN ('approved', 'auto_approved') AND use_by <= ?)`;
 const WHOSE = "asked_by = coalesce(?, asked_by)";
@@ -17,6 +19,10 @@ const page = (where: string): Statement<ConfirmationRow> =>
 const pageOfAll = page("1 = 1");
 const pageOfStatus = page(`status = ? AND NOT (${ENDED_BY_CLOCK})`);
 const pageOfExpired = page(`(status = 'expired' OR ${ENDED_BY_CLOCK})`);
+const OF_PERSON = "conversation IN (SELECT id FROM conversations WHERE principal = ? AND state <> 'deleted')";
+const pageOfPerson = page(`${OF_PERSON}`);
+const pageOfPersonStatus = page(`${OF_PERSON} AND status = ? AND NOT (${ENDED_BY_CLOCK})`);
+const pageOfPersonExpired = page(`${OF_PERSON} AND (status = 'expired' OR ${ENDED_BY_CLOCK})`);
 const nOf = sql<{ n: number }>("SELECT n FROM confirmations WHERE id = ?");
 const openOf = sql<ConfirmationRow>(
 	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
@@ -48,9 +54,15 @@ export function* confirmation(args: {
 	readonly now: number;
 }): Op<Confirmation> {
 	const row = yield* confirmationRow(args.id);
-	if (!row || (args.scope.kind === "asker" && row.asked_by !== args.scope.askedBy))
+	if (!row || !(yield* isSeen(args.scope, row)))
 		throw new KeryxError("store.not_found", `no confirmation ${args.id}`, { field: "id" });
 	return yield* toConfirmation(row, args.now);
+}
+
+function* isSeen(scope: ConfirmationScope, row: ConfirmationRow): Op<boolean> {
+	if (scope.kind === "asker") return row.asked_by === scope.askedBy;
+	if (scope.kind === "operator") return true;
+	return row.conversation !== null && (yield* seesConversation(scope, row.conversation));
 }
 
 /** Newest first. */
@@ -62,9 +74,24 @@ export function* confirmations(args: {
 	/** Older than this one. */
 	readonly before?: string;
 }): Op<readonly Confirmation[]> {
-	const whose = args.scope.kind === "asker" ? args.scope.askedBy : null;
+	const { scope, now, limit, status } = args;
 	const before = args.before === undefined ? LAST : ((yield* get(nOf, args.before))?.n ?? LAST);
-	const { now, limit, status } = args;
+	if (scope.kind === "principal") {
+		const own: ConfirmationRow[] = [];
+		for (const principal of yield* samePrincipals(scope.principal))
+			own.push(
+				...(status === undefined
+					? yield* all(pageOfPerson, before, null, principal, limit)
+					: status === "expired"
+						? yield* all(pageOfPersonExpired, before, null, principal, now, now, limit)
+						: yield* all(pageOfPersonStatus, before, null, principal, status, now, now, limit)),
+			);
+		const newest: Confirmation[] = [];
+		for (const row of own.sort((a, b) => b.n - a.n).slice(0, limit))
+			newest.push(yield* toConfirmation(row, now));
+		return newest;
+	}
+	const whose = scope.kind === "asker" ? scope.askedBy : null;
 	const rows =
 		status === undefined
 			? yield* all(pageOfAll, before, whose, limit)

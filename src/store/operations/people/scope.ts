@@ -17,10 +17,23 @@ const owned = sql<Owned>("SELECT id, principal, profile, state FROM conversation
 export function* sees(scope: Scope, conversation: Owned): Op<boolean> {
 	if (scope.kind === "operator") return true;
 	// A deleted one is the operator's alone, who can restore it.
-	if (conversation.profile !== scope.profile || conversation.state === "deleted") return false;
+	if (!isOfProfile(scope, conversation) || conversation.state === "deleted") return false;
 	if (conversation.id === scope.conversation) return true;
 	if (conversation.principal === null) return false;
 	return (yield* samePrincipals(scope.principal)).includes(conversation.principal);
+}
+
+/** A scope without a profile reaches all of them. */
+export function isOfProfile(
+	{ profile }: { readonly profile: string | null },
+	row: { readonly profile: string },
+): boolean {
+	return profile === null || row.profile === profile;
+}
+
+export function* seesConversation(scope: Scope, conversation: string): Op<boolean> {
+	const row = yield* get(owned, conversation);
+	return row !== undefined && (yield* sees(scope, row));
 }
 
 /** Throws "not found" in the words of what was asked for. */

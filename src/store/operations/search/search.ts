@@ -9,6 +9,7 @@ import { type SnippetPiece, snippetOf } from "../../search-snippet.ts";
 import { tag } from "../../search-text.ts";
 import type { Scope } from "../../types.ts";
 import { samePrincipals } from "../people/principals.ts";
+import { isOfProfile } from "../people/scope.ts";
 import { IDS_PER_MS } from "../transcript/append.ts";
 import { type Bounds, type Candidate, isLooselyAsked, isOver, type Wanted, windowOf } from "./candidates.ts";
 import { type FoundRow, type Neighbour, neighboursOf, readRows, rowText, wholeText } from "./rows.ts";
@@ -170,7 +171,7 @@ function* toHit({ row, score }: Chosen, groups: readonly Group[]): Op<SearchHit>
 /** Who may read, in the words of the tags; null for the operator. */
 type Readers = {
 	readonly principals: readonly string[];
-	readonly profile: string;
+	readonly profile: string | null;
 	readonly conversation?: string;
 } | null;
 
@@ -183,7 +184,7 @@ function* readersOf(scope: Scope): Op<Readers> {
 /** The tags have said so already; were one of them ever wrong, nothing is shown to a stranger. */
 function mayRead(readers: Readers, row: FoundRow): boolean {
 	if (!readers) return true;
-	if (row.profile !== readers.profile) return false;
+	if (!isOfProfile(readers, row)) return false;
 	if (row.conversation === readers.conversation) return true;
 	return row.principal !== null && readers.principals.includes(row.principal);
 }
@@ -193,7 +194,8 @@ function wantedOf(args: SearchArgs, groups: readonly Group[], readers: Readers):
 	if (readers) {
 		const owners = readers.principals.map((principal) => tag("o", principal));
 		if (readers.conversation !== undefined) owners.push(tag("c", readers.conversation));
-		tags.push(owners, [tag("f", readers.profile)]);
+		tags.push(owners);
+		if (readers.profile !== null) tags.push([tag("f", readers.profile)]);
 	}
 	if (args.conversation !== undefined) tags.push([tag("c", args.conversation)]);
 	if (args.platform !== undefined) tags.push([tag("p", args.platform)]);

@@ -25,7 +25,7 @@ import type {
 	ToolProgress,
 } from "../../types.ts";
 import { samePrincipals } from "../people/principals.ts";
-import { assertSees, sees } from "../people/scope.ts";
+import { assertSees, isOfProfile, sees } from "../people/scope.ts";
 import { readBlobBytes } from "../transcript/blobs.ts";
 import { chainOf } from "../transcript/chain.ts";
 import { hiddenIn, isHidden, MESSAGE_COLUMNS, type MessageRow, toMessage } from "../transcript/rows.ts";
@@ -232,7 +232,8 @@ export function* conversations(args: ListArgs): Op<readonly Conversation[]> {
 	const here = scope.conversation && (yield* get(byId, scope.conversation));
 	if (here) own.set(here.id, here);
 	return [...own.values()]
-		.filter((row) => row.profile === scope.profile && row.state !== "deleted" && inList(list, row))
+		.filter((row) => isOfProfile(scope, row) && row.state !== "deleted" && inList(list, row))
+		.filter((row) => args.profile === undefined || row.profile === args.profile)
 		.filter((row) => args.platform === undefined || row.platform === args.platform)
 		.filter((row) => row.last_activity_at >= (args.activeSince ?? 0))
 		.filter(

@@ -131,7 +131,7 @@ const conversationsAfter = sql<{ id: ConversationId }>(
 	"SELECT id FROM conversations WHERE id > ? ORDER BY id LIMIT ?",
 );
 const conversationsOf = sql<{ id: ConversationId }>(
-	"SELECT id FROM conversations WHERE principal = ? AND profile = ? AND state <> 'deleted' AND id > ? ORDER BY id LIMIT ?",
+	"SELECT id FROM conversations WHERE principal = ? AND profile = coalesce(?, profile) AND state <> 'deleted' AND id > ? ORDER BY id LIMIT ?",
 );
 
 /** The conversations a scope sees, in the order of their ids. */

@@ -269,4 +269,36 @@ export function confirmationConformance(tell: Tell): void {
 			expect(await find("three")).toBeNull();
 		},
 	);
+
+	tell("a person has one role in all their logins, and is logged out at once", async ({ store, clock }) => {
+		const by = { by: "operator", via: "cli" } as const;
+		const { round } = await store.offerLogin({ name: "ana", role: "member", ...by });
+		const make = (id: string, at = round) =>
+			store.makeLogin({ id, digest: id.repeat(4), person: "ana", round: at, expiresAt: clock.now() + HOUR });
+		const find = (id: string) =>
+			store.loginByDigest({ scope: OPERATOR, digest: id.repeat(4), now: clock.now() });
+		await make("one");
+		await make("two");
+		expect(await refusal(make("one"))).toBe("http.login");
+		expect((await find("one"))?.person).toEqual({ name: "ana", role: "member" });
+		await store.offerLogin({ name: "ana", role: "guest", ...by });
+		expect((await find("two"))?.person.role).toBe("guest");
+		expect((await find("two"))?.principal).toBe((await find("one"))?.principal);
+		expect(await store.revokeLogins({ id: "one", ...by })).toEqual({ person: "ana", ended: ["one"] });
+		expect([await find("one"), (await find("two"))?.id]).toEqual([null, "two"]);
+		expect(await store.revokeLogins({ person: "ana", ...by })).toEqual({ person: "ana", ended: ["two"] });
+		expect(await find("two")).toBeNull();
+		expect(await refusal(make("three"))).toBe("http.login");
+		const again = await store.offerLogin({ name: "ana", role: "member", ...by });
+		expect(await refusal(make("three"))).toBe("http.login");
+		await make("four", again.round);
+		clock.advance(HOUR);
+		expect(await find("four")).toBeNull();
+		expect(await refusal(store.revokeLogins({ person: "bob", ...by }))).toBe("store.not_found");
+		expect((await store.logins({ scope: OPERATOR, limit: 9 })).map(({ id }) => id).toSorted()).toEqual([
+			"four",
+			"one",
+			"two",
+		]);
+	});
 }

@@ -2,7 +2,7 @@
 import { useSearch } from "@tanstack/react-router";
 import { CalendarClock, Plus } from "lucide-react";
 import { useState } from "react";
-import { useApi } from "../../api/index.ts";
+import { useApi, useMe } from "../../api/index.ts";
 import { texts } from "../../texts/schedules.ts";
 import { Button, Empty, ErrorState, Page, SkeletonRows } from "../../ui/index.ts";
 import { JobDetail } from "./job.tsx";
@@ -16,14 +16,17 @@ export function SchedulesView() {
 	const [isAdding, setAdding] = useState(false);
 	const list = useApi("schedules", { limit: MOST }, { on: ["schedule"] });
 	const jobs = list.data?.jobs;
+	const { isPerson } = useMe();
 	return (
 		<Page
 			title={texts.view.title}
 			about={texts.view.about}
 			actions={
-				<Button icon={<Plus size={14} />} onClick={() => setAdding(true)}>
-					{texts.view.add}
-				</Button>
+				isPerson ? null : (
+					<Button icon={<Plus size={14} />} onClick={() => setAdding(true)}>
+						{texts.view.add}
+					</Button>
+				)
 			}
 		>
 			{list.error ? (

@@ -9,10 +9,21 @@ import { ConfigurationTab } from "./configuration-tab.tsx";
 import { GeneralTab } from "./general-tab.tsx";
 import { McpTab } from "./mcp-tab.tsx";
 import { ModelTab } from "./model-tab.tsx";
+import { PeopleTab } from "./people-tab.tsx";
 import { ProfilesTab } from "./profiles-tab.tsx";
 import { TokensTab } from "./tokens-tab.tsx";
 
-const TABS = ["model", "general", "profiles", "mcp", "configuration", "check", "tokens", "about"] as const;
+const TABS = [
+	"model",
+	"general",
+	"profiles",
+	"mcp",
+	"configuration",
+	"check",
+	"people",
+	"tokens",
+	"about",
+] as const;
 
 export function SettingsView() {
 	const { tab } = useSearch({ from: "/settings" });
@@ -30,6 +41,7 @@ export function SettingsView() {
 					{ name: "mcp", label: texts.view.mcp, content: <McpTab /> },
 					{ name: "configuration", label: texts.view.configuration, content: <ConfigurationTab /> },
 					{ name: "check", label: texts.view.checkAFile, content: <CheckTab /> },
+					{ name: "people", label: texts.view.people, content: <PeopleTab /> },
 					{ name: "tokens", label: texts.view.tokens, content: <TokensTab /> },
 					{ name: "about", label: texts.view.about, content: <AboutTab /> },
 				]}

@@ -1,0 +1,61 @@
+// What a monitor asks: whether Keryx can do its work (/ready), and how much of it there is (/metrics, in Prometheus' text form).
+import { createRoute, z } from "@hono/zod-openapi";
+import type { ApiHost } from "../call.ts";
+import type { App } from "../environment.ts";
+import { toKeryxError } from "../errors.ts";
+import { channel } from "../schemas.ts";
+import { toWireChannel } from "../wire.ts";
+import { Meter } from "./meter.ts";
+
+export function addObservation(app: App, host: ApiHost, closing: AbortSignal): void {
+	const readiness = z
+		.object({
+			ready: z.boolean(),
+			store: z.object({ writable: z.boolean(), problem: z.string().optional() }),
+			channels: z.array(channel.extend({ age_seconds: z.number().nullable() })),
+		})
+		.openapi("Readiness");
+	const content = { "application/json": { schema: readiness } };
+	const readyRoute = createRoute({
+		operationId: "ready",
+		method: "get",
+		path: "/ready",
+		summary: "whether the store is writable, and when each channel last showed a sign of life",
+		responses: {
+			200: { description: "work can be accepted", content },
+			503: { description: "it cannot", content },
+		},
+	});
+	app.openapi(readyRoute, async (c) => {
+		const answer = await readinessOf(host);
+		return c.json(answer, answer.ready ? 200 : 503);
+	});
+	const metricsRoute = createRoute({
+		operationId: "metrics",
+		method: "get",
+		path: "/metrics",
+		summary: "metrics for Prometheus; counters start when this process is first asked",
+		responses: { 200: { description: "the numbers", content: { "text/plain": { schema: z.string() } } } },
+	});
+	const meter = new Meter(host, closing);
+	app.openapi(metricsRoute, async (c) =>
+		c.text(await meter.read(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }),
+	);
+}
+
+async function readinessOf({ store, gateway, now }: ApiHost) {
+	const problem = await store.proveWritable().then(
+		() => undefined,
+		(error: unknown) => toKeryxError(error).message,
+	);
+	const channels = (gateway?.health() ?? []).map((one) => ({
+		...toWireChannel(one),
+		age_seconds: one.aliveAt === null ? null : Math.max(0, (now() - one.aliveAt) / 1000),
+	}));
+	const writable = problem === undefined;
+	return {
+		ready: writable && gateway !== null && channels.every(({ state }) => state === "connected"),
+		store: { writable, ...(problem !== undefined && { problem }) },
+		channels,
+	};
+}

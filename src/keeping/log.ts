@@ -1,0 +1,87 @@
+// Keryx's own log, by one door: a line of JSON with time, level, area, event and ids, known secrets hidden (I12). What people write has no
+// place in it: lines are made of Keryx's own words and of the facts of events, which hold no text.
+import type { Clock } from "../time/index.ts";
+import { LogFile } from "./log-file.ts";
+
+const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+type LogFields = Readonly<Record<string, unknown>>;
+
+interface LogLine extends LogFields {
+	readonly time: string;
+	readonly level: LogLevel;
+	/** The part of Keryx that it is about: gateway, turn, delivery, channel, config, ... */
+	readonly area: string;
+	/** A short name that stays the same, to search by. */
+	readonly event: string;
+}
+
+export interface GatewayLog {
+	write(level: LogLevel, area: string, event: string, fields?: LogFields): void;
+	/** Whether a line of this level is written now: for what costs something to make. */
+	isOn(level: LogLevel): boolean;
+	/** Resolves when everything is on disk. */
+	end(): Promise<void>;
+}
+
+interface GatewayLogOptions {
+	readonly path: string;
+	readonly settings: () => {
+		readonly level: LogLevel;
+		readonly file_mb: number;
+		readonly keep: number;
+	};
+	readonly hide: (text: string) => string;
+	readonly clock: Pick<Clock, "now">;
+	/** Gets each line too. */
+	readonly also?: (line: LogLine, text: string) => void;
+	/** The file cannot be written. */
+	readonly failed: (error: Error) => void;
+}
+
+const MIB = 1024 * 1024;
+/** Of one value: what is longer says more than a log has to know. */
+const LONGEST_VALUE = 500;
+
+export function createGatewayLog({
+	path,
+	settings,
+	hide,
+	clock,
+	also,
+	failed,
+}: GatewayLogOptions): GatewayLog {
+	const lineOf = (level: LogLevel, area: string, event: string, fields: LogFields = {}): LogLine => ({
+		time: new Date(clock.now()).toISOString(),
+		level,
+		area,
+		event,
+		...fields,
+	});
+	const textOf = (line: LogLine) => hide(JSON.stringify(line, shortened));
+	const file = new LogFile({
+		path,
+		limits: () => ({ bytes: settings().file_mb * MIB, keep: settings().keep }),
+		dropped: (count) => textOf(lineOf("warn", "log", "lines_dropped", { count })),
+		failed,
+	});
+	const isOn = (level: LogLevel) => LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(settings().level);
+	return {
+		isOn,
+		write: (level, area, event, fields) => {
+			if (!isOn(level)) return;
+			const line = lineOf(level, area, event, fields);
+			const text = textOf(line);
+			file.write(text);
+			also?.(line, text);
+		},
+		end: () => file.flush(),
+	};
+}
+
+function shortened(_key: string, value: unknown): unknown {
+	return typeof value === "string" && value.length > LONGEST_VALUE
+		? `${value.slice(0, LONGEST_VALUE).toWellFormed()}…`
+		: value;
+}

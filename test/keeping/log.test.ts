@@ -1,0 +1,106 @@
+// Keryx's own log: lines of JSON, for its owner alone, bounded, without secrets and without what people write.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { createKeryx } from "../../src/app/index.ts";
+import { createGatewayLog, type LogLevel } from "../../src/keeping/index.ts";
+import { createScriptedAgent } from "../../src/testing/index.ts";
+import { systemClock } from "../../src/time/index.ts";
+
+const root = mkdtempSync(join(tmpdir(), "keryx-log-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const linesOf = (path: string) =>
+	readFileSync(path, "utf8")
+		.trimEnd()
+		.split("\n")
+		.map((line) => JSON.parse(line) as Record<string, unknown>);
+
+function logAt(name: string, settings: { level: LogLevel; file_mb: number; keep: number }) {
+	const path = join(root, name, "gateway.log");
+	const log = createGatewayLog({
+		path,
+		settings: () => settings,
+		hide: (text) => text.replaceAll("hunter2", "[hidden]"),
+		clock: { now: () => Date.UTC(2026, 2, 10, 12) },
+		failed: (error) => {
+			throw error;
+		},
+	});
+	return { path, log };
+}
+
+test("a line has time, level, area, event and ids, and no secret; levels below the set one are left out", async () => {
+	const settings = { level: "warn" as LogLevel, file_mb: 1, keep: 2 };
+	const { path, log } = logAt("levels", settings);
+	log.write("info", "turn", "turn.ended", { turn: "t1" });
+	log.write("error", "store", "lost", { message: "the key is hunter2" });
+	settings.level = "info";
+	log.write("info", "turn", "turn.ended", { turn: "t2" });
+	await log.end();
+	const time = "2026-03-10T12:00:00.000Z";
+	expect(linesOf(path)).toEqual([
+		{ time, level: "error", area: "store", event: "lost", message: "the key is [hidden]" },
+		{ time, level: "info", area: "turn", event: "turn.ended", turn: "t2" },
+	]);
+	expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("files and their number are bounded, whatever is written", async () => {
+	const { path, log } = logAt("bounded", { level: "info", file_mb: 1, keep: 2 });
+	for (let n = 0; n < 60; n++) {
+		for (let m = 0; m < 200; m++) log.write("info", "test", "filled", { n, text: "x".repeat(480) });
+		await log.end();
+	}
+	const folder = join(root, "bounded");
+	expect(readdirSync(folder).toSorted()).toEqual(["gateway.log", "gateway.log.1", "gateway.log.2"]);
+	for (const name of readdirSync(folder)) {
+		expect(statSync(join(folder, name)).size).toBeLessThanOrEqual(1024 * 1024);
+		expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+	}
+	expect(linesOf(path).at(-1)).toMatchObject({ n: 59 });
+});
+
+test("more than the disk takes is dropped, and the count is told", async () => {
+	const { path, log } = logAt("dropped", { level: "info", file_mb: 100, keep: 0 });
+	for (let n = 0; n < 20_000; n++) log.write("info", "test", "flood", { text: "x".repeat(200) });
+	await log.end();
+	log.write("info", "test", "after");
+	await log.end();
+	const lines = linesOf(path);
+	const { count } = lines.find(({ event }) => event === "lines_dropped") as { count: number };
+	const kept = lines.filter(({ event }) => event === "flood").length;
+	expect(kept + count).toBe(20_000);
+	expect(count).toBeGreaterThan(0);
+	expect(lines.at(-1)).toMatchObject({ event: "after" });
+});
+
+test("a Keryx that runs logs what happens by id, and nothing of what people say", async () => {
+	const home = join(root, "home");
+	const agent = createScriptedAgent({
+		script: { otherwise: [{ text: "the answer is zanzibar" }] },
+		clock: systemClock,
+	});
+	const keryx = await createKeryx({ home, config: {}, agent, env: {}, report: { warn() {}, note() {} } });
+	await keryx.start();
+	const source = { platform: "local", chat_id: "cli", chat_type: "dm", user_id: "1" };
+	const { id } = await keryx.client.send({ text: "my word is mango", client_message_id: "m1", source });
+	await keryx.client.inbound({ id, wait: 30 });
+	await keryx.stop();
+	const path = join(home, "logs", "gateway.log");
+	expect(existsSync(path)).toBe(true);
+	const text = readFileSync(path, "utf8");
+	expect(text).not.toMatch(/zanzibar|mango/);
+	const lines = linesOf(path);
+	const events = lines.map(({ event }) => event);
+	for (const event of ["started", "inbound.accepted", "turn.ended", "delivery.sent", "stopped"])
+		expect(events).toContain(event);
+	expect(lines.find(({ event }) => event === "turn.ended")).toMatchObject({
+		level: "info",
+		area: "turn",
+		turn: expect.any(String),
+		conversation: expect.any(String),
+		facts: { outcome: "completed" },
+	});
+});
