@@ -229,6 +229,11 @@ export const COMMANDS: readonly Listed[] = [
 		load: async () => (await import("./commands/service/index.ts")).addService,
 	},
 	{
+		term: "update [options]",
+		about: texts.update.about,
+		load: async () => (await import("./commands/update.ts")).addUpdate,
+	},
+	{
 		term: "setup [options]",
 		about: texts.setup.about,
 		load: async () => (await import("./commands/setup.ts")).addSetup,

@@ -65,7 +65,7 @@ export { isPassing } from "./passing.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
 export { isAlive, ownerOf } from "./sqlite/ownership.ts";
-export { inspectStore, replaceStore } from "./sqlite/snapshot.ts";
+export { glanceAt, inspectStore, replaceStore, saveStore } from "./sqlite/snapshot.ts";
 export {
 	type Ids,
 	type OpenOptions,
