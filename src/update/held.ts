@@ -22,7 +22,11 @@ export function heldUntilToldToGo(): (() => Promise<void>) | null {
 	if (!isHeld) return null;
 	return () =>
 		new Promise((resolve) => {
-			process.once("message", () => resolve());
+			process.once("message", () => {
+				// The launcher keeps no Keryx from ending that was told to stop.
+				process.channel?.unref();
+				resolve();
+			});
 			process.send?.({ prepared: process.pid });
 		});
 }

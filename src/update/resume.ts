@@ -124,7 +124,7 @@ async function start(given: Journal, options: ResumeOptions): Promise<string | n
 		return null;
 	}
 	child.send("go");
-	const working = await first(life, READY_MS, () =>
+	const working = await first(life, Math.max(READY_MS, journal.trialMs * 2), () =>
 		// Where not everything worked before, not everything has to.
 		says(home, journal.wasReady ? "ready" : "health"),
 	);

@@ -5,6 +5,7 @@ import {
 	createReadStream,
 	existsSync,
 	mkdirSync,
+	readdirSync,
 	readFileSync,
 	renameSync,
 	rmSync,
@@ -30,8 +31,8 @@ export async function fetchVersion(
 	{ spec, version }: Plan,
 ): Promise<Omit<Build, "schema">> {
 	const mark = version ?? (await digestOf(spec));
-	const known = version === null ? null : versionFolder(home, version);
-	if (known !== null && markIn(known) === mark) return { version: version as string, root: packageIn(known) };
+	const known = fetchedBefore(home, mark);
+	if (known !== null) return known;
 	const incoming = join(updatePaths(home).folder, `incoming-${process.pid}`);
 	rmSync(incoming, { recursive: true, force: true });
 	mkdirSync(incoming, { recursive: true, mode: 0o700 });
@@ -51,6 +52,14 @@ export async function fetchVersion(
 	} finally {
 		rmSync(incoming, { recursive: true, force: true });
 	}
+}
+
+function fetchedBefore(home: string, mark: string): Omit<Build, "schema"> | null {
+	for (const name of readdirSync(updatePaths(home).folder)) {
+		if (!VERSION.test(name) || markIn(versionFolder(home, name)) !== mark) continue;
+		return { version: name, root: packageIn(versionFolder(home, name)) };
+	}
+	return null;
 }
 
 /** Written last: a folder with it is whole. What was installed there: the digest of a file, or the version. */
