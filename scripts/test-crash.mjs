@@ -40,6 +40,7 @@ process.exitCode = await run(
 		"test/channels/telegram-storm.test.ts",
 		"test/channels/discord-storm.test.ts",
 		"test/channels/slack-storm.test.ts",
+		"test/update.test.ts",
 	],
 	{
 		...env,
@@ -51,6 +52,7 @@ process.exitCode = await run(
 		KERYX_RESTORE_RUNS: env.KERYX_RESTORE_RUNS ?? "2000",
 		KERYX_STORM_MESSAGES: env.KERYX_STORM_MESSAGES ?? "10000",
 		KERYX_FUZZ_REQUESTS: env.KERYX_FUZZ_REQUESTS ?? "20000",
+		KERYX_UPDATE_RUNS: env.KERYX_UPDATE_RUNS ?? "20",
 		KERYX_PACKED: "1",
 		KERYX_ZONES: "all",
 		KERYX_JOBS: env.KERYX_JOBS ?? "10000",

@@ -1,5 +1,6 @@
 // Packages of this tree as npm would install them, in versions of a test's choosing. What they depend on is found in a folder above.
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -47,4 +48,16 @@ export function install(folder: string, tarball: string): string {
 	const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--offline"];
 	execFileSync("npm", ["install", ...quiet, tarball], { cwd: folder, stdio: "pipe" });
 	return join(folder, "node_modules/keryx/bin/keryx.mjs");
+}
+
+/** As an earlier update has left it in that home. */
+export function fetched(home: string, version: string, tarball: string): void {
+	const folder = join(home, "versions", version);
+	const root = join(folder, "node_modules/keryx");
+	mkdirSync(root, { recursive: true, mode: 0o700 });
+	execFileSync("tar", ["-xzf", tarball, "-C", root, "--strip-components=1"]);
+	writeFileSync(
+		join(folder, ".keryx-version"),
+		createHash("sha256").update(readFileSync(tarball)).digest("hex"),
+	);
 }
