@@ -72,7 +72,7 @@ function importedByPage(names) {
 		.map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
 		.join("\n");
 	const imported = new Set(
-		[...texts.matchAll(/(?:from|import|@import|import\()\s*["']((?:@[\w.-]+\/)?[\w.-]+)/g)].map(
+		[...texts.matchAll(/(?:from|import|@import|import\(|url\()\s*["']((?:@[\w.-]+\/)?[\w.-]+)/g)].map(
 			([, name]) => name,
 		),
 	);
@@ -126,7 +126,7 @@ if (process.argv[1] === join(root, "scripts", "sbom.mjs")) {
 	const packages = unique(shippedPackages());
 	mkdirSync(join(root, "dist"), { recursive: true });
 	const bom = cycloneDx(packages, { version, at: new Date().toISOString() });
-	writeFileSync(join(root, "dist", "sbom.cdx.json"), `${JSON.stringify(bom, null, "\t")}\n`);
+	writeFileSync(join(root, "dist", "sbom.cdx.json"), `${JSON.stringify(bom)}\n`);
 	writeFileSync(join(root, "dist", "licences.md"), licenceList(packages));
 	console.log(`${packages.length} packages: dist/sbom.cdx.json, dist/licences.md`);
 }

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { constants, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { identityOf, isSameProcess } from "../processes/index.ts";
+import { connectHost, identityOf, isSameProcess } from "../processes/index.ts";
 import { glanceAt, ownerOf, replaceStore, saveStore } from "../store/index.ts";
 import { becomeLauncher } from "./follow.ts";
 import { HANDED_OVER, HELD } from "./held.ts";
@@ -84,12 +84,22 @@ async function goOn(given: Journal, options: ResumeOptions): Promise<string | nu
 	const mine = writeJournal(home, { ...given, phase: "saving", worker: identityOf(process.pid) });
 	try {
 		await storeIsFree(home, mine);
+		await endIdleHost(home);
 		save(home);
 	} catch (error) {
 		endJournal(home, ended(mine, `the store could not be copied: ${(error as Error).message}`));
 		return currentRoot(home);
 	}
 	return await start({ ...mine, phase: "held" }, options);
+}
+
+/** The process host of the version before goes on where it holds programs. Otherwise the new version starts its own. */
+async function endIdleHost(home: string): Promise<void> {
+	const host = await connectHost({ home, start: false }).catch(() => null);
+	if (host === null) return;
+	const isIdle = (await host.list()).every(({ status }) => status !== "running");
+	await host.close();
+	if (isIdle) process.kill(host.hostPid, "SIGTERM");
 }
 
 function save(home: string): void {

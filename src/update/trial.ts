@@ -39,8 +39,8 @@ export async function fetchVersion(
 	try {
 		writeFileSync(join(incoming, "package.json"), '{ "private": true }\n');
 		// No package of ours needs an install script, and none may run one.
-		const quiet = ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--omit=dev"];
-		await npm(["install", "--prefix", incoming, ...quiet, spec], env);
+		const quiet = ["--no-audit", "--no-fund", "--no-update-notifier", "--no-package-lock"];
+		await npm(["install", "--prefix", incoming, "--ignore-scripts", "--omit=dev", ...quiet, spec], env);
 		const found = assertUsable(packageIn(incoming));
 		const folder = versionFolder(home, found);
 		if (markIn(folder) !== mark) {
