@@ -97,9 +97,10 @@ async function goOn(given: Journal, options: ResumeOptions): Promise<string | nu
 async function endIdleHost(home: string): Promise<void> {
 	const host = await connectHost({ home, start: false }).catch(() => null);
 	if (host === null) return;
-	const isIdle = (await host.list()).every(({ status }) => status !== "running");
+	// One that does not answer is left to the new version, as at every start.
+	const programs = await host.list().catch(() => null);
 	await host.close();
-	if (isIdle) process.kill(host.hostPid, "SIGTERM");
+	if (programs?.every(({ status }) => status !== "running")) process.kill(host.hostPid, "SIGTERM");
 }
 
 function save(home: string): void {
@@ -124,7 +125,8 @@ async function start(given: Journal, options: ResumeOptions): Promise<string | n
 	const prepared = await first(life, limit, () => life.isPrepared);
 	if (prepared !== null) {
 		await end(child, life);
-		return await undo(journal, options, `${journal.to.version} ${prepared}`);
+		const root = await undo(journal, options, `${journal.to.version} ${prepared}`);
+		return life.isTold ? process.exit(0) : root;
 	}
 	journal = writeJournal(home, { ...journal, phase: "going" });
 	pointAt(home, journal, launcher);
@@ -138,6 +140,9 @@ async function start(given: Journal, options: ResumeOptions): Promise<string | n
 		// Where not everything worked before, not everything has to.
 		says(home, journal.wasReady ? "ready" : "health"),
 	);
+	// Whoever was told to stop stops; the next start goes on from here.
+	if (working !== null && life.isTold)
+		return await life.ended.then(({ code, signal }) => leave(code, signal, words));
 	if (working !== null) {
 		await end(child, life);
 		return await undo(journal, options, `${journal.to.version} ${working}`);
@@ -159,17 +164,24 @@ function leave(code: number | null, signal: NodeJS.Signals | null, words: readon
 interface Life {
 	readonly isPrepared: boolean;
 	readonly hasEnded: boolean;
+	/** To stop, by a signal. */
+	readonly isTold: boolean;
 	readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
 function follow(child: ChildProcess): Life {
-	const life = { isPrepared: false, hasEnded: false };
+	const life = { isPrepared: false, hasEnded: false, isTold: false };
 	child.on("message", () => {
 		life.isPrepared = true;
 	});
 	// What a terminal sends reaches the child, too.
-	process.on("SIGINT", () => {});
-	process.on("SIGTERM", () => child.kill("SIGTERM"));
+	process.on("SIGINT", () => {
+		life.isTold = true;
+	});
+	process.on("SIGTERM", () => {
+		life.isTold = true;
+		child.kill("SIGTERM");
+	});
 	const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
 		child.once("error", () => resolve({ code: 1, signal: null }));
 		child.once("exit", (code, signal) => resolve({ code, signal }));
