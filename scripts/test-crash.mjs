@@ -41,6 +41,8 @@ process.exitCode = await run(
 		"test/channels/discord-storm.test.ts",
 		"test/channels/slack-storm.test.ts",
 		"test/update.test.ts",
+		"test/keeping/backup.test.ts",
+		"test/keeping/retention.test.ts",
 	],
 	{
 		...env,
@@ -52,6 +54,8 @@ process.exitCode = await run(
 		KERYX_RESTORE_RUNS: env.KERYX_RESTORE_RUNS ?? "2000",
 		KERYX_STORM_MESSAGES: env.KERYX_STORM_MESSAGES ?? "10000",
 		KERYX_FUZZ_REQUESTS: env.KERYX_FUZZ_REQUESTS ?? "20000",
+		KERYX_BACKUP_SENDERS: env.KERYX_BACKUP_SENDERS ?? "64",
+		KERYX_RETENTION_CONVERSATIONS: env.KERYX_RETENTION_CONVERSATIONS ?? "2000",
 		KERYX_UPDATE_RUNS: env.KERYX_UPDATE_RUNS ?? "20",
 		KERYX_PACKED: "1",
 		KERYX_ZONES: "all",

@@ -23,12 +23,11 @@ function builtFrom(): string | null {
 function checkedOut(): string | null {
 	if (!isClone()) return null;
 	try {
-		const options = {
+		return execFileSync("git", ["rev-parse", "--short", "HEAD"], {
 			cwd: fileURLToPath(ROOT),
 			encoding: "utf8",
 			stdio: ["ignore", "pipe", "ignore"],
-		} as const;
-		return execFileSync("git", ["rev-parse", "--short", "HEAD"], options).trim();
+		}).trim();
 	} catch {
 		// Without git, or in a copy without its history, it is not known.
 		return null;
