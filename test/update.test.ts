@@ -234,7 +234,6 @@ function rows(sql: string): unknown[] {
 test(`${RUNS} updates under load, with kills: a Keryx of one version or the other runs, and nothing is lost`, async () => {
 	await settled();
 	const load = new Load(isLong ? 4 : 2);
-	const told: string[] = [];
 	for (let run = 0; run < RUNS; run++) {
 		const { version: from } = await settled();
 		const to = from === A ? B : A;
@@ -245,9 +244,10 @@ test(`${RUNS} updates under load, with kills: a Keryx of one version or the othe
 		const code = await updater.ended;
 		const { version: now } = await settled();
 		const seconds = ((performance.now() - began) / 1000).toFixed(1);
-		told.push(
-			`${from} -> ${to}, ${isKilled ? `kill ${kill?.join(" at ")}` : "no kill"}: ${now}, ${seconds} s`,
-		);
+		if (isLong)
+			console.log(
+				`${run + 1}. ${from} -> ${to}, ${isKilled ? `kill ${kill?.join(" at ")}` : "no kill"}: ${now}, ${seconds} s`,
+			);
 		if (kill === null)
 			expect([code, updater.said()]).toEqual([0, expect.stringContaining(`Keryx ${to} is in use`)]);
 		expect([from, to]).toContain(now);
@@ -256,7 +256,7 @@ test(`${RUNS} updates under load, with kills: a Keryx of one version or the othe
 			expect(JSON.parse(readFileSync(join(versions, "current.json"), "utf8")).version).toBe(now);
 	}
 	await load.stop();
-	if (isLong) console.log(`${told.join("\n")}\n${load.taken.length} messages`);
+	if (isLong) console.log(`${load.taken.length} messages`);
 	await until(
 		"every message is answered",
 		() => rows("SELECT count(*) FROM inbox WHERE disposition IS NULL")[0] === 0,
