@@ -13,6 +13,7 @@ const layers = [
 	"channels/",
 	"testing/",
 	"(http|mcp)/",
+	"update/",
 	"app/",
 	"cli/",
 ];

@@ -18,7 +18,7 @@ COPY --from=build /src/dist ./dist
 COPY --from=build /src/node_modules ./node_modules
 RUN ln -s /app/bin/keryx.mjs /usr/local/bin/keryx && install -d -o node -g node -m 0700 /data
 USER node
-ENV KERYX_HOME=/data/home XDG_DATA_HOME=/data/share HOME=/data KERYX_HTTP_HOST=0.0.0.0
+ENV KERYX_HOME=/data/home XDG_DATA_HOME=/data/share HOME=/data KERYX_HTTP_HOST=0.0.0.0 KERYX_INSTALLED_BY=image
 VOLUME /data
 EXPOSE 7717
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:7717/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

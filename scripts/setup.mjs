@@ -98,6 +98,10 @@ async function build({ node, env }) {
 			remedy: "the sources do not compile; the lines above say where",
 		},
 	);
+	await step("taking comments out", [node, join(root, "scripts", "strip.mjs")], [], {
+		env,
+		remedy: "the line above names the file",
+	});
 	writeFileSync(stamp, current);
 }
 

@@ -50,6 +50,13 @@ export const ERRORS = {
 	"store.server": "use a PostgreSQL server of version 14 or newer, reached directly",
 	"service.failed":
 		"read what it printed; `keryx service install --print` shows the definition to install by hand",
+	"update.refused": "nothing was changed; correct what the message names, then try again",
+	"update.fetch": "check the connection to your npm registry, or give a package file: --to <file>",
+	"update.under_way": `wait until it has ended; \`${KERYX} status\` says what runs`,
+	"update.not_taken": "stop Keryx and run this again; nothing was changed",
+	"update.undone": "Keryx runs as before; read what it printed, and report it with the message",
+	"update.failed": `run \`${KERYX} doctor\``,
+	"update.elsewhere": "update it the way it was installed",
 	"backup.failed": "check the folder and the space on its disk, then try again",
 	"backup.damaged": "use another backup; a copy of this one may be whole",
 	"backup.passphrase": "give the passphrase this backup was made with, in a file: --passphrase-file <file>",

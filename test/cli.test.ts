@@ -56,9 +56,12 @@ describe.concurrent("keryx", () => {
 		expect(run.stdout).toContain("--json");
 	});
 
-	test("--version is the package's", async () => {
+	test("--version is the package's, with the commit of the clone", async () => {
 		const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-		expect(await keryx(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+		const said = expect.stringMatching(
+			new RegExp(`^${version.replaceAll(".", "\\.")}( \\([0-9a-f]{7,}\\))?\n$`),
+		);
+		expect(await keryx(["--version"])).toEqual({ code: 0, stdout: said, stderr: "" });
 	});
 
 	test.each([

@@ -37,6 +37,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"npm run peer -- slack": "runs until it is stopped",
 	"npm run peer -- telegram": "runs until it is stopped",
 	"export ANTHROPIC_API_KEY=...": "needs a real key",
+	"keryx update --check   # is there a newer version?": "asks the registry; test/update.test.ts updates",
+	"keryx update --to 1.4.2": "asks the registry; test/update.test.ts updates",
 	"keryx restore keryx.backup --check   # is it whole?": "stops Keryx; test/keeping/backup.test.ts runs it",
 	"keryx archive run --dry-run              # what would go now":
 		"needs archives; test/keeping/retention.test.ts",

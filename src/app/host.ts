@@ -16,6 +16,8 @@ export interface HostOptions {
 	readonly as: "read" | "change" | "run";
 	/** With run: listens on its ports, too. One that runs for the length of a command does not. */
 	readonly onPorts?: boolean;
+	/** With run: awaited once the store is open and the ports are taken, before anybody is let in or anything begins. */
+	readonly hold?: (() => Promise<void>) | null;
 }
 
 export interface Host {
@@ -31,7 +33,14 @@ export interface Host {
 	close(): Promise<void>;
 }
 
-export async function openHost({ context, config, output, as, onPorts = false }: HostOptions): Promise<Host> {
+export async function openHost({
+	context,
+	config,
+	output,
+	as,
+	onPorts = false,
+	hold = null,
+}: HostOptions): Promise<Host> {
 	const home = openHome(keryxHome(context.env));
 	const { http, confirmations } = config.values;
 	let listening: Listening | null = null;
@@ -47,11 +56,16 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		followsFile: as === "run",
 		tellsOfWalls: onPorts,
 		serve: async (api, ready) => {
+			const held = Promise.withResolvers<void>();
 			listening = await listen({
-				api,
+				api: hold === null ? api : waiting(api, held.promise),
 				socketPath: home.socketPath,
 				ports: onPorts ? { ...http, compatPort: confirmations.compat_port } : null,
-				ready,
+				ready: async () => {
+					await hold?.();
+					held.resolve();
+					await ready();
+				},
 				missing: (address) => output.note(withoutAddress(address)),
 			});
 			return listening;
@@ -74,6 +88,17 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		url: addressOf(listening) && (http.public_url ?? addressOf(listening)),
 		hasPage: existsSync(join(PAGE, "index.html")),
 		close: () => keryx.stop(),
+	};
+}
+
+/** Requests wait until then. */
+function waiting(api: Api, until: Promise<void>): Api {
+	return {
+		...api,
+		fetch: async (...request) => {
+			await until;
+			return await api.fetch(...request);
+		},
 	};
 }
 

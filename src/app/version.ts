@@ -1,7 +1,41 @@
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const ROOT = new URL("../../", import.meta.url);
 
 export function version(): string {
 	return manifest().version;
+}
+
+/** With the commit it was built from, where that is known: `1.2.3 (0a1b2c3)`. */
+export function versionWithCommit(): string {
+	const commit = builtFrom() ?? checkedOut();
+	return commit === null ? version() : `${version()} (${commit})`;
+}
+
+/** Written when the package is made. */
+function builtFrom(): string | null {
+	const file = new URL("dist/commit.txt", ROOT);
+	return existsSync(file) && !isClone() ? readFileSync(file, "utf8").trim() : null;
+}
+
+function checkedOut(): string | null {
+	if (!isClone()) return null;
+	try {
+		return execFileSync("git", ["rev-parse", "--short", "HEAD"], {
+			cwd: fileURLToPath(ROOT),
+			encoding: "utf8",
+			stdio: ["ignore", "pipe", "ignore"],
+		}).trim();
+	} catch {
+		// Without git, or in a copy without its history, it is not known.
+		return null;
+	}
+}
+
+function isClone(): boolean {
+	return existsSync(new URL(".git", ROOT));
 }
 
 /** The oldest Node that Keryx runs on, as `22.19`. */
@@ -10,7 +44,7 @@ export function oldestNode(): string {
 }
 
 function manifest(): { readonly version: string; readonly engines: { readonly node: string } } {
-	return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+	return JSON.parse(readFileSync(new URL("package.json", ROOT), "utf8"));
 }
 
 /** By the first two numbers. */

@@ -2,7 +2,7 @@
 // list below says enough for the help.
 
 import { Command, Help } from "commander";
-import { version } from "../app/version.ts";
+import { version, versionWithCommit } from "../app/version.ts";
 import { KERYX } from "../called.ts";
 import type { CliContext } from "./context.ts";
 import { readCount } from "./io/arguments.ts";
@@ -18,7 +18,8 @@ export async function runProgram(given: CliContext, words: readonly string[]): P
 	const meant = isHelp ? words.filter((word) => word !== "help") : words;
 	withGlobals(program)
 		.description(texts.program.about)
-		.version(version())
+		// Only who asks for the version waits for the commit to be found.
+		.version(words.some((word) => word === "--version" || word === "-V") ? versionWithCommit() : version())
 		.configureHelp({
 			showGlobalOptions: true,
 			subcommandTerm: (command) => listed.get(command) ?? new Help().subcommandTerm(command),
@@ -237,6 +238,11 @@ export const COMMANDS: readonly Listed[] = [
 		term: "service",
 		about: texts.service.about,
 		load: async () => (await import("./commands/service/index.ts")).addService,
+	},
+	{
+		term: "update [options]",
+		about: texts.update.about,
+		load: async () => (await import("./commands/update.ts")).addUpdate,
 	},
 	{
 		term: "setup [options]",

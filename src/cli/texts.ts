@@ -1497,6 +1497,7 @@ Exit codes: 0 done, 2 wrong usage.`,
 		running: (socket: Shown) => `Keryx is running. Its socket is ${socket}`,
 		page: (url: Shown) => `Open Keryx in your browser: ${url}`,
 		noPage: (url: Shown) => `Keryx listens on ${url}. Its page is not built: \`npm start\` builds it.`,
+		updating: "An update waits: stopping for it.",
 		linkHint: `To log in a browser, run \`${KERYX} link\`.`,
 		link: `Open this link to log in. It works once, within ten minutes. \`${KERYX} link\` prints a new one.`,
 	},
@@ -1618,6 +1619,36 @@ Examples:
   $ keryx service install             run Keryx from now on
   $ keryx service install --print     see the definition first
   $ keryx service logs -f             what it prints`,
+	},
+	update: {
+		about: "put another version of Keryx in the place of this one",
+		check: "only say whether there is a newer version, and what an update needs",
+		to: "a version, a tag, or a package file; otherwise the newest version",
+		same: (version: Shown) => `Keryx ${version} is what you have.`,
+		available: (version: Shown, from: Shown) => `Keryx ${version} can be installed; you have ${from}.`,
+		file: (file: Shown) => `${file} can be tried.`,
+		room: (needed: Shown, free: Shown) => `It needs ${needed} on the disk; ${free} are free.`,
+		steps: {
+			fetching: (version: Shown) => `Fetching ${version} ...`,
+			trying: (version: Shown) => `Trying ${version} on a copy of your data ...`,
+			stopping: () => "Waiting until answers under way are finished ...",
+			saving: () => "Keeping a copy of the store ...",
+			starting: (version: Shown) => `Starting ${version} ...`,
+			waiting: (version: Shown) => `Waiting until ${version} is ready ...`,
+		},
+		done: (to: Shown, from: Shown) => `Keryx ${to} is in use; it was ${from}.`,
+		away: (seconds: Shown) => `Nothing was answered for ${seconds} s.`,
+		starts: "It is used from the next start on.",
+		kept: "The store before is kept until the new version has run for a day.",
+		clone: "this Keryx runs from a clone of its repository, which is updated with git",
+		cloneHint: "run `keryx stop`, then `git pull`, then `npm start`",
+		image: "this Keryx runs from a container image",
+		imageHint: "build or pull the new image and start it again: docker compose up --build --detach",
+		help: `
+Examples:
+  $ keryx update --check              is there a newer version?
+  $ keryx update                      update to it
+  $ keryx update --to ./keryx.tgz     update from a file, without a network`,
 	},
 	backup: {
 		about: "write everything Keryx knows to one file, also while it runs",

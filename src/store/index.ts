@@ -67,7 +67,7 @@ export { shownUrl } from "./postgres/address.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
 export { isAlive, ownerOf } from "./sqlite/ownership.ts";
-export { inspectStore, replaceStore } from "./sqlite/snapshot.ts";
+export { glanceAt, inspectStore, replaceStore, saveStore } from "./sqlite/snapshot.ts";
 export {
 	type Ids,
 	migrateStore,

@@ -29,6 +29,8 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+/** More with KERYX_BACKUP_SENDERS: 64 send about as much as this machine takes. */
+const SENDERS = Number(process.env.KERYX_BACKUP_SENDERS ?? 16);
 const QUIET = { warn: () => {}, note: () => {} };
 const agent = createScriptedAgent({ script: { otherwise: [{ text: "ok" }] }, clock: systemClock });
 
@@ -68,7 +70,7 @@ describe("under load", () => {
 				acknowledged.push(n);
 			}
 		};
-		const senders = Array.from({ length: 16 }, sender);
+		const senders = Array.from({ length: SENDERS }, sender);
 		while (acknowledged.length < 200) await new Promise(setImmediate);
 		const began = { at: performance.now(), sent: acknowledged.length };
 		const before = [...acknowledged];

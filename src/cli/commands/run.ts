@@ -1,7 +1,10 @@
 // `keryx`: the gateway in this process, until it is told to stop. On a terminal one can talk to it.
 
 import { type Host, openHost } from "../../app/host.ts";
+import type { Config } from "../../config/index.ts";
 import { apiTransport, createClient } from "../../http/index.ts";
+import { systemClock } from "../../time/index.ts";
+import { forHandOver, handOver, heldUntilToldToGo, tidyWhenOld, untilAsked } from "../../update/index.ts";
 import { asOperator } from "../connect.ts";
 import { type CliContext, openConfig } from "../context.ts";
 import type { Output } from "../io/output.ts";
@@ -11,26 +14,50 @@ import { chat } from "./chat.ts";
 
 export async function runGateway(context: CliContext): Promise<void> {
 	const { config, output } = openConfig(context);
-	const host = await openHost({ context, config, output, as: "run", onPorts: true });
+	const hold = heldUntilToldToGo();
+	const host = await openHost({ context, config, output, as: "run", onPorts: true, hold });
+	const restart = forHandOver();
+	const update = untilAsked(host.home.path);
+	const tidying = tidyWhenOld(host.home.path, { clock: systemClock, warn: (text) => output.warn(text) });
+	const isForUpdate = await untilStopped(context, host, config.values, output, update.asked);
+	update.close();
+	await tidying.close();
+	if (isForUpdate) handOver(restart);
+}
+
+/** Whether it was stopped because an update waits. */
+async function untilStopped(
+	context: CliContext,
+	host: Host,
+	config: Config,
+	output: Output,
+	asked: Promise<void>,
+): Promise<boolean> {
+	let isForUpdate = false;
+	const askedForUpdate = asked.then(() => {
+		isForUpdate = true;
+		output.note(texts.run.updating);
+	});
 	if (process.stdin.isTTY === true && !context.json) {
 		tellWhere(host, output);
 		const client = createClient(apiTransport(host.api, asOperator(context)));
-		const connection = { client, config: config.values, output, isRemote: false, close: () => host.close() };
+		const connection = { client, config, output, isRemote: false, close: () => host.close() };
 		try {
-			await Promise.race([chat(context, connection, {}), untilTold()]);
+			await Promise.race([chat(context, connection, {}), untilTold(), askedForUpdate]);
 		} finally {
 			atOnceIfToldAgain();
 			await host.close();
 		}
-		return;
+		return isForUpdate;
 	}
 	// Who reads that it runs may stop it at once.
 	const stopAsked = untilTold();
 	output.line(texts.run.running(host.home.socketPath));
 	tellWhere(host, output);
-	await stopAsked;
+	await Promise.race([stopAsked, askedForUpdate]);
 	atOnceIfToldAgain();
 	await host.close();
+	return isForUpdate;
 }
 
 /** The link comes last: it is what somebody new looks for. */

@@ -1,6 +1,7 @@
 // A store as one file that nobody has open: looking into it, and putting it in the place of another.
 import {
 	closeSync,
+	constants,
 	copyFileSync,
 	existsSync,
 	fsyncSync,
@@ -8,6 +9,7 @@ import {
 	openSync,
 	renameSync,
 	rmSync,
+	statSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
@@ -15,7 +17,7 @@ import { KeryxError } from "../../errors.ts";
 import type { StoreFacts } from "../engine.ts";
 import { SCHEMA_VERSION } from "../schema.ts";
 import { toKeryxError } from "./faults.ts";
-import { followLinks } from "./files.ts";
+import { createPrivately, followLinks } from "./files.ts";
 import { takeOwnership } from "./ownership.ts";
 
 /** Reads every page. Throws store.corrupt for a file that is no whole store, store.newer for one of a newer Keryx. Blocks. */
@@ -71,6 +73,45 @@ export function replaceStore(given: string, from: string, { now }: { readonly no
 	} finally {
 		rmSync(beside, { force: true });
 		ownership.release();
+	}
+}
+
+/** Copies a store that nobody has open to a new file, whole and on the disk. Throws store.owned while a Keryx uses it. Blocks. */
+export function saveStore(given: string, to: string, { now }: { readonly now: number }): void {
+	const path = followLinks(given);
+	const ownership = takeOwnership(path, now);
+	const part = `${to}.part`;
+	try {
+		fold(path);
+		if (existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0)
+			throw new KeryxError("store.failed", `the log of ${path} could not be written into it`);
+		rmSync(part, { force: true });
+		createPrivately(part);
+		copyFileSync(path, part, constants.COPYFILE_FICLONE);
+		sync(part);
+		renameSync(part, to);
+		sync(dirname(to));
+	} finally {
+		ownership.release();
+	}
+}
+
+/** What a Keryx of any version has taken in and sent out: two stores with equal `dealings` have told the world the same. */
+export function glanceAt(path: string): { readonly schema: number; readonly dealings: string } {
+	const db = new Database(path, { readonly: true, fileMustExist: true });
+	try {
+		const rows = (sql: string) => db.prepare(sql).raw().all();
+		const dealings = [
+			rows("SELECT count(*) FROM inbox"),
+			rows("SELECT count(*) FROM turns"),
+			rows("SELECT state, count(*) FROM deliveries GROUP BY state ORDER BY state"),
+		];
+		return {
+			schema: db.pragma("user_version", { simple: true }) as number,
+			dealings: JSON.stringify(dealings),
+		};
+	} finally {
+		db.close();
 	}
 }
 

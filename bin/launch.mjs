@@ -1,0 +1,50 @@
+// Which version runs. An update leaves its version in the home, and a note that this package, as it was installed then, should run it.
+// Where another package was installed since, that is newer, and runs itself. A clone of the repository always runs itself.
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const own = dirname(dirname(fileURLToPath(import.meta.url)));
+const words = process.argv.slice(2);
+const { main, root } = await chosen();
+await import(pathToFileURL(join(root, main)).href);
+
+async function chosen() {
+	const itself = { root: own, main: "dist/cli/main.js" };
+	const { version } = JSON.parse(readFileSync(join(own, "package.json"), "utf8"));
+	// A version that is on trial is started by the launcher that holds it.
+	const isOnTrial = process.env.KERYX_UPDATE_HELD !== undefined;
+	if (existsSync(join(own, "tsconfig.json"))) return itself;
+	globalThis[Symbol.for("keryx.launcher")] = version;
+	if (isOnTrial) return itself;
+	const versions = join(resolve(process.env.KERYX_HOME || join(homedir(), ".keryx")), "versions");
+	const journal = read(join(versions, "journal.json"));
+	if (journal) await resumed(journal, version, dirname(versions));
+	const current = read(join(versions, "current.json"));
+	if (current?.launcher !== version || !existsSync(join(current.root, itself.main))) return itself;
+	return { ...itself, root: current.root };
+}
+
+/** The code that began an update goes on with it; where that is gone, this package's. */
+async function resumed({ by }, version, home) {
+	const file = "dist/update/resume.js";
+	const root = typeof by === "string" && existsSync(join(by, file)) ? by : own;
+	const { resume } = await import(pathToFileURL(join(root, file)).href);
+	const isGateway = words.every((word, at) => word === "--json" || isTimeout(word, at));
+	const warn = (text) => process.stderr.write(`keryx: ${text}\n`);
+	await resume({ home, launcher: version, words, isGateway, warn });
+}
+
+function isTimeout(word, at) {
+	return word === "--timeout" || words[at - 1] === "--timeout";
+}
+
+/** Null where it is not there, or is no JSON: then what it would say is not known, and this package runs. */
+function read(file) {
+	try {
+		return JSON.parse(readFileSync(file, "utf8"));
+	} catch {
+		return null;
+	}
+}

@@ -1,0 +1,32 @@
+// The new version's side of an update: it is started with its store open and its ports taken, but lets nobody in and begins nothing until
+// the launcher has written that there is no way back any more. So what it was told can never be lost by going back.
+
+/** Set by the launcher for the version that it starts. */
+export const HELD = "KERYX_UPDATE_HELD";
+/** With this exit code, a Keryx that the launcher holds asks for the next update. */
+export const HANDED_OVER = 75;
+
+const isHeld = process.env[HELD] !== undefined && process.send !== undefined;
+// Programs that Keryx starts have no business with it.
+delete process.env[HELD];
+// Without the launcher nobody would watch over this process, and the next start would find the store taken.
+if (isHeld) process.once("disconnect", () => process.exit(1));
+
+/** Whether the launcher is this process's parent. */
+export function hasLauncher(): boolean {
+	return isHeld;
+}
+
+/** Null outside an update. Otherwise to be awaited before anything is taken or begun. */
+export function heldUntilToldToGo(): (() => Promise<void>) | null {
+	if (!isHeld) return null;
+	return () =>
+		new Promise((resolve) => {
+			process.once("message", () => {
+				// The launcher keeps no Keryx from ending that was told to stop.
+				process.channel?.unref();
+				resolve();
+			});
+			process.send?.({ prepared: process.pid });
+		});
+}

@@ -1,0 +1,128 @@
+// Whether this Keryx can be updated by itself, which version there is, and what an update of it needs.
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { Environment } from "../config/index.ts";
+import { KeryxError } from "../errors.ts";
+import { SCHEMA_VERSION } from "../store/index.ts";
+import type { Build } from "./journal.ts";
+
+/** The package that this file is part of. */
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+export type Installation =
+	/** Put there by npm: Keryx updates itself. */
+	| { readonly kind: "package"; readonly launcher: string }
+	| { readonly kind: "clone" }
+	| { readonly kind: "image" };
+
+/** How this Keryx came to this machine. */
+export function installation(env: Environment): Installation {
+	if (env.KERYX_INSTALLED_BY === "image") return { kind: "image" };
+	const launcher = (globalThis as Record<symbol, unknown>)[LAUNCHER];
+	if (typeof launcher !== "string" || existsSync(join(ROOT, "tsconfig.json"))) return { kind: "clone" };
+	return { kind: "package", launcher };
+}
+
+/** What the launcher leaves for us: its own version. */
+const LAUNCHER = Symbol.for("keryx.launcher");
+
+/** The build that this code is part of. */
+export function ownBuild(): Build {
+	return { version: manifestIn(ROOT).version, root: ROOT, schema: SCHEMA_VERSION };
+}
+
+export interface Manifest {
+	readonly name: string;
+	readonly version: string;
+	readonly engines?: { readonly node?: string };
+}
+
+export function manifestIn(root: string): Manifest {
+	return JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
+}
+
+export interface Plan {
+	/** What npm is asked to install. */
+	readonly spec: string;
+	/** Known before it is fetched, from the registry alone. */
+	readonly version: string | null;
+	readonly neededBytes: number;
+	readonly freeBytes: number;
+}
+
+/** Of the package with everything it needs, unpacked. */
+const PACKAGE_BYTES = 250e6;
+/** The copy for the trial, the one that the trial makes of it, and the one that is kept. */
+const COPIES = 2.2;
+
+/** What an update needs, and what there is. `to`: a version, a tag or a file; left out, the newest version. */
+export async function planUpdate(
+	{ home, env }: { readonly home: string; readonly env: Environment },
+	to: string | undefined,
+): Promise<Plan> {
+	const store = join(home, "keryx.db");
+	const size = existsSync(store) ? statSync(store).size : 0;
+	const { bavail, bsize } = statfsSync(home);
+	const room = { neededBytes: Math.round(PACKAGE_BYTES + size * COPIES), freeBytes: bavail * bsize };
+	if (to !== undefined && isFile(to)) return { spec: fileAt(to), version: null, ...room };
+	const version = await newestVersion(env, to);
+	return { spec: `keryx@${version}`, version, ...room };
+}
+
+function isFile(to: string): boolean {
+	return /\.t(ar\.)?gz$/.test(to) || /[\\/]/.test(to);
+}
+
+function fileAt(to: string): string {
+	const path = resolve(to);
+	if (statSync(path, { throwIfNoEntry: false })?.isFile()) return path;
+	throw new KeryxError("argument.invalid", `--to names the file ${path}, which is not there`, {
+		field: "--to",
+		hint: "give a version such as 1.2.3, or the path of a package that `npm pack` made",
+	});
+}
+
+const VERSION = /^[\w.+-]{1,64}$/;
+
+/** As the registry has it that the user's npm is set up for. */
+export async function newestVersion(env: Environment, to = "latest"): Promise<string> {
+	if (!VERSION.test(to))
+		throw new KeryxError("argument.invalid", `--to must be a version, a tag or a file, not "${to}"`, {
+			field: "--to",
+		});
+	const text = await npm(["view", `keryx@${to}`, "version", "--json"], env);
+	const found: unknown = text.trim() === "" ? null : JSON.parse(text);
+	const version = Array.isArray(found) ? found.at(-1) : found;
+	if (typeof version === "string") return version;
+	throw new KeryxError("update.fetch", `the registry has no version ${to} of keryx`, { field: "--to" });
+}
+
+const NPM_MS = 600_000;
+
+/** What npm prints. Throws update.fetch with what it complained of. */
+export async function npm(words: readonly string[], env: Environment): Promise<string> {
+	const { npm_execpath: script } = env;
+	const [program, first] = script?.endsWith("npm-cli.js") ? [process.execPath, [script]] : ["npm", []];
+	try {
+		const options = { env: { ...env }, timeout: NPM_MS, maxBuffer: 64e6 };
+		return (await promisify(execFile)(program, [...first, ...words], options)).stdout;
+	} catch (cause) {
+		const { code, stderr = "" } = cause as { readonly code?: unknown; readonly stderr?: string };
+		if (code === "ENOENT")
+			throw new KeryxError("update.fetch", "there is no npm on the PATH, which fetches the new version", {
+				hint: "install npm, or add its folder to the PATH",
+				cause,
+			});
+		const lines = stderr.split("\n").filter((line) => /^npm (error|ERR!)/.test(line));
+		const why = lines
+			.slice(0, 3)
+			.map((line) => line.replace(/^npm (error|ERR!)\s*/, ""))
+			.join("; ");
+		throw new KeryxError("update.fetch", `npm could not fetch the new version: ${why || stderr.trim()}`, {
+			cause,
+		});
+	}
+}

@@ -1,0 +1,318 @@
+// The launcher's side of an update, run at every start that finds a journal. It finishes what was asked for, or puts everything back. The
+// order of the steps is what keeps messages from being lost: until "going" is on the disk the new version takes nothing, so the store
+// can be put back; from then on it is put back only where nothing was taken or sent.
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { connectHost, identityOf, isSameProcess } from "../processes/index.ts";
+import { glanceAt, ownerOf, replaceStore, saveStore } from "../store/index.ts";
+import { becomeLauncher } from "./follow.ts";
+import { HANDED_OVER, HELD } from "./held.ts";
+import {
+	endJournal,
+	type Journal,
+	readCurrent,
+	readJournal,
+	updatePaths,
+	writeCurrent,
+	writeJournal,
+} from "./journal.ts";
+import { says } from "./ready.ts";
+import { commandLine, removeOldVersions } from "./tidy.ts";
+
+export interface ResumeOptions {
+	readonly home: string;
+	/** The version of the package whose launcher this is. */
+	readonly launcher: string;
+	/** Of the command line. */
+	readonly words: readonly string[];
+	/** This start is to become a gateway. Otherwise the journal is only brought to an end where nobody works on it. */
+	readonly isGateway: boolean;
+	readonly warn: (text: string) => void;
+	/** Makes the new version, and does not let it go on: no gateway runs. */
+	readonly onlySwitch?: boolean;
+}
+
+/** How long the new version may take to open the store, at least; and to answer once it was let go. */
+const PREPARE_MS = 15_000;
+const READY_MS = 12_000;
+/** How long an earlier process may take to let go of the store. */
+const FREE_MS = 10_000;
+const LOOK_MS = 50;
+const MOST_ATTEMPTS = 2;
+/** An update that nobody took up for so long is not wanted any more. */
+const STALE_MS = 3_600_000;
+
+/** The package to run. It does not answer where it has become the parent of the new version, and ends with that. */
+export async function resume(options: ResumeOptions): Promise<string | null> {
+	const { home, isGateway } = options;
+	const journal = readJournal(home);
+	if (journal === null) return currentRoot(home);
+	if (isWorkedOn(journal)) {
+		if (!isGateway) return currentRoot(home);
+		options.warn(`an update to ${journal.to.version} is under way in process ${journal.worker?.pid}`);
+		process.exit(1);
+	}
+	if (journal.phase === "asked" && Date.now() - journal.askedAt > STALE_MS) {
+		endJournal(home, ended(journal, "nobody took it up"));
+		return currentRoot(home);
+	}
+	if (!isGateway) return await settle(journal, options);
+	return await goOn(journal, options);
+}
+
+/** Where the worker is gone: for a command that may use the store. An update that only was asked for is left to the gateway. */
+async function settle(journal: Journal, options: ResumeOptions): Promise<string | null> {
+	const { home, launcher } = options;
+	if (journal.phase === "saving") endJournal(home, ended(journal, "it was interrupted"));
+	if (journal.phase === "held") return await undo(journal, options, "it was interrupted");
+	if (journal.phase === "going") pointAt(home, journal, launcher);
+	return currentRoot(home);
+}
+
+async function goOn(given: Journal, options: ResumeOptions): Promise<string | null> {
+	const { home, launcher } = options;
+	if (given.phase === "held") return await undo(given, options, "it was interrupted");
+	if (given.phase === "going") {
+		pointAt(home, given, launcher);
+		await storeIsFree(home, given);
+		if (given.attempts >= MOST_ATTEMPTS)
+			return await undo(given, options, `${given.to.version} ended soon after its start`);
+		return await start({ ...given, attempts: given.attempts + 1, worker: identityOf(process.pid) }, options);
+	}
+	const mine = writeJournal(home, { ...given, phase: "saving", worker: identityOf(process.pid) });
+	try {
+		await storeIsFree(home, mine);
+		await endIdleHost(home);
+		save(home);
+	} catch (error) {
+		endJournal(home, ended(mine, `the store could not be copied: ${(error as Error).message}`));
+		return currentRoot(home);
+	}
+	return await start({ ...mine, phase: "held" }, options);
+}
+
+/** The process host of the version before goes on where it holds programs. Otherwise the new version starts its own. */
+async function endIdleHost(home: string): Promise<void> {
+	const host = await connectHost({ home, start: false }).catch(() => null);
+	if (host === null) return;
+	// One that does not answer is left to the new version, as at every start.
+	const programs = await host.list().catch(() => null);
+	await host.close();
+	if (programs?.every(({ status }) => status !== "running")) process.kill(host.hostPid, "SIGTERM");
+}
+
+function save(home: string): void {
+	const { before } = updatePaths(home);
+	rmSync(before, { recursive: true, force: true });
+	mkdirSync(before, { recursive: true, mode: 0o700 });
+	if (existsSync(witnessIn(home))) copyFileSync(witnessIn(home), join(before, WITNESS));
+	if (existsSync(storeIn(home))) saveStore(storeIn(home), join(before, STORE), { now: Date.now() });
+}
+
+/** Starts the new version, and waits until it works. Then this process is its parent and nothing else. */
+async function start(given: Journal, options: ResumeOptions): Promise<string | null> {
+	const { home, launcher, words, onlySwitch = false } = options;
+	const began = performance.now();
+	let journal = writeJournal(home, given);
+	const child = spawn(process.execPath, [...process.execArgv, join(journal.to.root, BIN), ...words], {
+		stdio: ["inherit", "inherit", "inherit", "ipc"],
+		env: { ...process.env, [HELD]: "1" },
+	});
+	const life = follow(child);
+	const limit = Math.max(PREPARE_MS, journal.trialMs * 3 + 5000);
+	const prepared = await first(life, limit, () => life.isPrepared);
+	if (prepared !== null) {
+		await end(child, life);
+		const root = await undo(journal, options, `${journal.to.version} ${prepared}`);
+		return life.isTold ? process.exit(0) : root;
+	}
+	journal = writeJournal(home, { ...journal, phase: "going" });
+	pointAt(home, journal, launcher);
+	if (onlySwitch) {
+		await end(child, life);
+		finish(journal, options);
+		return null;
+	}
+	child.send("go");
+	const working = await first(life, Math.max(READY_MS, journal.trialMs * 2), () =>
+		// Where not everything worked before, not everything has to.
+		says(home, journal.wasReady ? "ready" : "health"),
+	);
+	// Whoever was told to stop stops; the next start goes on from here.
+	if (working !== null && life.isTold)
+		return await life.ended.then(({ code, signal }) => leave(code, signal, words));
+	if (working !== null) {
+		await end(child, life);
+		return await undo(journal, options, `${journal.to.version} ${working}`);
+	}
+	finish(journal, options, performance.now() - began);
+	return await life.ended.then(({ code, signal }) => leave(code, signal, words));
+}
+
+/** As its child ended, so that a service manager sees the same as without this parent. */
+function leave(code: number | null, signal: NodeJS.Signals | null, words: readonly string[]): never {
+	if (code === HANDED_OVER) becomeLauncher(process.argv[1] ?? "", words);
+	if (signal !== null) {
+		process.removeAllListeners(signal);
+		process.kill(process.pid, signal);
+	}
+	process.exit(code ?? 1);
+}
+
+interface Life {
+	readonly isPrepared: boolean;
+	readonly hasEnded: boolean;
+	/** To stop, by a signal. */
+	readonly isTold: boolean;
+	readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+}
+
+function follow(child: ChildProcess): Life {
+	const life = { isPrepared: false, hasEnded: false, isTold: false };
+	child.on("message", () => {
+		life.isPrepared = true;
+	});
+	// What a terminal sends reaches the child, too.
+	process.on("SIGINT", () => {
+		life.isTold = true;
+	});
+	process.on("SIGTERM", () => {
+		life.isTold = true;
+		child.kill("SIGTERM");
+	});
+	const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+		child.once("error", () => resolve({ code: 1, signal: null }));
+		child.once("exit", (code, signal) => resolve({ code, signal }));
+	}).then((how) => {
+		life.hasEnded = true;
+		return how;
+	});
+	return Object.assign(life, { ended });
+}
+
+/** Null: it has come true. Otherwise what happened instead. */
+async function first(
+	life: Life,
+	limitMs: number,
+	isTrue: () => boolean | Promise<boolean>,
+): Promise<string | null> {
+	const until = performance.now() + limitMs;
+	while (!(await isTrue())) {
+		if (life.hasEnded) {
+			const { code, signal } = await life.ended;
+			return `ended at its start (${signal ?? `exit code ${code}`})`;
+		}
+		if (performance.now() > until) return `was not ready within ${Math.round(limitMs / 1000)} s`;
+		await pause(LOOK_MS);
+	}
+	return null;
+}
+
+/** It has taken nothing, or everything it took is on the disk. */
+async function end(child: ChildProcess, life: Life): Promise<void> {
+	if (!life.hasEnded) child.kill("SIGKILL");
+	await life.ended;
+	process.removeAllListeners("SIGINT");
+	process.removeAllListeners("SIGTERM");
+}
+
+/**
+ * Back to the version before. Its store is put back where nothing was taken or sent since. Otherwise the store stays as it is; and where
+ * the version before cannot read that, the new version stays, too.
+ */
+async function undo(journal: Journal, options: ResumeOptions, problem: string): Promise<string> {
+	const { home, warn } = options;
+	await storeIsFree(home, journal);
+	const store = storeIn(home);
+	const saved = join(updatePaths(home).before, STORE);
+	if (!existsSync(store) || !existsSync(saved)) return backIn(journal, options, problem);
+	const [now, before] = [glanceAt(store), glanceAt(saved)];
+	const isOld = now.schema === before.schema;
+	if (now.dealings === before.dealings && (journal.phase === "held" || !isOld)) putBack(home, now.schema);
+	else if (!isOld) {
+		const stays = `${problem}; it has taken or sent messages, which would be lost by going back to ${journal.from.version}`;
+		endJournal(home, ended(journal, stays));
+		warn(`${stays}. The store before is ${saved}`);
+		return journal.to.root;
+	}
+	return backIn(journal, options, problem);
+}
+
+/** By a copy: whoever is killed here does it again. */
+function putBack(home: string, schema: number): void {
+	const { before } = updatePaths(home);
+	const [store, copy] = [storeIn(home), join(before, "copy.db")];
+	const { schema: own } = glanceAt(join(before, STORE));
+	copyFileSync(join(before, STORE), copy, constants.COPYFILE_FICLONE);
+	const replaced = replaceStore(store, copy, { now: Date.now() });
+	for (const ending of ["", "-wal", "-shm"])
+		if (replaced !== null) rmSync(`${replaced}${ending}`, { force: true });
+	if (schema > own) rmSync(`${store}.before-v${schema}`, { force: true });
+	if (existsSync(join(before, WITNESS))) copyFileSync(join(before, WITNESS), witnessIn(home));
+}
+
+function backIn(journal: Journal, { home, launcher, warn }: ResumeOptions, problem: string): string {
+	pointAt(home, { ...journal, to: journal.from, from: journal.to }, launcher, null);
+	endJournal(home, ended(journal, problem));
+	rmSync(updatePaths(home).before, { recursive: true, force: true });
+	warn(`the update to ${journal.to.version} was undone: ${problem}. ${journal.from.version} runs as before`);
+	return journal.from.root;
+}
+
+function pointAt(
+	home: string,
+	{ to, from }: Journal,
+	launcher: string,
+	before: { readonly version: string; readonly store: string } | null = {
+		version: from.version,
+		store: join(updatePaths(home).before, STORE),
+	},
+): void {
+	writeCurrent(home, { version: to.version, root: to.root, launcher, since: Date.now(), before });
+}
+
+function finish(journal: Journal, { home }: ResumeOptions, awayMs = 0): void {
+	endJournal(home, { ...ended(journal, null), awayMs });
+	removeOldVersions(home, [journal.to.root, journal.from.root]);
+}
+
+function ended({ from, to }: Journal, problem: string | null) {
+	return { from: from.version, to: to.version, at: Date.now(), problem, awayMs: 0 };
+}
+
+function currentRoot(home: string): string | null {
+	return readCurrent(home)?.root ?? null;
+}
+
+function isWorkedOn({ worker }: Journal): boolean {
+	return worker !== null && worker.pid !== process.pid && isSameProcess(worker);
+}
+
+/** A new version whose launcher is gone ends by itself. One that hangs is ended: it was to run under a launcher only. */
+async function storeIsFree(home: string, { to }: Journal): Promise<void> {
+	const began = performance.now();
+	for (;;) {
+		const owner = ownerOf(storeIn(home));
+		if (owner === null) return;
+		const waited = performance.now() - began;
+		if (waited > FREE_MS) throw new Error(`it belongs to a running Keryx: ${owner}`);
+		const [, pid] = / pid (\d+) /.exec(owner) ?? [];
+		if (waited > FREE_MS / 2 && pid !== undefined && commandLine(Number(pid)).includes(join(to.root, BIN)))
+			process.kill(Number(pid), "SIGKILL");
+		await pause(LOOK_MS);
+	}
+}
+
+const BIN = "bin/keryx.mjs";
+const STORE = "keryx.db";
+const WITNESS = "audit.witness";
+
+function storeIn(home: string): string {
+	return join(home, STORE);
+}
+
+function witnessIn(home: string): string {
+	return join(home, WITNESS);
+}

@@ -1,0 +1,148 @@
+// An update from its beginning to its end, for the command line. Until the journal says "asked", nothing but drafts in `versions` was
+// made. From then on the Keryx that runs and its launcher do the rest, and need this process no more: it only tells what happens.
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Environment } from "../config/index.ts";
+import { KeryxError } from "../errors.ts";
+import { isAlive, ownerOf } from "../store/index.ts";
+import {
+	beginJournal,
+	endJournal,
+	type Journal,
+	type Last,
+	readJournal,
+	readLast,
+	updatePaths,
+} from "./journal.ts";
+import { ownBuild, type Plan, ROOT } from "./plan.ts";
+import { says } from "./ready.ts";
+import { resume } from "./resume.ts";
+import { removeDrafts } from "./tidy.ts";
+import { fetchVersion, tryVersion } from "./trial.ts";
+
+export type UpdateStep = "fetching" | "trying" | "stopping" | "saving" | "starting" | "waiting";
+
+export interface UpdateOptions {
+	readonly home: string;
+	readonly env: Environment;
+	readonly plan: Plan;
+	/** The version of the installed package, whose launcher this process came through. */
+	readonly launcher: string;
+	/** How long the Keryx that runs may take to make room. */
+	readonly stopMs: number;
+	readonly tell: (step: UpdateStep, version: string) => void;
+	readonly warn: (text: string) => void;
+}
+
+export type Outcome =
+	| { readonly kind: "same"; readonly version: string }
+	| { readonly kind: "updated"; readonly last: Last; readonly wasRunning: boolean };
+
+const LOOK_MS = 100;
+
+/** Throws update.refused, update.fetch, update.under_way, update.not_taken; update.undone where the old version runs again. */
+export async function runUpdate(options: UpdateOptions): Promise<Outcome> {
+	const { home, env, plan, tell } = options;
+	assertRoom(home, plan);
+	mkdirSync(updatePaths(home).folder, { recursive: true, mode: 0o700 });
+	removeDrafts(home, isAlive);
+	assertAlone(home);
+	const from = ownBuild();
+	if (plan.version === from.version) return { kind: "same", version: from.version };
+	tell("fetching", plan.version ?? plan.spec);
+	const fetched = await fetchVersion({ home, env }, plan);
+	if (fetched.version === from.version) return { kind: "same", version: from.version };
+	tell("trying", fetched.version);
+	const { schema, trialMs } = await tryVersion({ home, env }, fetched);
+	assertAlone(home);
+	const askedAt = Date.now();
+	const isRunning = existsSync(home) && ownerOf(join(home, "keryx.db")) !== null;
+	const wasReady = isRunning && (await says(home, "ready"));
+	const journal = beginJournal(home, {
+		phase: "asked",
+		from,
+		to: { ...fetched, schema },
+		by: ROOT,
+		askedAt,
+		trialMs: Math.round(trialMs),
+		wasReady,
+		attempts: 0,
+		worker: null,
+	});
+	if (isRunning) await followed(journal, options);
+	else await resume({ ...options, words: [], isGateway: true, onlySwitch: true });
+	const last = readLast(home);
+	if (last === null || last.at < askedAt) throw lost();
+	if (last.problem === null) return { kind: "updated", last, wasRunning: isRunning };
+	throw new KeryxError("update.undone", `the update to ${last.to} was not made: ${last.problem}`);
+}
+
+const STEPS: Readonly<Record<Journal["phase"], UpdateStep>> = {
+	asked: "stopping",
+	saving: "saving",
+	held: "starting",
+	going: "waiting",
+};
+/** Beyond the time that the Keryx that runs has to stop. */
+const SPARE_MS = 20_000;
+/** Without any change of the journal: then nobody works on it any more. */
+const SILENCE_MS = 600_000;
+
+async function followed(journal: Journal, { home, stopMs, tell }: UpdateOptions): Promise<void> {
+	let told: UpdateStep | null = null;
+	let changed = performance.now();
+	for (;;) {
+		const now = readJournal(home);
+		if (now === null || now.askedAt !== journal.askedAt) return;
+		const step = STEPS[now.phase];
+		if (step !== told) {
+			tell(step, now.to.version);
+			told = step;
+			changed = performance.now();
+		}
+		const waited = performance.now() - changed;
+		if (now.phase === "asked" && waited > stopMs + SPARE_MS) {
+			rmSync(updatePaths(home).journal, { force: true });
+			throw new KeryxError(
+				"update.not_taken",
+				`the Keryx that runs (${ownerOf(join(home, "keryx.db")) ?? "none any more"}) did not make room`,
+			);
+		}
+		if (waited > SILENCE_MS) throw lost();
+		await pause(LOOK_MS);
+	}
+}
+
+function lost(): KeryxError {
+	return new KeryxError("update.not_taken", "nobody goes on with the update", {
+		hint: "start Keryx: it finishes the update or undoes it",
+	});
+}
+
+function assertRoom(home: string, { neededBytes, freeBytes }: Plan): void {
+	if (freeBytes >= neededBytes) return;
+	const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
+	throw new KeryxError(
+		"update.refused",
+		`an update needs ${megabytes(neededBytes)} on the disk with ${home}, and ${megabytes(freeBytes)} are free`,
+		{ hint: "free up space on that disk, then try again" },
+	);
+}
+
+function assertAlone(home: string): void {
+	const journal = readJournal(home);
+	if (journal === null) return;
+	if (journal.phase === "asked" && ownerOf(join(home, "keryx.db")) === null) {
+		// Its Keryx ended before it could make room. This update takes its place.
+		endJournal(home, {
+			from: journal.from.version,
+			to: journal.to.version,
+			at: Date.now(),
+			problem: "another update took its place",
+			awayMs: 0,
+		});
+		return;
+	}
+	throw new KeryxError("update.under_way", `an update to ${journal.to.version} is under way already`);
+}
