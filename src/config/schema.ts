@@ -167,7 +167,8 @@ const actionToConfirm = z
 /** `origin` needs no leave. */
 const targetToAllow = z.string().refine(
 	(text) => {
-		if (text.endsWith(":*")) return isPlatformName(text.slice(0, -2));
+		// Every chat of a platform, or of one connection to it.
+		if (text.endsWith(":*")) return isPlatformName(text.slice(0, -2).replace(/@[A-Za-z0-9_.-]{1,64}$/, ""));
 		const target = parseTarget(text);
 		return !("problem" in target) && target.kind !== "origin";
 	},

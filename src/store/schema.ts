@@ -924,6 +924,16 @@ CREATE INDEX schedule_runs_inbox ON schedule_runs (inbox) WHERE inbox IS NOT NUL
 CREATE INDEX schedule_runs_settled ON schedule_runs (settled_at) WHERE settled_at IS NOT NULL;
 `;
 
+/**
+ * What became of messages that an agent sent by itself. `untold_to`: the conversation whose agent has to be told that its message died.
+ * `sent_as`: the sends that a run's agent delivered its result by, as a JSON array of their ids.
+ */
+const TABLES_SEND_ENDS = `
+ALTER TABLE sends ADD COLUMN untold_to TEXT;
+CREATE INDEX sends_untold ON sends (untold_to) WHERE untold_to IS NOT NULL;
+ALTER TABLE schedule_runs ADD COLUMN sent_as TEXT;
+`;
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -956,6 +966,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_14, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SENDS, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SCHEDULES, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_SEND_ENDS, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -152,7 +152,7 @@ describe("a run", () => {
 		await pass(MINUTE);
 		expect(scene.texts().slice(before)).toEqual(["the agent's own words"]);
 		expect(await history(made)).toEqual([
-			{ state: "answered", reason: null, delivery: null, via: "by_agent" },
+			{ state: "answered", reason: null, delivery: "sent", via: "by_agent" },
 		]);
 	});
 

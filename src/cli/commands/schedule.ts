@@ -129,8 +129,8 @@ function addShow(parent: Command, context: CliContext): void {
 }
 
 function deliveryOf({ via, delivery }: { readonly via: string; readonly delivery: string | null }): string {
-	if (via === "by_agent") return "by the agent";
-	return delivery ?? "";
+	const state = delivery ?? "";
+	return via === "by_agent" ? `${state} by the agent`.trim() : state;
 }
 
 function addAction(
