@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { inlineUntrusted, type Target, targetText } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { localWords, type Schedules, type TimingView } from "../schedules/index.ts";
-import type { Job, JobRun, JobScope, JobTarget } from "../store/index.ts";
+import { jobModel, jobModelText, localWords, type Schedules, type TimingView } from "../schedules/index.ts";
+import type { Job, JobRun, JobScope, JobTarget, NewJob } from "../store/index.ts";
 import { isAgreed, type Needs, NOT_AGREED, SEND_TO_OTHERS } from "./send.ts";
 import { defineTool, type Tool, type ToolCaller, type ToolContext } from "./types.ts";
 
@@ -47,6 +47,11 @@ const input = z.object({
 	deliver: z.string().max(1100).optional().describe("where the result goes; left out: this chat (origin)"),
 	failure: z.string().max(1100).optional().describe("who hears of failures; left out: this chat"),
 	tools: z.array(z.string().max(64)).max(100).optional().describe("the only tools its runs may use"),
+	model: z
+		.string()
+		.max(300)
+		.optional()
+		.describe("the model of its runs, as model or provider:model; default: the one of the conversation"),
 	catch_up: z
 		.enum(["none", "once", "all"])
 		.optional()
@@ -178,6 +183,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 			...(runsHere(given, context) && { conversation: context.conversation }),
 			profile: context.scope.kind === "principal" ? context.scope.profile : "",
 			tools: given.tools ?? null,
+			model: modelOf(given, context) ?? null,
 			owner: {
 				principal: context.speaker,
 				role: context.standing === "none" ? "guest" : context.standing,
@@ -201,6 +207,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 			...(given.catch_up !== undefined && { catchUp: given.catch_up }),
 			...(given.max_delay_seconds !== undefined && { maxDelaySeconds: given.max_delay_seconds }),
 			...(given.tools !== undefined && { tools: given.tools }),
+			...(given.model !== undefined && { model: modelOf(given, context) ?? null }),
 			...(deliver && { deliver }),
 			...(failure && { failure }),
 		});
@@ -248,6 +255,14 @@ function scopeOf(context: ToolCaller): JobScope {
 	};
 }
 
+/** Where others read along, the model is the owner's choice, as with /model. */
+function modelOf({ model }: Input, caller: ToolCaller): NewJob["model"] | undefined {
+	if (model === undefined) return undefined;
+	if (isShared(caller) && caller.standing !== "owner")
+		throw new KeryxError("schedule.invalid", "only the owner chooses a model here", { field: "model" });
+	return jobModel(model);
+}
+
 function needed({ job }: Input): string {
 	if (job === undefined) throw new KeryxError("schedule.invalid", "job is needed: its id", { field: "job" });
 	return job;
@@ -269,7 +284,8 @@ function taskOf({ prompt, text, command }: Input): Job["task"] | null {
 function line(job: Job, schedules: Schedules): string {
 	const { shown } = schedules.view(job);
 	const state = job.state === "active" ? `next: ${localWords(job.dueAt as number, job.zone)}` : job.state;
-	return `${job.id} ${JSON.stringify(job.name)} (${job.task.kind}): ${shown}; ${state}`;
+	const model = jobModelText(job);
+	return `${job.id} ${JSON.stringify(job.name)} (${job.task.kind}): ${shown}; ${state}${model === null ? "" : `; model ${model}`}`;
 }
 
 function runLine({ scheduledAt, state, reason, delivery }: JobRun, zone: string): string {
