@@ -55,7 +55,7 @@ function mortal(store: Store, operations: number, killed: () => void): Store {
 }
 
 test(`each scheduled instant of ${JOBS} jobs has one row and a stated end, whatever happens to Keryx`, {
-	timeout: 1_800_000,
+	timeout: 10_800_000,
 }, async () => {
 	const engine = trackedEngine(await openSqlite({ path: ":memory:", startedAt: START, access: "own" }));
 	const clock = createVirtualClock(START, { settle: engine.idle });
