@@ -1198,6 +1198,9 @@ Examples:
 			oldRemedy: (oldest: Shown) => `install git ${oldest} or newer`,
 			missing: (hint: Shown) => `${hint}; or set checkpoints.enabled to false`,
 		},
+		containers: {
+			fine: (where: Shown) => `commands run in a ${where}, which is there`,
+		},
 		fix: "fix what can be fixed: permissions, the search index",
 		quick: "do not call the model or check every row of the store",
 		rebuild: "rebuild the search index, whatever its state",

@@ -98,7 +98,7 @@ const remotePathSchema = z
 /** Where the agent's commands run. */
 const terminalSchema = z
 	.strictObject({
-		backend: z.enum(["local", "ssh"]).default("local").meta(RESTART),
+		backend: z.enum(["local", "ssh", "docker", "podman"]).default("local").meta(RESTART),
 		/** The account on the other machine is the wall. */
 		ssh: z
 			.strictObject({
@@ -119,11 +119,30 @@ const terminalSchema = z
 				folder: remotePathSchema.meta(RESTART),
 			})
 			.optional(),
+		/** Each command has a container of its own, which sees the workspace and nothing else of this machine. */
+		container: z
+			.strictObject({
+				/** It must have /bin/sh, and is never fetched by itself. */
+				image: z
+					.string()
+					.regex(/^[A-Za-z0-9][\w./:@-]{0,254}$/, "must be the name of an image, such as debian:12")
+					.meta(RESTART),
+				/** none: only the container's own loopback. on: the engine's usual network. */
+				network: z.enum(["none", "on"]).default("none").meta(RESTART),
+				memory_mb: whole(16, 1_048_576).default(2048).meta(RESTART),
+				cpus: z.number().min(0.1).max(1024).default(2).meta(RESTART),
+				max_processes: whole(4, 100_000).default(256).meta(RESTART),
+			})
+			.optional(),
 	})
 	.refine(({ backend, ssh }) => backend !== "ssh" || ssh !== undefined, {
 		path: ["ssh"],
 		error: "must be given when the backend is ssh: host and folder",
-	});
+	})
+	.refine(
+		({ backend, container }) => (backend !== "docker" && backend !== "podman") || container !== undefined,
+		{ path: ["container"], error: "must be given when the backend is docker or podman: image" },
+	);
 
 const profileNameSchema = z
 	.string()

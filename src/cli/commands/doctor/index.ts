@@ -12,6 +12,7 @@ import { lookAtAudit } from "./audit.ts";
 import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./environment.ts";
 import type { Finding } from "./finding.ts";
 import { lookAtGit } from "./git.ts";
+import { lookAtContainers } from "./machines.ts";
 import { lookAtMcpServers } from "./mcp.ts";
 import { lookAtModels } from "./model.ts";
 import { lookAtProcesses } from "./processes.ts";
@@ -57,6 +58,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	if (config) tell(...lookAtChannels(config.values));
 	if (config && !quick) tell(...(await lookAtModels(config.values, env)));
 	if (config) tell(await lookAtGit(config.values));
+	if (config) tell(...(await lookAtContainers(config.values, env)));
 	const atHome = lookAtHome(home.path, fix);
 	tell(...atHome.findings);
 	if (atHome.isThere) {
