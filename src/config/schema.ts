@@ -47,6 +47,8 @@ const agentKeys = z.strictObject({
 	args: z.array(z.string()).default([]),
 	/** Secret variables that the program may see all the same. */
 	env_pass: z.array(variableSchema).default([]),
+	/** A program that has not begun to listen within so long is ended. */
+	start_seconds: whole(5, 600).default(60),
 	/** A program without a prompt for so long is stopped. */
 	idle_minutes: whole(1, 10_080).default(15),
 	/** Programs that may run at once. */
