@@ -47,3 +47,15 @@ test("the model of a job is a name, or the one of its conversation", async () =>
 	expect((await client.updateSchedule({ job, name: "other" })).model).toBe("openai:gpt-5");
 	expect((await client.updateSchedule({ job, model: null })).model).toBeNull();
 });
+
+test("the id of a send stands for one text: another one is refused, and sends nothing", async () => {
+	const { client } = scene.keryx;
+	const wanted = { target: "pigeon:chat-8", id: "report-1", text: "the report" };
+	expect(await client.sendTo(wanted)).toMatchObject({ repeated: false });
+	expect(await client.sendTo(wanted)).toMatchObject({ repeated: true });
+	await expect(client.sendTo({ ...wanted, text: "another report" })).rejects.toMatchObject({
+		code: "send.conflict",
+	});
+	await scene.channel.world.until(() => scene.channel.world.visible("chat-8").length > 1);
+	expect(scene.channel.world.visible("chat-8").filter(({ text }) => text.includes("report"))).toHaveLength(1);
+});

@@ -83,6 +83,8 @@ export interface Send {
 	readonly conversation: ConversationId | null;
 	readonly message: number | null;
 	readonly file: string | null;
+	/** Null of a file, and where its conversation is gone. */
+	readonly content: Content | null;
 	/** What became of each part; none of a file. */
 	readonly deliveries: readonly Delivery[];
 }
@@ -333,7 +335,8 @@ function* toSend(row: SendRow): Op<Send> {
 	}
 	const { id, at, turn, conversation, message, file } = row;
 	const target = JSON.parse(row.target) as Target;
-	return { id, at, target, by: row.sent_by, turn, conversation, message, file, deliveries };
+	const content = (yield* saidBy(row))?.content ?? null;
+	return { id, at, target, by: row.sent_by, turn, conversation, message, file, content, deliveries };
 }
 
 /** Null where nothing was sent under this id. */
