@@ -23,7 +23,8 @@ for (const [name, { package: wanted, version, program }] of Object.entries(PEERS
 	found[`KERYX_PEER_${name.toUpperCase()}`] = path;
 }
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-process.exitCode = await run(node, [vitest, "run", "--config", "vitest.peers.config.ts"], {
+process.exitCode = await run(node, [vitest, "run", ...process.argv.slice(2)], {
 	...env,
 	...found,
+	KERYX_PEERS: "1",
 });

@@ -155,6 +155,20 @@ describe.concurrent("keryx doctor", () => {
 		]);
 	});
 
+	test("an image or an engine that commands need and that is not there is named", async () => {
+		const path = await home();
+		const container = "terminal: {backend: podman, container: {image: nowhere.invalid/none:1}}\n";
+		writeFileSync(join(path, "config.yaml"), container, { mode: 0o600 });
+		const [code, ...found] = await ailments(path, "--quick");
+		expect(code).toBe(1);
+		expect(found).toContainEqual({
+			check: "commands",
+			state: "wrong",
+			found: expect.stringContaining("podman container of nowhere.invalid/none:1, which cannot be started"),
+			remedy: expect.stringContaining("podman pull nowhere.invalid/none:1"),
+		});
+	});
+
 	test("a process that owns the store without listening is named", async () => {
 		const path = await home();
 		const url = `sqlite:${join(path, "keryx.db")}`;

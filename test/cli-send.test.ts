@@ -79,7 +79,9 @@ describe.each([
 		const sent = { code: 0, stdout: "Sent to Terminal.\n", stderr: "" };
 		expect(await run(["send", "--to", target, "--id", "once", "The backup is done"])).toEqual(sent);
 		expect(await run(["send", "--to", target, "--id", "once", "The backup is done"])).toEqual(sent);
-		const json = asJson(await run(["send", "--to", target, "--id", "once", "x", "--json"]));
+		const other = await run(["send", "--to", target, "--id", "once", "Another text"]);
+		expect(other).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("used for another text") });
+		const json = asJson(await run(["send", "--to", target, "--id", "once", "The backup is done", "--json"]));
 		expect(json.send).toMatchObject({
 			conversation,
 			deliveries: [{ state: "sent", text: "The backup is done" }],

@@ -59,6 +59,73 @@ async function foundBy(store: Store, query: string, scope: Scope = OPERATOR): Pr
 }
 
 describe.each(KINDS)("$kind", ({ open: how }) => {
+	it("takes jobs along, paused and without what was approved for them", async () => {
+		const from = await opened(how);
+		const { ada } = await tellAll(from);
+		const { principal } = await from.store.conversation({ scope: OPERATOR, ref: { id: ada } });
+		const target = {
+			target: { kind: "conversation", conversation: ada },
+			shown: "Ada",
+			approved: true,
+		} as const;
+		const job = {
+			name: "Daily",
+			task: { kind: "prompt", text: "report" },
+			when: { kind: "cron", pattern: "0 9 * * *" },
+			zone: "Europe/Berlin",
+			catchUp: "once",
+			maxDelaySeconds: 7200,
+			conversation: ada,
+			deliver: target,
+			failure: null,
+			origin: ada,
+			profile: "",
+			model: { provider: "openai", model: "gpt-5" },
+			tools: ["clarify"],
+			owner: { principal, role: "member", platform: "telegram" },
+		} as const;
+		const made = await from.store.createJob({ job, most: 10 });
+		const operators = { ...job, owner: { principal: null, role: "owner", platform: "local" } } as const;
+		await from.store.createJob({ job: operators, most: 10 });
+		const lines = await exported(from.store);
+		const into = await opened(how, "bbbb");
+		await importJsonl(into.store, lines, FROM);
+		await importJsonl(into.store, lines, FROM);
+		const { jobs } = await into.store.jobs({ scope: OPERATOR, limit: 10 });
+		expect(jobs).toHaveLength(2);
+		expect(jobs[1]).toMatchObject({
+			...job,
+			id: made.id,
+			isOwn: false,
+			deliver: { ...target, approved: false },
+			state: "paused",
+			pausedBecause: "user",
+			dueAt: null,
+		});
+		expect((await into.store.resumeJob({ scope: OPERATOR, id: made.id })).dueAt).toBe(made.dueAt);
+		expect(brief(await exported(into.store)).filter((line) => !line.includes('"type":"job"'))).toEqual(
+			brief(lines).filter((line) => !line.includes('"type":"job"')),
+		);
+		await importJsonl(from.store, lines, FROM);
+		expect((await from.store.jobs({ scope: OPERATOR, limit: 10 })).jobs.map(({ state }) => state)).toEqual([
+			"active",
+			"active",
+		]);
+		const own = await exported(from.store, EVERYTHING, principalScope(principal as string));
+		expect(own.filter((line) => line.includes('"type":"job"'))).toHaveLength(1);
+		const broken = lines.map((line) => line.replace('"pattern":"0 9 * * *"', '"pattern":"0 9 * *"'));
+		const empty = await opened(how, "cccc");
+		await expect(importJsonl(empty.store, broken, FROM)).rejects.toMatchObject({ code: "import.invalid" });
+		await expect(
+			importJsonl(
+				empty.store,
+				lines.filter((line) => !line.includes('"type":"job"')),
+				FROM,
+			),
+		).rejects.toThrow(/jobs: says 2/);
+		await isWhole(into.store);
+	});
+
 	it("comes back from its export without loss", async () => {
 		const from = await opened(how);
 		const past = await tellAll(from);

@@ -84,7 +84,7 @@ function acpAgent(
 	{ agent, workspace, profile = "" }: AgentSettings,
 	{ env, store: { secrets }, walls, folders, clock = systemClock, mcpServers = () => [] }: AgentParts,
 ): Agent {
-	const { command, args, env_pass: pass, wall: kind, idle_minutes, max_programs } = agent;
+	const { command, args, env_pass: pass, wall: kind, start_seconds, idle_minutes, max_programs } = agent;
 	if (command === undefined) throw missing("agent.command", "name a program when agent.kind is acp");
 	const workspaces = createWorkspaces(workspace, folders ?? workspaceFolders(keryxHome(env), workspace, env));
 	if (walls === undefined) throw new KeryxError("internal", "an agent that is a program needs walls");
@@ -95,6 +95,7 @@ function acpAgent(
 		workspaceOf: (conversation) => workspaces.of(conversation),
 		wallOf: ({ conversation, standing }) =>
 			walls.forProgram({ conversation, profile, standing }, { kind, pass }),
+		startSeconds: start_seconds,
 		idleMinutes: idle_minutes,
 		maxPrograms: max_programs,
 		secrets,

@@ -9,6 +9,7 @@ import {
 	type Config,
 	type ConfigInput,
 	type ConfigWatch,
+	commandMachine,
 	configFrom,
 	createConfigView,
 	type Environment,
@@ -16,6 +17,7 @@ import {
 	LiveConfig,
 	type LoadedConfig,
 	loadConfig,
+	machineInWords,
 	unreached,
 } from "../config/index.ts";
 import { confirmationSettings } from "../confirmations/index.ts";
@@ -263,6 +265,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					agent,
 					provider: settings?.provider ?? null,
 					model: settings?.kind === "ai-sdk" ? (settings.model ?? null) : null,
+					runsOn: machineInWords(commandMachine(live.values, profile)),
 				})),
 			modelChoices: (profile) => models.of(profile),
 			mcpServers: mcp,

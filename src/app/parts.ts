@@ -36,7 +36,7 @@ import {
 } from "../tools/index.ts";
 import { Agents } from "./agents.ts";
 import { settingsOf } from "./channels.ts";
-import { sshMachines } from "./machines.ts";
+import { machinesOf } from "./machines.ts";
 import { acpServers, mcpCommand, openMcpServers } from "./mcp.ts";
 import { ModelChoices } from "./model-choices.ts";
 import { createTerminal } from "./terminal.ts";
@@ -134,7 +134,7 @@ export function createParts(options: PartsOptions): Parts {
 	});
 	const processes = createProcessesOn({
 		store,
-		machines: [localMachine(home), ...sshMachines(values, { home, env, log })],
+		machines: [localMachine(home), ...machinesOf(values, { home, env, log })],
 		clock,
 		ids,
 		settings: () => processSettings(config.values),

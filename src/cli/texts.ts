@@ -986,6 +986,7 @@ Exit codes: 0 done, 1 failure, 2 wrong usage.`,
 			run: "a command, asked about like any other",
 			to: "where the result goes, such as telegram, telegram:123 or local",
 			failure: "where failures are told; left out: the home channels",
+			model: "the model of its runs, as model or provider:model; left out: the configured one",
 			zone: "the time zone; left out: the configured one",
 			name: "what the job is called",
 			yes: "take the words as they are understood, without showing them first",
@@ -1006,6 +1007,7 @@ Exit codes: 0 done, 1 failure, 2 wrong usage.`,
 		},
 		show: {
 			about: "show a job with its next runs and its history",
+			model: (name: Shown) => `Model: ${name}`,
 			limit: "so many runs",
 			help: `
 Each run has two facts: what became of the run, and what became of the delivery of its result.
@@ -1283,6 +1285,9 @@ Examples:
 			untrusted: (url: Shown) =>
 				`people use ${url}, but no proxy is trusted: all requests count as one client's`,
 			untrustedRemedy: "name your proxy in http.trusted_proxies, such as 127.0.0.1",
+		},
+		containers: {
+			fine: (where: Shown) => `commands run in a ${where}, which is there`,
 		},
 		quick: "do not call the model or check every row of the store",
 		rebuild: "rebuild the search index, whatever its state",

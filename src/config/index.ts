@@ -19,7 +19,14 @@ export {
 	type LoadOptions,
 	loadConfig,
 } from "./load.ts";
-export { type CommandMachine, commandMachine, otherMachines, type SshSettings } from "./machines.ts";
+export {
+	type CommandMachine,
+	type ContainerSettings,
+	commandMachine,
+	machineInWords,
+	otherMachines,
+	type SshSettings,
+} from "./machines.ts";
 export { type McpServerSettings, mcpServerNameSchema, mcpVariables } from "./mcp.ts";
 export { baseUrlSchema, MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./models.ts";
 export { nearest } from "./nearest.ts";

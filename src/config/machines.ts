@@ -1,14 +1,21 @@
 // On which machine the commands of a profile run.
+import { createHash } from "node:crypto";
 import type { Config } from "./schema.ts";
 
 export type SshSettings = NonNullable<Config["terminal"]["ssh"]>;
+export type ContainerSettings = NonNullable<Config["terminal"]["container"]> & {
+	readonly engine: "docker" | "podman";
+};
 
 export interface CommandMachine {
-	/** Stands on each process: `local`, or `ssh` with where that is. */
+	/** Stands on each process: `local`, `ssh` with where that is, or the engine with its image. */
 	readonly name: string;
-	/** Null: this machine. */
 	readonly ssh: SshSettings | null;
+	/** Both null: this machine. */
+	readonly container: ContainerSettings | null;
 }
+
+const HERE: CommandMachine = { name: "local", ssh: null, container: null };
 
 /** A profile without a terminal of its own uses the common one. */
 export function commandMachine(
@@ -16,13 +23,29 @@ export function commandMachine(
 	profile: string,
 ): CommandMachine {
 	const own = Object.hasOwn(profiles, profile) ? profiles[profile]?.terminal : undefined;
-	const { backend, ssh } = own ?? terminal;
-	if (backend !== "ssh" || !ssh) return { name: "local", ssh: null };
-	return { name: `ssh:${ssh.user ?? ""}@${ssh.host}:${ssh.port}`, ssh };
+	const { backend, ssh, container } = own ?? terminal;
+	if (backend === "ssh" && ssh)
+		return { ...HERE, name: `ssh:${ssh.user ?? ""}@${ssh.host}:${ssh.port}`, ssh };
+	if ((backend === "docker" || backend === "podman") && container) {
+		// Other limits are another place: what runs keeps those that it began with.
+		const digest = createHash("sha256").update(JSON.stringify(container)).digest("hex").slice(0, 8);
+		return {
+			...HERE,
+			name: `${backend}:${container.image}#${digest}`,
+			container: { ...container, engine: backend },
+		};
+	}
+	return HERE;
 }
 
 /** Every other machine that a profile uses, once. */
 export function otherMachines(config: Pick<Config, "terminal" | "profiles">): readonly CommandMachine[] {
 	const all = ["", ...Object.keys(config.profiles)].map((profile) => commandMachine(config, profile));
-	return [...new Map(all.filter(({ ssh }) => ssh !== null).map((one) => [one.name, one])).values()];
+	return [...new Map(all.filter(({ name }) => name !== HERE.name).map((one) => [one.name, one])).values()];
+}
+
+/** As people read it. */
+export function machineInWords({ ssh, container }: CommandMachine): string {
+	if (ssh) return `${ssh.user === undefined ? "" : `${ssh.user}@`}${ssh.host} over ssh`;
+	return container ? `${container.engine} container of ${container.image}` : "this machine";
 }

@@ -47,6 +47,8 @@ const agentKeys = z.strictObject({
 	args: z.array(z.string()).default([]),
 	/** Secret variables that the program may see all the same. */
 	env_pass: z.array(variableSchema).default([]),
+	/** A program that has not begun to listen within so long is ended. */
+	start_seconds: whole(5, 600).default(60),
 	/** A program without a prompt for so long is stopped. */
 	idle_minutes: whole(1, 10_080).default(15),
 	/** Programs that may run at once. */
@@ -98,7 +100,7 @@ const remotePathSchema = z
 /** Where the agent's commands run. */
 const terminalSchema = z
 	.strictObject({
-		backend: z.enum(["local", "ssh"]).default("local").meta(RESTART),
+		backend: z.enum(["local", "ssh", "docker", "podman"]).default("local").meta(RESTART),
 		/** The account on the other machine is the wall. */
 		ssh: z
 			.strictObject({
@@ -119,11 +121,30 @@ const terminalSchema = z
 				folder: remotePathSchema.meta(RESTART),
 			})
 			.optional(),
+		/** Each command has a container of its own, which sees the workspace and nothing else of this machine. */
+		container: z
+			.strictObject({
+				/** It must have /bin/sh, and is never fetched by itself. */
+				image: z
+					.string()
+					.regex(/^[A-Za-z0-9][\w./:@-]{0,254}$/, "must be the name of an image, such as debian:12")
+					.meta(RESTART),
+				/** none: only the container's own loopback. on: the engine's usual network. */
+				network: z.enum(["none", "on"]).default("none").meta(RESTART),
+				memory_mb: whole(16, 1_048_576).default(2048).meta(RESTART),
+				cpus: z.number().min(0.1).max(1024).default(2).meta(RESTART),
+				max_processes: whole(4, 100_000).default(256).meta(RESTART),
+			})
+			.optional(),
 	})
 	.refine(({ backend, ssh }) => backend !== "ssh" || ssh !== undefined, {
 		path: ["ssh"],
 		error: "must be given when the backend is ssh: host and folder",
-	});
+	})
+	.refine(
+		({ backend, container }) => (backend !== "docker" && backend !== "podman") || container !== undefined,
+		{ path: ["container"], error: "must be given when the backend is docker or podman: image" },
+	);
 
 const profileNameSchema = z
 	.string()
@@ -167,7 +188,8 @@ const actionToConfirm = z
 /** `origin` needs no leave. */
 const targetToAllow = z.string().refine(
 	(text) => {
-		if (text.endsWith(":*")) return isPlatformName(text.slice(0, -2));
+		// Every chat of a platform, or of one connection to it.
+		if (text.endsWith(":*")) return isPlatformName(text.slice(0, -2).replace(/@[A-Za-z0-9_.-]{1,64}$/, ""));
 		const target = parseTarget(text);
 		return !("problem" in target) && target.kind !== "origin";
 	},

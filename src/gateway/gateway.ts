@@ -180,6 +180,7 @@ class RunningGateway implements Gateway {
 						store,
 						checkpoints,
 						workspaceOf,
+						// A container works in the workspace, which is here.
 						elsewhere: (profile) => commandMachine(live.values, profile).ssh?.host ?? null,
 						log,
 					})

@@ -140,6 +140,8 @@ export interface AnsweringAgent {
 	readonly agent: string;
 	readonly provider: ModelProvider | null;
 	readonly model: string | null;
+	/** Where its commands run, as people read it. */
+	readonly runsOn: string;
 }
 
 interface ModelChoice {

@@ -18,6 +18,9 @@ export const profileEndpoints = {
 						agent: z.string(),
 						provider: provider.nullable(),
 						model: z.string().nullable(),
+						runs_on: z.string().openapi({
+							description: "where its commands run: this machine, another one over ssh, or a container",
+						}),
 					})
 					.openapi("Profile"),
 			),
@@ -34,8 +37,11 @@ export const profileHandlers: HandlersOf<typeof profileEndpoints> = {
 	profiles: (_input, { host, scope }) => {
 		// People talk to whom the configuration gives them.
 		if (scope.kind !== "operator") return { profiles: [] };
-		const all = host.answering?.() ?? [{ profile: "", agent: host.agent, provider: null, model: null }];
-		return { profiles: all.map(({ profile: name, ...rest }) => ({ name, ...rest })) };
+		const own = { profile: "", agent: host.agent, provider: null, model: null, runsOn: "this machine" };
+		const all = host.answering?.() ?? [own];
+		return {
+			profiles: all.map(({ profile: name, runsOn, ...rest }) => ({ name, ...rest, runs_on: runsOn })),
+		};
 	},
 	modelChoices: async ({ profile }, { host }) => {
 		if (profile !== "" && !host.profiles?.includes(profile))

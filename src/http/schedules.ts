@@ -50,6 +50,7 @@ const job = z
 		catch_up: catchUp,
 		max_delay_seconds: z.int().nullable(),
 		tools: z.array(z.string()).nullable(),
+		model: z.string().nullable().openapi({ description: "null: that of its conversation" }),
 		profile: z.string(),
 		principal: z.string().nullable().openapi({ description: "its owner; null: the operator" }),
 		role: z.enum(["owner", "member", "guest"]),
@@ -92,6 +93,13 @@ const fields = {
 		.openapi({ description: "a target such as telegram, telegram:123, conversation:id or local" }),
 	failure: target.nullable().optional(),
 	tools: z.array(z.string().max(64)).max(100).nullable().optional(),
+	model: z
+		.string()
+		.min(1)
+		.max(300)
+		.nullable()
+		.optional()
+		.openapi({ description: "model or provider:model; null or default: that of its conversation" }),
 };
 
 export const scheduleEndpoints = {
@@ -204,6 +212,7 @@ export const scheduleHandlers: HandlersOf<typeof scheduleEndpoints> = {
 			failure: await targetOf(host, input.failure, "failure"),
 			profile: input.profile,
 			tools: input.tools,
+			model: await modelOf(input.model),
 			owner: { principal: null, role: "owner", platform: "api_server" },
 		});
 		return toWireJob(made, schedules);
@@ -219,6 +228,7 @@ export const scheduleHandlers: HandlersOf<typeof scheduleEndpoints> = {
 			...(input.catch_up !== undefined && { catchUp: input.catch_up }),
 			...(input.max_delay_seconds !== undefined && { maxDelaySeconds: input.max_delay_seconds }),
 			...(input.tools !== undefined && { tools: input.tools }),
+			...(input.model !== undefined && { model: await modelOf(input.model) }),
 			...(input.deliver !== undefined && { deliver: await targetOf(host, input.deliver, "deliver") }),
 			...(input.failure !== undefined && { failure: await targetOf(host, input.failure, "failure") }),
 		});
@@ -251,6 +261,13 @@ function schedulesOf({ schedules }: ApiHost): Schedules {
 	throw new KeryxError("gateway.stopped", "this Keryx runs no jobs", {
 		hint: "ask the one that runs the gateway",
 	});
+}
+
+/** Jobs are loaded when they are asked for. */
+async function modelOf(text: string | null | undefined): Promise<Job["model"]> {
+	if (text === undefined || text === null) return null;
+	const { jobModel } = await import("../schedules/index.ts");
+	return jobModel(text);
 }
 
 /** The operator's own targets. */
@@ -310,6 +327,7 @@ function toWireJob(one: Job, schedules: Schedules): z.output<typeof job> {
 		catch_up: one.catchUp,
 		max_delay_seconds: one.maxDelaySeconds,
 		tools: one.tools === null ? null : [...one.tools],
+		model: one.model && [one.model.provider, one.model.model].filter(Boolean).join(":"),
 		profile: one.profile,
 		principal: one.owner.principal,
 		role: one.owner.role,

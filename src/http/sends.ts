@@ -1,7 +1,7 @@
 // Messages that answer nobody, to a target: sent once by an id of the caller, with what became of each part.
 import { isDeepStrictEqual } from "node:util";
 import { z } from "@hono/zod-openapi";
-import type { Part } from "../domain/index.ts";
+import { contentText, type Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { OPERATOR, type Send, type Store } from "../store/index.ts";
 import { attachment } from "./attachments.ts";
@@ -31,7 +31,7 @@ const send = z
 export const sendEndpoints = {
 	sendTo: endpoint("post", "/api/sends", {
 		about:
-			"send a message to a target, as an answer to nobody; the same id again sends nothing and returns the first",
+			"send a message to a target, as an answer to nobody; the same id again sends nothing and returns the first, and is refused for another target or text",
 		body: {
 			target: z.string().min(1).max(1100).openapi({
 				description: "local, a platform, platform:chat, platform:chat:thread or conversation:id",
@@ -64,6 +64,8 @@ export const sendHandlers: HandlersOf<typeof sendEndpoints> = {
 		const found = await sending.resolve(text, { standing: "owner", scope: OPERATOR, origin: null });
 		if (before && found.kind === "target" && !isDeepStrictEqual(found.target, before.target))
 			throw new KeryxError("send.conflict", `the id ${id} was used for another target`, { field: "id" });
+		if (before?.content && contentText(before.content) !== host.store.secrets.hideIn(said))
+			throw new KeryxError("send.conflict", `the id ${id} was used for another text`, { field: "id" });
 		if (before && before.file === null) return { ...(await toWire(before, call)), repeated: true };
 		if (found.kind === "refused")
 			throw new KeryxError("send.refused", found.why.replace(/\.$/, ""), { field: "target" });

@@ -11,6 +11,7 @@ import { type Client, createClient, type Transport } from "../http/client/index.
 import { confirmationTools } from "./confirmations.ts";
 import { conversationTools, readConversation } from "./conversations.ts";
 import { eventTools } from "./events.ts";
+import { scheduleTools } from "./schedules.ts";
 import type { AnyTool, Caller, Reply } from "./tool.ts";
 import { workTools } from "./work.ts";
 
@@ -29,8 +30,8 @@ export function serverFor({ transport }: McpCaller, version: string): McpServer 
 	const server = new McpServer({ name: "keryx", version }, { instructions: ABOUT });
 	const client: Client = createClient(transport);
 	const caller: Caller = { client, transport };
-	for (const tool of [...conversationTools, ...eventTools, ...confirmationTools, ...workTools])
-		register(server, tool, caller);
+	const tools = [...conversationTools, ...eventTools, ...confirmationTools, ...scheduleTools, ...workTools];
+	for (const tool of tools) register(server, tool, caller);
 	server.registerResource(
 		"conversation",
 		new ResourceTemplate("keryx://conversation/{id}", { list: undefined }),

@@ -6,6 +6,8 @@ export { startedByKeryx } from "./ancestry.ts";
 export type { ProcessBackend } from "./backend.ts";
 export type { HostClient } from "./client.ts";
 export { type ConnectOptions, connectHost, listHosts } from "./connect.ts";
+export { assertContainer } from "./container/backend.ts";
+export { type ContainerMachineOptions, containerMachine } from "./container/machine.ts";
 export { everyProcess, identityOf, isAlive as isSameProcess } from "./identity.ts";
 export { forgetProcess, inspect, inspectProcess, killSurvivors, removeProcess } from "./inspect.ts";
 export { localMachine } from "./local.ts";

@@ -129,7 +129,7 @@ export class ProcessKeeper {
 	}
 
 	/** Leaves the row running or ended: a start whose answer was lost is looked for. */
-	async spawn(row: Process, { argv, cwd, env, pty, signal, wall }: StartRequest): Promise<void> {
+	async spawn(row: Process, { argv, cwd, env, pty, signal, wall, folder }: StartRequest): Promise<void> {
 		const { settings } = this.#options;
 		const { id } = row;
 		let info: ProcessInfo;
@@ -139,7 +139,11 @@ export class ProcessKeeper {
 			if (signal?.aborted) return await this.#neverStarted(row, GIVEN_UP);
 			asked = backend;
 			const maxLogBytes = settings().maxLogBytes;
-			const spawning = backend.spawn({ id, argv, cwd, env, pty, maxLogBytes, ...(wall && { wall }) });
+			const spawning = backend.spawn({
+				...{ id, argv, cwd, env, pty, maxLogBytes },
+				...(wall && { wall }),
+				...(folder !== undefined && { folder }),
+			});
 			if (signal && (await isAbortedFirst(signal, spawning)) && (await this.#giveUp(row, backend))) return;
 			info = await spawning;
 		} catch (error) {

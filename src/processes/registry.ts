@@ -81,6 +81,8 @@ export interface StartRequest {
 	readonly wall?: WallRequest;
 	/** Where it runs; left out: on this machine. */
 	readonly machine?: string;
+	/** What a container may read and write of this machine. */
+	readonly folder?: string;
 }
 
 /** A process with what only its host knows. */

@@ -31,6 +31,8 @@ export interface SpawnRequest {
 	readonly maxLogBytes: number;
 	/** It runs behind this wall: then its end is that of everything it started. Not every backend can; one that cannot refuses. */
 	readonly wall?: WallRequest;
+	/** What a container may read and write of this machine; chosen by whoever decides about walls, never by a call. Left out: `cwd`. */
+	readonly folder?: string;
 }
 
 /**

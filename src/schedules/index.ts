@@ -5,6 +5,8 @@
 export { describeTiming, localWords, spanWords } from "./describe.ts";
 export {
 	createSchedules,
+	jobModel,
+	jobModelText,
 	type ScheduleSettings,
 	type Schedules,
 	type SchedulesOptions,

@@ -5,6 +5,7 @@ import {
 	checkTiming,
 	instantsAfter,
 	isTimeZone,
+	parseModelName,
 	type Speaker,
 	type Timing,
 	type When,
@@ -217,6 +218,23 @@ export function createSchedules({ store, clock, settings }: SchedulesOptions): S
 			return () => listeners.delete(listener);
 		},
 	};
+}
+
+/** The model of a job as people write it; `default`: the one that its conversation has. */
+export function jobModel(text: string): NewJob["model"] {
+	const name = text.trim();
+	if (name === "default") return null;
+	const model = parseModelName(name);
+	if (model) return model;
+	throw new KeryxError("schedule.invalid", `${JSON.stringify(text)} is not the name of a model`, {
+		field: "model",
+		hint: "write a name such as openai:gpt-5, or default",
+	});
+}
+
+/** As people write it; null: the one that its conversation has. */
+export function jobModelText({ model }: Pick<Job, "model">): string | null {
+	return model && [model.provider, model.model].filter(Boolean).join(":");
 }
 
 /** Words are shown back first. */

@@ -50,7 +50,7 @@ export type { SpeakerFacts } from "./operations/read-work.ts";
 export type { JobChanges } from "./operations/schedules/jobs.ts";
 export type { RunWork } from "./operations/schedules/read.ts";
 export type { JobScope } from "./operations/schedules/rows.ts";
-export { runId, SCHEDULE_PLATFORM } from "./operations/schedules/runs.ts";
+export { isOnItsWay, runId, SCHEDULE_PLATFORM } from "./operations/schedules/runs.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search/search.ts";
 export type { BranchPoint, Changed } from "./operations/sessions/commands.ts";
 export type { Reachable } from "./operations/sessions/reach.ts";

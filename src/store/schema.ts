@@ -1017,6 +1017,16 @@ CREATE TABLE logins (
 CREATE INDEX logins_person ON logins (person);
 `;
 
+/**
+ * What became of messages that an agent sent by itself. `untold_to`: the conversation whose agent has to be told that its message died.
+ * `sent_as`: the sends that a run's agent delivered its result by, as a JSON array of their ids.
+ */
+const TABLES_SEND_ENDS = `
+ALTER TABLE sends ADD COLUMN untold_to TEXT;
+CREATE INDEX sends_untold ON sends (untold_to) WHERE untold_to IS NOT NULL;
+ALTER TABLE schedule_runs ADD COLUMN sent_as TEXT;
+`;
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -1052,6 +1062,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_CHANNEL_TOKENS, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_NODES, own: NODES_OWN },
 	{ tables: TABLES_PEOPLE, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_SEND_ENDS, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,7 +1,7 @@
 // The form of an export: one JSON object a line. Owns what each line may hold; a reader needs nothing but the lines before it.
 // Order: the header; principals, those that others are merged into first; then for each conversation its line, sessions in the
 // order they were opened, turns, hidden ranges, messages by session and seq, each blob before the first message that refers
-// to it, and a line that closes it; at last the end. Never in it: secrets, tokens, inbox, deliveries.
+// to it, and a line that closes it; then jobs; at last the end. Never in it: secrets, tokens, inbox, deliveries, runs of jobs.
 import { z } from "zod";
 import { CHAT_TYPES, END_REASONS } from "../domain/index.ts";
 
@@ -222,7 +222,65 @@ const closing = z.strictObject({
 	messages: count,
 });
 
-const end = z.strictObject({ type: z.literal("end"), principals: count, conversations: count });
+const jobTarget = z
+	.strictObject({
+		target: z.discriminatedUnion("kind", [
+			z.strictObject({ kind: z.literal("local") }),
+			z.strictObject({ kind: z.literal("conversation"), conversation: id }),
+			z.strictObject({
+				kind: z.literal("chat"),
+				platform: id,
+				account: text,
+				chatId: id,
+				threadId: id.optional(),
+			}),
+		]),
+		shown: text,
+	})
+	.nullable();
+
+const job = z.strictObject({
+	type: z.literal("job"),
+	id,
+	name: z.string().min(1).max(100),
+	task: z.strictObject({ kind: z.enum(["prompt", "text", "command"]), text: z.string().min(1).max(20_000) }),
+	when: z.discriminatedUnion("kind", [
+		z.strictObject({ kind: z.literal("once"), at: time }),
+		z.strictObject({ kind: z.literal("wall"), at: text }),
+		z.strictObject({ kind: z.literal("every"), seconds: z.int().min(1) }),
+		z.strictObject({ kind: z.literal("cron"), pattern: text }),
+	]),
+	zone: id,
+	catchUp: z.enum(["none", "once", "all"]),
+	maxDelaySeconds: count.nullable(),
+	/** Where it runs; `given`: it is not a conversation of its own. */
+	conversation: id.nullable(),
+	given: z.boolean(),
+	deliver: jobTarget,
+	failure: jobTarget,
+	origin: id.nullable(),
+	profile: text,
+	model: z.record(z.string(), z.string()).nullable(),
+	tools: z.array(id).nullable(),
+	owner: z.strictObject({
+		principal: id.nullable(),
+		role: z.enum(["owner", "member", "guest"]),
+		platform: id,
+	}),
+	state: z.enum(["active", "paused", "ended"]),
+	pausedBecause: z.enum(["user", "failures", "owner"]).nullable(),
+	failures: count,
+	createdAt: time,
+	updatedAt: time,
+});
+
+const end = z.strictObject({
+	type: z.literal("end"),
+	principals: count,
+	conversations: count,
+	/** Left out: none. */
+	jobs: count.optional(),
+});
 
 export const exportLine = z.discriminatedUnion("type", [
 	header,
@@ -235,6 +293,7 @@ export const exportLine = z.discriminatedUnion("type", [
 	chunk,
 	message,
 	closing,
+	job,
 	end,
 ]);
 
@@ -247,5 +306,6 @@ export type HiddenLine = Line<"hidden">;
 export type BlobLine = Line<"blob">;
 export type ChunkLine = Line<"blob_chunk">;
 export type MessageLine = Line<"message">;
+export type JobLine = Line<"job">;
 export type ClosingLine = Line<"conversation_end">;
 export type ExportLine = z.infer<typeof exportLine>;

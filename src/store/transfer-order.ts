@@ -3,7 +3,7 @@
 import type { ClosingLine, ExportLine } from "./transfer-format.ts";
 import { invalidLine } from "./transfer-line.ts";
 
-type Inside = Exclude<ExportLine, { type: "keryx_export" | "principal" | "conversation" | "end" }>;
+type Inside = Exclude<ExportLine, { type: "keryx_export" | "principal" | "conversation" | "job" | "end" }>;
 type Counts = Record<Exclude<Inside["type"], "blob_chunk" | "conversation_end">, number>;
 
 export class TransferOrder {
@@ -11,6 +11,7 @@ export class TransferOrder {
 	#conversation = "";
 	#principals = 0;
 	#conversations = 0;
+	#jobs = 0;
 	#counts: Counts = none();
 	/** Bytes of the blob before that are still to come. */
 	#missing = 0;
@@ -39,6 +40,9 @@ export class TransferOrder {
 			case "principal":
 				this.#principals++;
 				return;
+			case "job":
+				this.#jobs++;
+				return;
 			case "conversation":
 				this.#state = "inside";
 				this.#conversation = line.id;
@@ -47,6 +51,7 @@ export class TransferOrder {
 			case "end":
 				assertCount(line.principals, this.#principals, "principals", number);
 				assertCount(line.conversations, this.#conversations, "conversations", number);
+				assertCount(line.jobs ?? 0, this.#jobs, "jobs", number);
 				this.#state = "ended";
 				return;
 			case "session":
@@ -104,7 +109,9 @@ export class TransferOrder {
 
 function stateFor({ type }: ExportLine): "start" | "outside" | "inside" {
 	if (type === "keryx_export") return "start";
-	return type === "principal" || type === "conversation" || type === "end" ? "outside" : "inside";
+	return type === "principal" || type === "conversation" || type === "job" || type === "end"
+		? "outside"
+		: "inside";
 }
 
 function none(): Counts {

@@ -87,7 +87,18 @@ async function* exportPieces(store: Store, { scope, what }: ExportOptions): Asyn
 			if (together !== "") yield together;
 			if (n === ids.length) break;
 		}
-	yield toLine({ type: "end", principals, conversations });
+	let jobs = 0;
+	for (let after: number | null = what.kind === "everything" ? 0 : null; after !== null; ) {
+		const { lines, last }: Awaited<ReturnType<Store["exportJobs"]>> = await store.exportJobs({
+			scope,
+			after,
+			limit: MANY,
+		});
+		if (lines.length > 0) yield lines.join("");
+		jobs += lines.length;
+		after = last;
+	}
+	yield toLine({ type: "end", principals, conversations, ...(jobs > 0 && { jobs }) });
 }
 
 interface Group {

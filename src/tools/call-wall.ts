@@ -23,7 +23,7 @@ export function unwalledReason(wall: CommandWall): string | null {
 export function elsewhereHint(wall: CommandWall): { readonly note?: string } {
 	if (wall.run !== "elsewhere") return {};
 	return {
-		note: `Commands run on ${wall.name} over ssh, and nothing was run anywhere else. The operator can check it with: ssh ${wall.name}`,
+		note: `Commands run ${wall.where}, and nothing was run anywhere else. The operator can check it with: ${wall.check}`,
 	};
 }
 

@@ -1,14 +1,12 @@
 // The agent makes and manages jobs for the person it speaks for. Words are made exact and answered back: only the exact form makes a job.
 import { z } from "zod";
-import type { Target } from "../domain/index.ts";
+import { inlineUntrusted, type Target, targetText } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { localWords, type Schedules, type TimingView } from "../schedules/index.ts";
-import { type Job, type JobRun, type JobScope, type JobTarget, OPERATOR } from "../store/index.ts";
-import { SEND_TO_OTHERS } from "./send.ts";
+import { jobModel, jobModelText, localWords, type Schedules, type TimingView } from "../schedules/index.ts";
+import type { Job, JobRun, JobScope, JobTarget, NewJob } from "../store/index.ts";
+import { isAgreed, type Needs, NOT_AGREED, SEND_TO_OTHERS } from "./send.ts";
 import { defineTool, type Tool, type ToolCaller, type ToolContext } from "./types.ts";
 
-/** Who has to agree before something is sent there. */
-type Needs = "nothing" | "person" | "owner";
 type Refused = { readonly kind: "refused"; readonly why: string };
 
 export interface ScheduleToolOptions {
@@ -49,6 +47,11 @@ const input = z.object({
 	deliver: z.string().max(1100).optional().describe("where the result goes; left out: this chat (origin)"),
 	failure: z.string().max(1100).optional().describe("who hears of failures; left out: this chat"),
 	tools: z.array(z.string().max(64)).max(100).optional().describe("the only tools its runs may use"),
+	model: z
+		.string()
+		.max(300)
+		.optional()
+		.describe("the model of its runs, as model or provider:model; default: the one of the conversation"),
 	catch_up: z
 		.enum(["none", "once", "all"])
 		.optional()
@@ -72,13 +75,14 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 			found[field] = { target, shown, approved: needs !== "nothing" };
 			if (needs !== "nothing") found.asks.push({ shown, needs });
 		}
+		found.asks.push(...(await kept(given, caller)));
 		return found;
 	};
-	/** What a change of the task is sent to: whoever agreed to a target saw the earlier one. */
+	/** Targets that stay: whoever agreed to them saw another message, or one that came less often. */
 	const kept = async (given: Input, caller: ToolCaller): Promise<Asked[]> => {
 		if (given.action !== "update" || given.job === undefined) return [];
-		if (taskOf(given) === null && given.name === undefined) return [];
-		const job = await schedules.find(OPERATOR, given.job);
+		if (taskOf(given) === null && given.name === undefined && given.when === undefined) return [];
+		const job = await schedules.find(scopeOf(caller), given.job);
 		const asks: Asked[] = [];
 		for (const field of ["deliver", "failure"] as const) {
 			const target = given[field] === undefined ? job[field] : null;
@@ -96,21 +100,22 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 		repeatable: false,
 		confirmation: async (given, caller) => {
 			if (given.action !== "create" && given.action !== "update") return null;
-			const asks = await Promise.all([
-				targets(given, caller).then((found) => found.asks),
-				kept(given, caller),
-			]).then(
-				(all) => all.flat(),
+			const found = await wouldSend(given, caller).catch((error: unknown) => {
 				// Whatever is wrong with the call, running it says so.
-				(error: unknown) => {
-					if (error instanceof KeryxError) return [];
-					throw error;
-				},
-			);
-			if (asks.length === 0) return null;
+				if (error instanceof KeryxError) return null;
+				throw error;
+			});
+			if (!found || found.asks.length === 0) return null;
+			const { deliver, failure, asks } = found;
 			return {
 				action: asks.some(({ needs }) => needs === "owner") ? SEND_TO_OTHERS : SCHEDULE_SEND,
-				description: `let a scheduled job send messages to ${asks.map(({ shown }) => shown).join(" and ")}`,
+				description: `let a scheduled job send messages to ${asks.map(({ shown }) => inlineUntrusted(shown)).join(" and ")}`,
+				// The targets as they are now: a home channel that is changed meanwhile does not redirect what was approved.
+				details: {
+					...given,
+					...(deliver && { deliver: targetText(deliver.target) }),
+					...(failure && { failure: targetText(failure.target) }),
+				},
 			};
 		},
 		run: async (given, context) => {
@@ -144,6 +149,18 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 		},
 	});
 
+	/** Null: the call only makes words exact. */
+	async function wouldSend(given: Input, caller: ToolCaller) {
+		const isWords = given.when !== undefined && !schedules.understand(given.when, given.zone).isExact;
+		return isWords ? null : targets(given, caller);
+	}
+
+	async function agreed(given: Input, context: ToolContext) {
+		const found = await targets(given, context);
+		if (found.asks.every(({ needs }) => isAgreed(needs, context.approved))) return found;
+		throw new KeryxError("schedule.invalid", NOT_AGREED, { field: "deliver" });
+	}
+
 	async function create(given: Input, context: ToolContext) {
 		if (given.when === undefined)
 			throw new KeryxError("schedule.invalid", "when is needed", { field: "when" });
@@ -152,7 +169,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 		const task = taskOf(given);
 		if (!task)
 			throw new KeryxError("schedule.invalid", "give one of prompt, text and command", { field: "prompt" });
-		const { deliver, failure } = await targets(given, context);
+		const { deliver, failure } = await agreed(given, context);
 		const job = await schedules.create({
 			task,
 			when: view.exact,
@@ -166,6 +183,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 			...(runsHere(given, context) && { conversation: context.conversation }),
 			profile: context.scope.kind === "principal" ? (context.scope.profile ?? "") : "",
 			tools: given.tools ?? null,
+			model: modelOf(given, context) ?? null,
 			owner: {
 				principal: context.speaker,
 				role: context.standing === "none" ? "guest" : context.standing,
@@ -179,7 +197,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 		const id = needed(given);
 		const view = given.when === undefined ? null : schedules.understand(given.when, given.zone);
 		if (view && !view.isExact) return said(notYet(given.when as string, view));
-		const { deliver, failure } = await targets(given, context);
+		const { deliver, failure } = await agreed(given, context);
 		const task = taskOf(given);
 		const job = await schedules.update(scopeOf(context), id, {
 			...(task && { task }),
@@ -189,6 +207,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 			...(given.catch_up !== undefined && { catchUp: given.catch_up }),
 			...(given.max_delay_seconds !== undefined && { maxDelaySeconds: given.max_delay_seconds }),
 			...(given.tools !== undefined && { tools: given.tools }),
+			...(given.model !== undefined && { model: modelOf(given, context) ?? null }),
 			...(deliver && { deliver }),
 			...(failure && { failure }),
 		});
@@ -224,7 +243,7 @@ function runsHere(given: Input, caller: ToolCaller): boolean {
 }
 
 /** Jobs of the person it speaks for, in this profile; where others read along, only those that were made here. */
-function scopeOf(context: ToolContext): JobScope {
+function scopeOf(context: ToolCaller): JobScope {
 	const { speaker, scope, conversation } = context;
 	if (speaker === null)
 		throw new KeryxError("schedule.invalid", "it is not known who is asking, so there are no jobs");
@@ -234,6 +253,14 @@ function scopeOf(context: ToolContext): JobScope {
 		...(scope.kind === "principal" && scope.profile !== null && { profile: scope.profile }),
 		...(isShared(context) && { origin: conversation }),
 	};
+}
+
+/** Where others read along, the model is the owner's choice, as with /model. */
+function modelOf({ model }: Input, caller: ToolCaller): NewJob["model"] | undefined {
+	if (model === undefined) return undefined;
+	if (isShared(caller) && caller.standing !== "owner")
+		throw new KeryxError("schedule.invalid", "only the owner chooses a model here", { field: "model" });
+	return jobModel(model);
 }
 
 function needed({ job }: Input): string {
@@ -257,7 +284,8 @@ function taskOf({ prompt, text, command }: Input): Job["task"] | null {
 function line(job: Job, schedules: Schedules): string {
 	const { shown } = schedules.view(job);
 	const state = job.state === "active" ? `next: ${localWords(job.dueAt as number, job.zone)}` : job.state;
-	return `${job.id} ${JSON.stringify(job.name)} (${job.task.kind}): ${shown}; ${state}`;
+	const model = jobModelText(job);
+	return `${job.id} ${JSON.stringify(job.name)} (${job.task.kind}): ${shown}; ${state}${model === null ? "" : `; model ${model}`}`;
 }
 
 function runLine({ scheduledAt, state, reason, delivery }: JobRun, zone: string): string {

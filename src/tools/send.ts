@@ -13,6 +13,17 @@ const SEND_MESSAGE = "send_message";
 /** Actions that nobody but the owner answers, whoever's turn it is. */
 export const OWNER_ONLY: ReadonlySet<string> = new Set([WIDEN_WALL, SEND_TO_OTHERS]);
 
+/** Who has to agree before something is sent to a target. */
+export type Needs = "nothing" | "person" | "owner";
+
+/** Whether the yes to an action is enough. Rights and targets may have changed since it was given. */
+export function isAgreed(needs: Needs, approved: string | null): boolean {
+	if (needs === "owner") return approved === SEND_TO_OTHERS;
+	return needs === "nothing" || approved !== null;
+}
+
+export const NOT_AGREED = "Somebody has to agree to this target first. Call again to ask.";
+
 type File = Extract<ToolPart, { readonly data: Uint8Array }>;
 
 export interface SendToolOptions {
@@ -24,7 +35,7 @@ export interface SendToolOptions {
 				readonly kind: "target";
 				readonly target: Target;
 				readonly shown: string;
-				readonly needs: "nothing" | "person" | "owner";
+				readonly needs: Needs;
 		  }
 		| { readonly kind: "refused"; readonly why: string }
 	>;
@@ -50,7 +61,7 @@ const input = z.object({
 	target: z
 		.string()
 		.describe(
-			"origin (this conversation), local (a file for the owner), a platform (its home channel), platform:chat_id, platform:chat_id:thread_id, or conversation:id",
+			"origin (this conversation), local (a file for the owner), a platform (its home channel), platform:chat_id, platform:chat_id:thread_id, or conversation:id; platform@account where there are several accounts",
 		),
 	text: z.string().max(100_000).default("").describe("the message, in Markdown"),
 	attachments: z
@@ -86,6 +97,8 @@ export function createSendTool(options: SendToolOptions): Tool {
 			if (problem !== null) return { content: problem, isError: true };
 			const found = await resolve(given.target, context);
 			if (found.kind === "refused") return { content: `${found.why} Nothing was sent.`, isError: true };
+			if (!isAgreed(found.needs, context.approved))
+				return { content: `${NOT_AGREED} Nothing was sent.`, isError: true };
 			const files: File[] = [];
 			for (const path of given.attachments ?? []) {
 				const read = await readInside(options.workspaceOf(turnOf(context)), path, options.limit());

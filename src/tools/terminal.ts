@@ -159,7 +159,7 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 			signal: context.signal,
 			...(check !== null && { checkMs: check * 1000 }),
 			...(wall.run === "walled" && { wall: wall.request }),
-			...(wall.run === "elsewhere" && { machine: wall.machine }),
+			...(wall.run === "elsewhere" && { machine: wall.machine, folder: wall.folder }),
 		},
 		{ conversation, principal, turn, role: standing === "none" ? null : standing, destination },
 	);

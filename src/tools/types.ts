@@ -15,6 +15,8 @@ export interface ToolContext {
 	readonly session: SessionId;
 	readonly turn: string;
 	readonly call: string;
+	/** The action that a human, or the mode of approvals, said yes to for this call; null: there was no question. */
+	readonly approved: string | null;
 	/** Who is answered; null where the platform does not say. */
 	readonly speaker: string | null;
 	/** Where the turn's reply goes. */
@@ -27,7 +29,7 @@ export interface ToolContext {
 }
 
 /** Who calls a tool: what the question to a human may depend on. */
-export type ToolCaller = Pick<ToolContext, "conversation" | "scope" | "standing">;
+export type ToolCaller = Pick<ToolContext, "conversation" | "scope" | "standing" | "speaker">;
 
 /** Text, an attachment that the conversation has already, or the bytes of a new one. */
 export type ToolPart =

@@ -25,8 +25,12 @@ export type CommandWall =
 			/** Where commands start there. */
 			readonly folder: string;
 			readonly env: Readonly<Record<string, string>>;
-			/** For people: deploy@build.example. */
-			readonly name: string;
+			/** For people: `on deploy@build.example over ssh`, `in a docker container of debian:12`. */
+			readonly where: string;
+			/** A command by which the operator can look why it does not work. */
+			readonly check: string;
+			/** Whether checkpoints know the files there. */
+			readonly covered: boolean;
 	  }
 	| { readonly run: "refused"; readonly reason: string; readonly remedy: string | null };
 

@@ -203,6 +203,22 @@ describe("which profile, tools and instructions", () => {
 		expect(toolsFor(all, config, { ...place, role: "guest" })).toEqual(["c"]);
 	});
 
+	test("pages are fetched only for those whose commands have a network, and whose list of tools names it", () => {
+		const container = { backend: "podman", container: { image: "debian:12" } } as const;
+		const fetches = (input: object, role: "owner" | "member" | "guest", profile = "") =>
+			toolsFor(["web_fetch"], configSchema.parse(input), { profile, platform: "web", role }).length > 0;
+		expect([fetches({}, "owner"), fetches({}, "member"), fetches({}, "guest")]).toEqual([true, false, false]);
+		expect(fetches({ walls: { network: "off" } }, "owner")).toBe(false);
+		expect(fetches({ approvals: { mode: "readonly" } }, "owner")).toBe(false);
+		expect(fetches({ walls: { by_role: { member: "view" } } }, "member")).toBe(true);
+		expect(fetches({ walls: { mode: "off" } }, "member")).toBe(true);
+		expect(fetches({ tools: { by_role: { member: ["web_fetch"] } } }, "member")).toBe(true);
+		expect(fetches({ tools: { by_role: { guest: ["web_fetch"] } } }, "guest")).toBe(true);
+		expect(fetches({ terminal: container }, "owner")).toBe(false);
+		const online = { ...container, container: { ...container.container, network: "on" } };
+		expect(fetches({ profiles: { build: { terminal: online } } }, "owner", "build")).toBe(true);
+	});
+
 	test("of several people, whoever may do least decides", () => {
 		expect(leastStanding(["owner", "guest", "member"])).toBe("guest");
 		expect(leastStanding(["owner", "member"])).toBe("member");

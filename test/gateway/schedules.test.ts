@@ -152,7 +152,7 @@ describe("a run", () => {
 		await pass(MINUTE);
 		expect(scene.texts().slice(before)).toEqual(["the agent's own words"]);
 		expect(await history(made)).toEqual([
-			{ state: "answered", reason: null, delivery: null, via: "by_agent" },
+			{ state: "answered", reason: null, delivery: "sent", via: "by_agent" },
 		]);
 	});
 
@@ -560,4 +560,35 @@ test("/schedule shows words back exactly, makes the job from the exact line, and
 	await scene.say(`/schedule run ${made?.id}`, { user: "ada" });
 	await pass(SECOND);
 	expect(scene.texts()).toContain("call the dentist");
+});
+
+test("a job names its own model, by command and tool, and its runs use it", async () => {
+	const models: (string | undefined)[] = [];
+	await start({
+		agent: () => ({
+			kind: "step",
+			name: "watching",
+			async *step({ override }) {
+				models.push(override?.model);
+				yield {
+					type: "done",
+					message: { content: "seen", toolCalls: [], finishReason: "stop" },
+					usage: { ...NO_USAGE, provider: "x", model: "x" },
+				};
+			},
+		}),
+	});
+	await scene.say("/schedule every 1h | model openai:gpt-5 | report", { user: "ada" });
+	const [made] = (await scene.schedules.list(OPERATOR, { limit: 9 })).jobs;
+	expect(made).toMatchObject({ model: { provider: "openai", model: "gpt-5" }, task: { text: "report" } });
+	await scene.say("/schedule", { user: "ada" });
+	expect(scene.texts().at(-1)).toContain("openai:gpt-5");
+	await scene.say("/schedule every 1h | model openai:gpt-5 | report", {
+		chat: "room",
+		chatType: "group",
+		user: "bob",
+	});
+	expect((await scene.schedules.list(OPERATOR, { limit: 9 })).jobs).toHaveLength(1);
+	await pass(HOUR);
+	expect(models).toEqual(["gpt-5"]);
 });

@@ -67,9 +67,11 @@ describe("a send", () => {
 		const first = await scene.say("hello", { chat: "bob", user: "bob" });
 		await send("telegram:bob", "The **report** is ready");
 		await send("telegram:bob", "The **report** is ready");
-		expect(scene.texts("bob").filter((text) => text.includes("report"))).toEqual([
-			"The <b>report</b> is ready",
-		]);
+		await expect(send("telegram:bob", "Another text")).rejects.toMatchObject({ code: "send.conflict" });
+		await expect(send("telegram:ada", "The **report** is ready")).rejects.toMatchObject({
+			code: "send.conflict",
+		});
+		expect(scene.texts("bob")).toEqual([expect.any(String), "The <b>report</b> is ready"]);
 		const sent = await scene.store.sent({ scope: OPERATOR, id: "s1" });
 		expect(sent?.deliveries).toMatchObject([{ state: "sent", receipt: expect.any(String) }]);
 		expect((await scene.rows(first)).at(-1)).toMatchObject({

@@ -3,8 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { configSchema } from "../../src/config/schema.ts";
+import { systemClock } from "../../src/gateway/index.ts";
 import { type ServedOnPort, serveOnPort } from "../../src/http/index.ts";
 import { mcpEndpoint } from "../../src/mcp/index.ts";
+import { createSchedules, scheduleSettings } from "../../src/schedules/index.ts";
 import type { TokenRole } from "../../src/store/index.ts";
 import { SECRET, type Served, serve } from "../http/support.ts";
 
@@ -12,7 +15,14 @@ let served: Served;
 let port: ServedOnPort;
 
 beforeAll(async () => {
-	served = await serve(undefined, undefined, undefined, async () => ({ mcp: mcpEndpoint("0.0.0") }));
+	served = await serve(undefined, undefined, undefined, async (store) => ({
+		mcp: mcpEndpoint("0.0.0"),
+		schedules: createSchedules({
+			store,
+			clock: systemClock,
+			settings: () => scheduleSettings(configSchema.parse({})),
+		}),
+	}));
 	port = await serveOnPort(served.api, { host: "127.0.0.1", port: 0 });
 });
 afterAll(async () => {
@@ -23,8 +33,11 @@ afterAll(async () => {
 const NAMES =
 	`attachments_fetch chat checkpoint_diff checkpoint_list checkpoint_restore checkpoint_take confirm_consume
 	confirm_request confirm_wait conversation_create conversation_get conversations_list events_poll events_wait messages_read
-	messages_send outbox_list permissions_list_open permissions_respond process_input process_kill process_list process_log search
-	sessions_branch sessions_continue sessions_list sessions_new why`.split(/\s+/);
+	messages_send outbox_list permissions_list_open permissions_respond process_input process_kill process_list process_log
+	schedules_create schedules_delete schedules_get schedules_list schedules_pause schedules_resume schedules_run schedules_runs
+	schedules_time schedules_update search sessions_branch sessions_continue sessions_list sessions_new why`.split(
+		/\s+/,
+	);
 
 async function connected(bearer: string, mode: "auto" | "legacy" = "auto"): Promise<Client> {
 	const client = new Client({ name: "tests", version: "1" }, { versionNegotiation: { mode } });
@@ -58,6 +71,7 @@ async function call(client: Client, name: string, args: Record<string, unknown> 
 interface Told {
 	readonly refused?: string;
 	readonly id?: string;
+	readonly exact?: string;
 	readonly message?: number;
 	readonly messages?: readonly { readonly role: string }[];
 	readonly conversation?: string;
@@ -161,13 +175,39 @@ describe("a caller has the rights of its token", () => {
 		await approver.close();
 	});
 
+	test("the operator makes and manages jobs from exact times", async () => {
+		const operator = await connected(SECRET);
+		const timing = await call(operator, "schedules_time", { text: "every weekday at 9" });
+		const wanted = { task: "prompt", text: "report", model: "openai:gpt-5", name: "Daily" };
+		expect(
+			(await call(operator, "schedules_create", { ...wanted, when: "every weekday at 9" })).refused,
+		).toMatch(/^schedule\.invalid/);
+		const { id: job } = await call(operator, "schedules_create", { ...wanted, when: timing.exact });
+		expect(await call(operator, "schedules_get", { job })).toMatchObject({
+			model: "openai:gpt-5",
+			state: "active",
+		});
+		expect(await call(operator, "schedules_pause", { job })).toMatchObject({ state: "paused" });
+		expect(await call(operator, "schedules_resume", { job })).toMatchObject({ state: "active" });
+		expect(await call(operator, "schedules_update", { job, model: "default" })).toMatchObject({
+			model: null,
+		});
+		expect(await call(operator, "schedules_runs", { job })).toEqual({ runs: [] });
+		await call(operator, "schedules_delete", { job });
+		expect(JSON.stringify(await call(operator, "schedules_list"))).not.toContain("Daily");
+		await operator.close();
+	});
+
 	test("a reader reads, and changes nothing", async () => {
 		const reader = await connected(await tokenOf("reader", "mcp-reader"));
 		expect(await call(reader, "conversations_list")).toHaveProperty("conversations");
+		expect(await call(reader, "schedules_list")).toHaveProperty("jobs");
 		for (const [name, args] of [
 			["chat", { text: "hi" }],
 			["conversation_create", { text: "hi" }],
 			["confirm_request", { action: "a", description: "b" }],
+			["schedules_create", { when: "0 9 * * *", task: "prompt", text: "x" }],
+			["schedules_run", { job: "job_0" }],
 		] as const)
 			expect((await call(reader, name, args)).refused, name).toMatch(/^http\.forbidden/);
 		await reader.close();
@@ -256,6 +296,7 @@ test("every tool can be called: it answers, or says in words why not", async () 
 			seconds: 0,
 			timeout_ms: 1000,
 		},
+		...{ job: "job_0", when: "0 9 * * *", task: "prompt" },
 	};
 	const { tools } = await client.listTools();
 	for (const { name, inputSchema } of tools) {

@@ -39,6 +39,11 @@ test("a job is made from words that are shown back, runs now, and shows what bec
 	const url = new URL(page.url());
 	await page.getByRole("link", { name: "All jobs" }).click();
 	await page.getByRole("table", { name: "Jobs" }).getByText("stand up").waitFor();
+	await page.getByRole("table", { name: "Jobs" }).getByText("stand up").click();
+	await page.getByRole("button", { name: "Delete", exact: true }).click();
+	await page.getByRole("dialog").getByText("This cannot be undone").waitFor();
+	await page.getByRole("button", { name: "Cancel" }).click();
+	expect((await keryx.client.schedules({})).jobs).toHaveLength(1);
 	await leave();
 	await expectGoodLooks(browser, keryx, [
 		{
@@ -53,4 +58,10 @@ test("a job is made from words that are shown back, runs now, and shows what bec
 			atAGlance: true,
 		},
 	]);
+	const again = await takeSeat(browser, keryx, { path: `${url.pathname}${url.search}` });
+	await again.page.getByRole("button", { name: "Delete", exact: true }).click();
+	await again.page.getByRole("button", { name: "Delete job" }).click();
+	await again.page.getByText("No jobs yet").waitFor();
+	expect((await keryx.client.schedules({})).jobs).toEqual([]);
+	await again.leave();
 });

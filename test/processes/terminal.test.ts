@@ -111,6 +111,7 @@ function contextIn(conversation: ConversationId, more: Partial<ToolContext> = {}
 		session: "20260310_120000_1a2b3c4d" as SessionId,
 		turn: "t",
 		call: "c",
+		approved: null,
 		speaker: null,
 		destination: { platform: "telegram", account: "", chatId: "1" },
 		now: Date.now(),
@@ -166,7 +167,12 @@ describe("terminal", () => {
 	});
 
 	test("a command that only reads changes no files, and everything else may, input to a program too", () => {
-		const place = { conversation: here, scope: { kind: "operator" }, standing: "owner" } as const;
+		const place = {
+			conversation: here,
+			scope: { kind: "operator" },
+			standing: "owner",
+			speaker: null,
+		} as const;
 		const changes = (name: string, input: unknown) => {
 			const prepared = tools.find((tool) => tool.name === name)?.prepare(input);
 			if (!prepared || "problem" in prepared) throw new Error("not prepared");

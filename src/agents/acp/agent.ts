@@ -40,6 +40,8 @@ export interface AcpAgentOptions {
 	readonly clock: Clock;
 	/** Where the conversation's program works; made when it is not there. */
 	readonly workspaceOf: (conversation: string) => string;
+	/** It answers initialize and session/new within so long, each, or is ended. */
+	readonly startSeconds?: number;
 	readonly idleMinutes?: number;
 	readonly maxPrograms?: number;
 	/** Taken out of what the program says. */

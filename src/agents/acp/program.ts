@@ -25,8 +25,8 @@ import { outcomeOf } from "./permission.ts";
 import type { SentHistory } from "./prompt.ts";
 import type { Spent } from "./report.ts";
 
-/** A program answers initialize and session/new within this, or it is ended. */
-const START_MS = 30_000;
+/** A program answers initialize and session/new within this, or it is ended. Cold programs look for updates and start servers first. */
+const START_SECONDS = 60;
 /** A program that is asked to stop ends by itself within this. */
 const STOP_MS = 2000;
 /** What it printed last on stderr, for whoever has to find out why it died. */
@@ -53,6 +53,8 @@ export interface ProgramOptions {
 	readonly command: string;
 	readonly cwd: string;
 	readonly clock: Clock;
+	/** Left out: a minute. */
+	readonly startSeconds?: number;
 }
 
 /** A session of the program, and what it knows: how much of which history. */
@@ -236,7 +238,8 @@ export class Program {
 
 	async #starting<Answer>(request: Promise<unknown>, answer: z.ZodType<Answer>): Promise<Answer> {
 		let late = false;
-		const cancel = this.#options.clock.after(START_MS, () => {
+		const { startSeconds = START_SECONDS, clock } = this.#options;
+		const cancel = clock.after(startSeconds * 1000, () => {
 			late = true;
 			this.kill();
 		});
@@ -247,7 +250,7 @@ export class Program {
 			throw late
 				? new ProgramFailure({
 						kind: "timeout",
-						detail: `${this.#name} did not answer ${answer.description} within ${START_MS / 1000} s`,
+						detail: `${this.#name} did not answer ${answer.description} within ${startSeconds} s (agent.start_seconds)`,
 					})
 				: failure;
 		} finally {

@@ -21,7 +21,7 @@ export async function startProgram({ wall, args, ...options }: ProgramStart): Pr
 	if (wall.run === "elsewhere")
 		throw new ProgramFailure({
 			kind: "provider_down",
-			detail: `${basename(options.command)} could not start: agent programs run on this machine only, not on ${wall.name}`,
+			detail: `${basename(options.command)} could not start: agent programs run on this machine only, not ${wall.where}`,
 		});
 	return new Program(options, await startPiped({ wall, argv, cwd: options.cwd }));
 }

@@ -15,6 +15,7 @@ interface AddOptions {
 	readonly name?: string;
 	readonly to?: string;
 	readonly failure?: string;
+	readonly model?: string;
 	readonly yes?: true;
 }
 
@@ -64,6 +65,7 @@ function addAdd(parent: Command, context: CliContext): void {
 		.option("--run <command>", texts.schedule.add.run)
 		.option("--to <target>", texts.schedule.add.to)
 		.option("--failure <target>", texts.schedule.add.failure)
+		.option("--model <name>", texts.schedule.add.model)
 		.option("--zone <zone>", texts.schedule.add.zone)
 		.option("--name <name>", texts.schedule.add.name)
 		.option("--yes", texts.schedule.add.yes)
@@ -96,6 +98,7 @@ function addAdd(parent: Command, context: CliContext): void {
 					...(options.name !== undefined && { name: options.name }),
 					...(options.to !== undefined && { deliver: options.to }),
 					...(options.failure !== undefined && { failure: options.failure }),
+					...(options.model !== undefined && { model: options.model }),
 				});
 				if (output.json) return output.value({ created: job, timing: view });
 				output.line(texts.schedule.add.done(job.id, job.timing.shown));
@@ -117,6 +120,7 @@ function addShow(parent: Command, context: CliContext): void {
 				const { runs } = await client.scheduleRuns({ job: id, limit: readCount("--limit", limit, [1, 500]) });
 				if (output.json) return output.value({ job, runs });
 				output.line(`${job.name}: ${job.timing.shown}, ${job.state}`);
+				if (job.model !== null) output.line(texts.schedule.show.model(job.model));
 				for (const line of job.timing.next_shown.slice(0, 3)) output.line(`  ${line}`);
 				if (job.timing.change) output.line(job.timing.change.text);
 				output.table(
@@ -129,8 +133,8 @@ function addShow(parent: Command, context: CliContext): void {
 }
 
 function deliveryOf({ via, delivery }: { readonly via: string; readonly delivery: string | null }): string {
-	if (via === "by_agent") return "by the agent";
-	return delivery ?? "";
+	const state = delivery ?? "";
+	return via === "by_agent" ? `${state} by the agent`.trim() : state;
 }
 
 function addAction(

@@ -10,11 +10,12 @@ export type WrittenTarget =
 	| { readonly kind: "origin" }
 	/** A file in Keryx's home. */
 	| { readonly kind: "local" }
-	/** The platform's home channel. */
-	| { readonly kind: "home"; readonly platform: string }
+	/** The platform's home channel. An account names one of several connections. */
+	| { readonly kind: "home"; readonly platform: string; readonly account?: string }
 	| {
 			readonly kind: "chat";
 			readonly platform: string;
+			readonly account?: string;
 			readonly chatId: string;
 			readonly threadId?: string;
 	  }
@@ -38,7 +39,13 @@ const TARGET_FORMS = "origin, local, a platform, platform:chat, platform:chat:th
 /** As long as the ids of a source may be, twice, and a name. */
 const LONGEST = 1100;
 
-/** A colon or a percent sign in an id is written %3A or %25. The colon before the server in a Matrix id needs no escape. */
+/** As in `channels.<name>.account`. */
+const ACCOUNT = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/**
+ * A colon or a percent sign in an id is written %3A or %25. The colon before the server in a Matrix id needs no escape. Of several
+ * connections to a platform, `platform@account` names one.
+ */
 export function parseTarget(text: string): WrittenTarget | { readonly problem: string } {
 	const given = text.trim();
 	const wrong = { problem: `the target must be ${TARGET_FORMS}` };
@@ -52,14 +59,18 @@ export function parseTarget(text: string): WrittenTarget | { readonly problem: s
 			return { problem: "conversation: must be followed by the id of a conversation" };
 		return { kind: "conversation", conversation: rest };
 	}
-	if (!isPlatformName(head)) return wrong;
-	if (head === "origin" || head === "local") return { problem: `${head} takes nothing after it` };
-	if (rest === null) return { kind: "home", platform: head };
-	const ids = splitIds(head, rest).map(unescaped);
+	const [platform = "", named, ...more] = head.split("@");
+	if (!isPlatformName(platform) || more.length > 0) return wrong;
+	if (named !== undefined && !ACCOUNT.test(named))
+		return { problem: `after ${platform}@ there must be the account of a channel` };
+	if (platform === "origin" || platform === "local") return { problem: `${platform} takes nothing after it` };
+	const account = named === undefined ? {} : { account: named };
+	if (rest === null) return { kind: "home", platform, ...account };
+	const ids = splitIds(platform, rest).map(unescaped);
 	const [chatId, threadId] = ids;
 	if (ids.length > 2 || !chatId || threadId === "" || threadId === null)
 		return { problem: `after ${head}: there must be the id of a chat, or of a chat and a thread` };
-	return { kind: "chat", platform: head, chatId, ...(threadId !== undefined && { threadId }) };
+	return { kind: "chat", platform, ...account, chatId, ...(threadId !== undefined && { threadId }) };
 }
 
 /** In the form that `parseTarget` reads. */
@@ -69,16 +80,20 @@ export function targetText(target: Target | WrittenTarget): string {
 		case "local":
 			return target.kind;
 		case "home":
-			return target.platform;
+			return connection(target);
 		case "conversation":
 			return `conversation:${target.conversation}`;
 		case "chat":
 			return [
-				target.platform,
+				connection(target),
 				escaped(target.platform, target.chatId),
 				...(target.threadId === undefined ? [] : [escapedThread(target.platform, target.threadId)]),
 			].join(":");
 	}
+}
+
+function connection({ platform, account = "" }: { platform: string; account?: string }): string {
+	return account === "" ? platform : `${platform}@${account}`;
 }
 
 /** A room, alias or person of Matrix: `!room:server`, with or without a port. */

@@ -1,5 +1,6 @@
 // Commands about the answer that is being worked on: end it, what a new message does meanwhile, what is shown of it, which model.
 
+import { parseModelName } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { BusyMode, ToolProgress } from "../../store/index.ts";
 import { planStop } from "../lanes/stopping.ts";
@@ -107,11 +108,9 @@ export const model: Changing<"setModelOverride"> = {
 		const { conversationId, args } = context;
 		if (args === "") return modelList(context);
 		if (args === "default") return { args: { conversation: conversationId, override: null } };
-		const [, provider, name] = NAME.exec(args) ?? [];
-		if (name === undefined) throw wrongArgument(texts.model.takes, args, texts.model.example);
-		return {
-			args: { conversation: conversationId, override: { model: name, ...(provider && { provider }) } },
-		};
+		const override = parseModelName(args);
+		if (!override) throw wrongArgument(texts.model.takes, args, texts.model.example);
+		return { args: { conversation: conversationId, override } };
 	},
 	answer: ({ override, before }, { config }) =>
 		texts.model.changed(
@@ -134,7 +133,7 @@ async function modelList({
 }: Pick<CommandContext, "config" | "conversation" | "modelChoices">): Promise<string | Listing> {
 	const said = texts.model.now(answererInWords(config, conversation), ignored(config));
 	// A provider may call its models whatever it likes; what cannot be chosen is not offered.
-	const names = (await modelChoices()).map(modelName).filter((name) => NAME.test(name));
+	const names = (await modelChoices()).map(modelName).filter((name) => parseModelName(name) !== null);
 	if (names.length === 0) return said;
 	const more = names.length - MODELS_NAMED;
 	const text = [
@@ -149,9 +148,6 @@ async function modelList({
 		.map((name) => ({ label: shortened(name, MODEL_LABEL), command: `/model ${name}` }));
 	return { text, choices };
 }
-
-/** What stands behind the first colon is the model's own name, colons and slashes included. */
-const NAME = /^(?:([a-z0-9][\w.-]{0,63}):)?(\w(?:[\w.:/@-]{0,198}\w)?)$/i;
 
 /** Agents without a model. */
 const WITHOUT_MODEL: ReadonlySet<string> = new Set(["offline", "scripted"]);

@@ -1,6 +1,12 @@
 // Jobs from a chat. Words are made exact and shown first; the exact line makes the job.
 import { KeryxError } from "../../errors.ts";
-import { localWords, type Schedules, type TimingView } from "../../schedules/index.ts";
+import {
+	jobModel,
+	jobModelText,
+	localWords,
+	type Schedules,
+	type TimingView,
+} from "../../schedules/index.ts";
 import { type Job, type JobScope, type NewJob, OPERATOR } from "../../store/index.ts";
 import { texts } from "../texts.ts";
 import { wrongArgument } from "./parse.ts";
@@ -8,6 +14,8 @@ import type { Changing, CommandContext, Listing } from "./types.ts";
 import { asCode, quoted } from "./words.ts";
 
 const ACTIONS = /^(pause|resume|run|delete)\s+(job_\w+)$/;
+/** `model <name> |` before what is wanted. */
+const MODEL = /^model\s+(\S+)\s*\|\s*(.+)$/is;
 const LISTED = 20;
 
 export const schedule: Changing<"manageJob"> = {
@@ -47,11 +55,14 @@ export const schedule: Changing<"manageJob"> = {
 	},
 };
 
-/** "say ..." is sent as it is, "run ..." is a command; anything else is asked of the agent. */
+/** "say ..." is sent as it is, "run ..." is a command; anything else is asked of the agent, of a model of its own if one is named. */
 function wantedOf(
-	{ conversationId, conversation, speaker }: CommandContext,
-	what: string,
-): Pick<NewJob, "task" | "owner" | "origin" | "profile" | "deliver" | "conversation"> {
+	{ conversationId, conversation, speaker, role }: CommandContext,
+	written: string,
+): Pick<NewJob, "task" | "owner" | "origin" | "profile" | "deliver" | "conversation" | "model"> {
+	const [, model, what = written] = MODEL.exec(written) ?? [];
+	if (model !== undefined && role !== "owner" && !isPrivate(conversation))
+		throw new KeryxError("schedule.invalid", "only the owner chooses a model here", { field: "model" });
 	const [, verb, rest] = /^(say|run)\s+(.+)$/is.exec(what) ?? [];
 	const kind = verb?.toLowerCase() === "say" ? "text" : verb?.toLowerCase() === "run" ? "command" : "prompt";
 	// Where others read along, a job has the reach of this conversation: it runs here (I18). A text needs no reach.
@@ -59,6 +70,7 @@ function wantedOf(
 	return {
 		task: { kind, text: rest ?? what },
 		owner: speaker,
+		model: model === undefined ? null : jobModel(model),
 		origin: conversationId,
 		profile: conversation.profile,
 		conversation: runsHere ? conversationId : null,
@@ -90,7 +102,8 @@ async function list(context: CommandContext, schedules: Schedules): Promise<stri
 function line(job: Job, schedules: Schedules): string {
 	const { shown } = schedules.view(job);
 	const state = job.state === "active" ? `next ${localWords(job.dueAt as number, job.zone)}` : job.state;
-	return `${asCode(job.id)} ${quoted(job.name, 60)}: ${shown}; ${state}`;
+	const model = jobModelText(job);
+	return `${asCode(job.id)} ${quoted(job.name, 60)}: ${shown}; ${state}${model === null ? "" : `; model ${asCode(model)}`}`;
 }
 
 /** The owner alone with the agent manages everybody's; anybody else their own, and where others read along only those made here. */

@@ -121,6 +121,7 @@ async function mayHaveChanged(
 			conversation: id,
 			scope: { kind: "principal", principal: "", profile, conversation: id },
 			standing: "none",
+			speaker: null,
 		});
 	};
 	for (const { call, tool } of started) {

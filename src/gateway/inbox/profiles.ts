@@ -1,7 +1,8 @@
 // Which agent a message goes to, with which tools and which instructions: from configuration and facts alone. Pure.
-import type { Config } from "../../config/index.ts";
+import { type Config, commandMachine } from "../../config/index.ts";
 import { profileName, type Source, type Standing } from "../../domain/index.ts";
 import { mayUseServer, RESOURCE_TOOL, serverOf } from "../../tools/index.ts";
+import { chooseWall } from "../turn/walls.ts";
 
 /**
  * The profile of a message: the one its transport may choose, that of the first rule that fits, or that of its channel; "" is none.
@@ -66,11 +67,26 @@ const PROGRAMS: ReadonlySet<string> = new Set([
 	"schedule",
 ]);
 const NONE: ReadonlySet<string> = new Set();
+const WEB_FETCH = "web_fetch";
+
+type ToolsConfig = Pick<Config, "tools" | "profiles" | "mcp" | "walls" | "approvals" | "terminal">;
+
+/**
+ * Whom a wall keeps from the network, Keryx fetches no pages for: an address can carry out what a command cannot. A list of the role's
+ * tools that names it allows it.
+ */
+function mayFetch(config: ToolsConfig, profile: string, role: Exclude<Standing, "none">): boolean {
+	if (config.tools.by_role[role]?.includes(WEB_FETCH) || config.walls.mode === "off") return true;
+	const { ssh, container } = commandMachine(config, profile);
+	if (ssh) return true;
+	if (container) return container.network === "on";
+	return chooseWall(config, { profile, standing: role }).network !== "none";
+}
 
 /** The tools that may be used: each list that applies narrows them. Without a role: those that anybody may use. */
 export function toolsFor(
 	all: readonly string[],
-	{ tools, profiles, mcp }: Pick<Config, "tools" | "profiles" | "mcp">,
+	config: ToolsConfig,
 	{
 		profile,
 		platform,
@@ -78,14 +94,16 @@ export function toolsFor(
 	}: { readonly profile: string; readonly platform: string; readonly role: Standing | null },
 ): string[] {
 	if (role === "none") return [];
+	const { tools, profiles, mcp } = config;
 	const lists = [
 		(profile === "" ? undefined : profiles[profile]?.tools) ?? tools.enabled,
 		Object.hasOwn(tools.by_platform, platform) ? tools.by_platform[platform] : undefined,
 		role === null ? undefined : tools.by_role[role],
 	];
 	const withheld = role === "guest" && tools.by_role.guest === undefined ? PROGRAMS : NONE;
+	const fetches = mayFetch(config, profile, role ?? "owner");
 	return all.filter((name) => {
-		if (withheld.has(name)) return false;
+		if (withheld.has(name) || (name === WEB_FETCH && !fetches)) return false;
 		const server = serverOf(name);
 		const settings = server === null || !Object.hasOwn(mcp.servers, server) ? null : mcp.servers[server];
 		// Without a role: what every role may use.

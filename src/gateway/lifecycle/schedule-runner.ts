@@ -1,11 +1,12 @@
 // Runs what is due of the jobs: asks the store by index, so that its cost does not depend on how many there are, and leaves every
 // decision there. A run has two ends, its own and that of its delivery; what fails is told once, under the run's id.
 import type { Config } from "../../config/index.ts";
-import { type Target, targetText } from "../../domain/index.ts";
+import type { Target } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import {
 	type Conversation,
 	type Destination,
+	isOnItsWay,
 	isPassing,
 	type Job,
 	type JobTarget,
@@ -188,29 +189,28 @@ export class ScheduleRunner {
 		if (!outcome) return false;
 		const { job, run } = work;
 		const { state, reason, text } = outcome;
-		const { via, why } =
-			text === null ? { via: "none" as const, why: null } : await this.#deliver(work, text);
+		const { via, why, sentAs }: Delivering =
+			text === null ? { via: "none", why: null } : await this.#deliver(work, text);
 		const id = runId({ job: job.id, at: run.scheduledAt });
 		const disableAfter = config().schedule.disable_after;
 		if (state === "failed" || state === "expired")
 			await this.#tellFailure(job, id, jobFailedSentence(job, reason));
 		else if (via === "refused") await this.#tellFailure(job, id, jobUndeliveredSentence(job, why, false));
 		const ended = { job: job.id, at: run.scheduledAt, state, reason, via, deliveryReason: why, disableAfter };
-		await store.endRun(ended);
-		return via !== "target" && via !== "chat";
+		await store.endRun({ ...ended, ...(sentAs && { sentAs }) });
+		return !isOnItsWay(via);
 	}
 
 	/** Once: the send has the run's id. What the agent sent there itself is not sent again. */
-	async #deliver(
-		{ job, run }: RunWork,
-		text: string,
-	): Promise<{ readonly via: RunWork["run"]["via"]; readonly why: string | null }> {
+	async #deliver({ job, run }: RunWork, text: string): Promise<Delivering> {
 		const { store, sending } = this.#options;
 		const { deliver } = job;
 		if (deliver === null) return { via: job.isOwn ? "none" : "chat", why: null };
-		const sentThere = run.turn === null ? [] : await store.sentByTurn({ scope: OPERATOR, turn: run.turn });
-		if (sentThere.some(({ target }) => sameTarget(target, deliver.target)))
-			return { via: "by_agent", why: null };
+		const sentThere: string[] = [];
+		if (run.turn !== null)
+			for (const { id, target } of await store.sentByTurn({ scope: OPERATOR, turn: run.turn }))
+				if (await sending.isSamePlace(target, deliver.target)) sentThere.push(id);
+		if (sentThere.length > 0) return { via: "by_agent", why: null, sentAs: sentThere };
 		const rights = await this.#rights(job);
 		const refusal = await this.#refusal(job, deliver, rights);
 		if (refusal !== null) return { via: "refused", why: refusal };
@@ -225,6 +225,7 @@ export class ScheduleRunner {
 			return { via: "target", why: null };
 		} catch (error) {
 			if (isPassing(error) || !(error instanceof KeryxError)) throw error;
+			if (isSentBefore(error)) return { via: "target", why: null };
 			return { via: "refused", why: error.message };
 		}
 	}
@@ -302,7 +303,7 @@ export class ScheduleRunner {
 			return true;
 		} catch (error) {
 			if (isPassing(error) || !(error instanceof KeryxError)) throw error;
-			return false;
+			return isSentBefore(error);
 		}
 	}
 
@@ -332,8 +333,17 @@ export async function jobRights(
 	return { standing, scope: reach(place, owner.principal) };
 }
 
-function sameTarget(a: Target, b: Target): boolean {
-	return targetText(a) === targetText(b);
+/** How the result of a run gets out. */
+interface Delivering {
+	readonly via: RunWork["run"]["via"];
+	readonly why: string | null;
+	/** The agent's own sends. */
+	readonly sentAs?: readonly string[];
+}
+
+/** Before a crash, from what the job or the settings were then. */
+function isSentBefore({ code }: KeryxError): boolean {
+	return code === "send.conflict";
 }
 
 interface RunOutcome {

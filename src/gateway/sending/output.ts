@@ -31,8 +31,7 @@ export class OutputFiles {
 			...(whileRunning !== undefined && { whileRunning }),
 			to: { kind: "file", file: this.#name() },
 		});
-		if (sent.file === null) throw conflict(id);
-		const path = join(folder, sent.file);
+		const path = join(folder, sent.file as string);
 		const whole = ended(store.secrets.hideIn(text));
 		try {
 			const before = sent.repeated ? await readIfThere(path) : null;
@@ -57,7 +56,7 @@ export class OutputFiles {
 }
 
 /** The id stands for another message. */
-export function conflict(id: string): KeryxError {
+function conflict(id: string): KeryxError {
 	return new KeryxError("send.conflict", `another message was sent under the id ${id}`, { field: "id" });
 }
 

@@ -8,7 +8,7 @@ import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
 import { storeAttachments } from "../turn/attachments.ts";
-import { conflict, type OutputFiles } from "./output.ts";
+import type { OutputFiles } from "./output.ts";
 import type { Place, Targets } from "./targets.ts";
 import type { NewSend, Sending, Sent } from "./types.ts";
 
@@ -57,7 +57,6 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 				deliveries: deliveriesOf(id, content, place),
 			},
 		});
-		if (sent.file !== null) throw conflict(id);
 		return { ...sent, path: null };
 	};
 	const deliveriesOf = (id: string, content: Content, { destination }: Place): NewDelivery[] => {
@@ -74,6 +73,7 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 		resolve: (text, sender) => targets.resolve(text, sender),
 		check: (target, sender) => targets.check(target, sender),
 		show: (target) => targets.show(target),
+		isSamePlace: (one, other) => targets.isSamePlace(one, other),
 		whereOf: async (id) => {
 			const { source } = await store.conversation({ scope: OPERATOR, ref: { id } });
 			return { where: whereFrom(source, outlet), conversation: id };

@@ -10,6 +10,7 @@ import {
 	type Standing,
 	type Target,
 	targetText,
+	type WrittenTarget,
 } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import {
@@ -96,8 +97,10 @@ export class Targets {
 				if (origin === null) return refused("There is no conversation here that origin could mean.");
 				return { kind: "conversation", conversation: origin };
 			case "home": {
-				const { platform } = written;
-				const home = this.#options.homes().find((one) => one.platform === platform);
+				const { platform, account } = written;
+				const home = this.#options
+					.homes()
+					.find((one) => one.platform === platform && (account === undefined || one.account === account));
 				if (home) return asTarget(home);
 				if (this.#accounts(platform).length === 0) return this.#notConnected(platform);
 				return refused(`${platform} has no home channel. The owner sets it with /sethome in a chat there.`);
@@ -110,11 +113,15 @@ export class Targets {
 	}
 
 	/** Of several connections to a platform, the one that knows the chat. */
-	async #accountOf(chat: { readonly platform: string; readonly chatId: string }): Promise<string | Refusal> {
+	async #accountOf(chat: Extract<WrittenTarget, { kind: "chat" }>): Promise<string | Refusal> {
 		const { platform } = chat;
 		if (isOwnPlatform(platform) || platform === "webhook")
 			return refused(`Chats of ${platform} have no ids to send to. Use conversation:id.`);
 		const accounts = this.#accounts(platform);
+		if (chat.account !== undefined)
+			return accounts.includes(chat.account)
+				? chat.account
+				: this.#notConnected(`${platform}@${chat.account}`);
 		const [only] = accounts;
 		if (only === undefined) return this.#notConnected(platform);
 		if (accounts.length === 1) return only;
@@ -169,21 +176,22 @@ export class Targets {
 	}
 
 	#covers(entry: string, target: Target): boolean {
-		if (target.kind === "chat" && entry === `${target.platform}:*`) return true;
+		if (target.kind === "chat") {
+			const { platform, account } = target;
+			if (entry === `${platform}:*` || entry === `${platform}@${account}:*`) return true;
+		}
 		const allowed = parseTarget(entry);
 		if ("problem" in allowed) return false;
-		if (allowed.kind === "home")
-			return target.kind === "chat" && target.platform === allowed.platform && this.#isHome(target);
-		return targetText(allowed) === targetText(target);
+		if (target.kind !== "chat") return targetText(allowed) === targetText(target);
+		if (allowed.kind !== "home" && allowed.kind !== "chat") return false;
+		// An entry that names no account covers all of them.
+		if (allowed.account !== undefined && allowed.account !== target.account) return false;
+		if (allowed.kind === "home") return target.platform === allowed.platform && this.#isHome(target);
+		return targetText({ ...allowed, account: target.account }) === targetText(target);
 	}
 
 	#isHome(target: Target): boolean {
-		return this.#options.homes().some((home) => {
-			const own = asTarget(home);
-			return (
-				targetText(own) === targetText(target) && target.kind === "chat" && own.account === target.account
-			);
-		});
+		return this.#options.homes().some((home) => targetText(asTarget(home)) === targetText(target));
 	}
 
 	async #sees(scope: Scope, id: ConversationId): Promise<boolean> {
@@ -212,6 +220,14 @@ export class Targets {
 			return { destination: { ...destination, ...(chatType !== "dm" && { group: true }) }, conversation };
 		}
 		return { destination, conversation: null };
+	}
+
+	async isSamePlace(one: Target, other: Target): Promise<boolean> {
+		if (targetText(one) === targetText(other)) return true;
+		if (one.kind === "local" || other.kind === "local") return false;
+		const [first, second] = [await this.placeOf(one), await this.placeOf(other)];
+		if (!first || !second) return false;
+		return targetText(asTarget(first.destination)) === targetText(asTarget(second.destination));
 	}
 
 	/** As people read it. Names in it are untrusted. */

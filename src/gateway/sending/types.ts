@@ -36,6 +36,8 @@ export interface Sending {
 	check(target: Target, sender: Sender): Promise<Verdict>;
 	/** As people read it. Names in it are untrusted. */
 	show(target: Target): Promise<string>;
+	/** Whether two targets lead to the same chat, however they are written. */
+	isSamePlace(one: Target, other: Target): Promise<boolean>;
 	send(send: NewSend): Promise<Sent>;
 	/** How a message names the conversation that it comes from: who and where, never what is talked about there. */
 	whereOf(conversation: ConversationId): Promise<SentFrom>;

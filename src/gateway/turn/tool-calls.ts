@@ -67,7 +67,7 @@ export interface CallEnvironment {
 	readonly clock: Clock;
 	readonly toolMs: number;
 	readonly turn: { readonly id: string; readonly token: number };
-	readonly context: Omit<ToolContext, "call" | "now" | "signal" | "interrupted">;
+	readonly context: Omit<ToolContext, "call" | "approved" | "now" | "signal" | "interrupted">;
 	/** Asked when a call begins: somebody may have written before, and been heard. */
 	readonly interrupted: () => AbortSignal;
 	readonly signal: AbortSignal;
@@ -90,7 +90,8 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 	const prepared = tool.prepare(call.input);
 	if ("problem" in prepared)
 		return result(call, `The arguments for ${call.name} are not valid:\n${prepared.problem}`, true);
-	const asked = await environment.ask(call, await prepared.question(environment.context));
+	const question = await prepared.question(environment.context);
+	const asked = await environment.ask(call, question);
 	if (asked.kind === "refused") return result(call, asked.why, true);
 	if (asked.kind === "waiting") return { ...result(call, "", false), waiting: asked.waiting };
 	// Before "started": a crash meanwhile leaves a call that has not begun.
@@ -103,12 +104,13 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 			tool: call.name,
 			repeatable: false,
 		});
-	return run(call, prepared, environment);
+	return run(call, prepared, question?.action ?? null, environment);
 }
 
 /** A call that a human has approved; "started" is committed already. Its arguments are those that were shown. */
 export async function runApproved(
 	call: ToolCall,
+	approved: string,
 	environment: Omit<CallEnvironment, "ask">,
 ): Promise<CallOutcome> {
 	const prepared = environment.tools.find(call.name)?.prepare(call.input);
@@ -116,12 +118,13 @@ export async function runApproved(
 	if ("problem" in prepared)
 		return result(call, `The arguments for ${call.name} are not valid:\n${prepared.problem}`, true);
 	if (prepared.changesFiles(environment.context)) await environment.beforeFiles();
-	return run(call, prepared, environment);
+	return run(call, prepared, approved, environment);
 }
 
 async function run(
 	call: ToolCall,
 	prepared: PreparedCall,
+	approved: string | null,
 	environment: Omit<CallEnvironment, "ask">,
 ): Promise<CallOutcome> {
 	const { store, clock } = environment;
@@ -130,6 +133,7 @@ async function run(
 		const running = prepared.run({
 			...environment.context,
 			call: call.id,
+			approved,
 			now: clock.now(),
 			signal,
 			interrupted: environment.interrupted(),

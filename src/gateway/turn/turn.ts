@@ -445,7 +445,8 @@ export class Turn {
 				continue;
 			}
 			this.#showProgress(used.call);
-			const outcome = await runApproved(used.call, this.#callEnvironment(this.#with.tools));
+			const { action } = used.confirmation;
+			const outcome = await runApproved(used.call, action, this.#callEnvironment(this.#with.tools));
 			await this.#rows.append([resultRow(used.confirmation, outcome.message.content)], [outcome]);
 		}
 	}

@@ -75,29 +75,37 @@ export function createWalls(options: WallsOptions): Walls {
 		probing ??= (options.probe ?? (() => probeWalls(options.home)))();
 		return probing;
 	};
-	/** Where it is: the account there is the wall, and its owner's alone unless the configuration says otherwise. */
-	const elsewhere = (turn: Pick<ProgramTurn, "profile" | "standing">): CommandWall | null => {
+	/** On another machine or in a container, that is the wall, and the owner's alone unless the configuration says otherwise. */
+	const elsewhere = (
+		turn: Pick<ProgramTurn, "profile" | "standing">,
+		folderHere: () => string,
+	): Exclude<CommandWall, { run: "walled" | "open" }> | null => {
 		const config = options.config();
-		const { name: machine, ssh } = commandMachine(config, turn.profile);
-		if (ssh === null) return null;
+		const { name: machine, ssh, container } = commandMachine(config, turn.profile);
+		if (ssh === null && container === null) return null;
 		const role = turn.standing === "none" ? "guest" : turn.standing;
 		const given = Object.hasOwn(config.walls.by_profile, turn.profile)
 			? config.walls.by_profile[turn.profile]?.[role]
 			: undefined;
-		const name = `${ssh.user === undefined ? "" : `${ssh.user}@`}${ssh.host}`;
+		const where = ssh
+			? `on ${accountAt(ssh)} over ssh`
+			: `in a ${container?.engine} container of ${container?.image}`;
 		if (config.approvals.mode === "readonly")
 			return {
 				run: "refused",
-				reason: `approvals.mode is readonly, and nothing keeps a command on ${name} from writing`,
+				reason: `approvals.mode is readonly, and nothing keeps a command ${where} from writing`,
 				remedy: "set approvals.mode to manual, or terminal.backend to local",
 			};
 		if (turn.standing !== "owner" && given === undefined)
 			return {
 				run: "refused",
-				reason: `commands run on ${name}, which only the owner may use`,
+				reason: `commands run ${where}, which only the owner may use`,
 				remedy: "name the role in walls.by_profile of this profile",
 			};
-		return { run: "elsewhere", machine, folder: ssh.folder, env: REMOTE_ENVIRONMENT, name };
+		const common = { run: "elsewhere", machine, env: REMOTE_ENVIRONMENT, where } as const;
+		if (ssh) return { ...common, folder: ssh.folder, check: `ssh ${accountAt(ssh)}`, covered: false };
+		const check = `${container?.engine} image inspect ${container?.image}`;
+		return { ...common, folder: folderHere(), check, covered: true };
 	};
 	const decide = async (
 		turn: ProgramTurn,
@@ -126,7 +134,7 @@ export function createWalls(options: WallsOptions): Walls {
 	};
 	return {
 		forCommand: async (turn, { wider = false } = {}) =>
-			elsewhere(turn) ??
+			elsewhere(turn, () => realpathSync(options.workspaceOf(turn).folder)) ??
 			decide(turn, chooseWall(options.config(), turn, wider), { pass: [], outlivesStarter: true }),
 		forProgram: (turn, { kind, ...given }) =>
 			decide(turn, programChoice(options.config(), kind, turn.standing), {
@@ -135,10 +143,12 @@ export function createWalls(options: WallsOptions): Walls {
 			}),
 		describe: async (turn, { program } = {}) => {
 			const config = options.config();
-			const there = program ? null : elsewhere(turn);
+			const there = program ? null : elsewhere(turn, () => "");
 			if (there?.run === "refused") return `Commands cannot run: ${there.reason}.${remedyIn(there)}`;
 			if (there?.run === "elsewhere")
-				return `Commands and file tools run on ${there.name} over ssh, in ${there.folder}. Checkpoints do not cover files there.`;
+				return there.covered
+					? `Commands and file tools run ${there.where}, which sees the workspace and nothing else of this machine.`
+					: `Commands and file tools run ${there.where}, in ${there.folder}. Checkpoints do not cover files there.`;
 			const choice = program ? programChoice(config, program, turn.standing) : chooseWall(config, turn);
 			const isOwner = turn.standing === "owner";
 			const decision = decideWall({
@@ -159,6 +169,10 @@ export function createWalls(options: WallsOptions): Walls {
 		inWords: async () => wallsInWords(options.config().walls.mode, await probe()),
 		probe,
 	};
+}
+
+function accountAt({ user, host }: { readonly user?: string | undefined; readonly host: string }): string {
+	return user === undefined ? host : `${user}@${host}`;
 }
 
 function remedyIn({ remedy }: { readonly remedy: string | null }): string {

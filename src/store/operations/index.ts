@@ -150,6 +150,7 @@ import { exportConversations, exportHead, exportPrincipals, exportSessions } fro
 import { exportBlob, exportMessages, exportTurns } from "./transfer/export-rows.ts";
 import { exportSmall } from "./transfer/export-small.ts";
 import { importLines } from "./transfer/import.ts";
+import { exportJobs } from "./transfer/jobs.ts";
 import {
 	dueTurns,
 	endTurn,
@@ -342,6 +343,7 @@ export const reads = {
 	exportTurns,
 	exportMessages,
 	exportBlob,
+	exportJobs,
 	retentionState,
 	pruneCandidates,
 	checkIntegrity,

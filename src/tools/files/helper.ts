@@ -61,7 +61,7 @@ export async function runHelper(
 			notify: "none",
 			signal,
 			...(wall.run === "walled" && { wall: wall.request }),
-			...(wall.run === "elsewhere" && { machine: wall.machine }),
+			...(wall.run === "elsewhere" && { machine: wall.machine, folder: wall.folder }),
 		},
 		{ conversation, principal, turn, role: standing === "none" ? null : standing, destination },
 	);

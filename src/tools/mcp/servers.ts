@@ -214,9 +214,12 @@ class Servers implements McpServers {
 	}
 
 	passedOn(caller: McpCaller): readonly { readonly name: string; readonly settings: McpServerSettings }[] {
-		// Whoever wants to be asked each time cannot leave the asking to another program.
+		// Another program keeps neither the questions nor the list of tools.
 		return Object.entries(this.#options.settings())
-			.filter(([, settings]) => mayUseServer(settings, caller) && settings.confirm !== "always")
+			.filter(
+				([, settings]) =>
+					mayUseServer(settings, caller) && settings.confirm !== "always" && settings.tools === undefined,
+			)
 			.map(([name, settings]) => ({ name, settings }));
 	}
 

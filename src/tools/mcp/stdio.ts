@@ -38,7 +38,7 @@ export interface StdioStart {
 export async function startStdio({ wall, argv, cwd, clock }: StdioStart): Promise<Line> {
 	if (wall.run === "refused")
 		throw new Error(`${wall.reason}${wall.remedy === null ? "" : `; what to do: ${wall.remedy}`}`);
-	if (wall.run === "elsewhere") throw new Error(`MCP servers run on this machine only, not on ${wall.name}`);
+	if (wall.run === "elsewhere") throw new Error(`MCP servers run on this machine only, not ${wall.where}`);
 	return new StdioLine(await startPiped({ wall, argv, cwd }), clock);
 }
 

@@ -79,7 +79,7 @@ test(
 		settings();
 		const { command, args } = rogue();
 		const config = [
-			`agent: {kind: acp, command: ${JSON.stringify(OPENCODE)}, args: [acp]}`,
+			`agent: {kind: acp, command: ${JSON.stringify(OPENCODE)}, args: [acp], start_seconds: 300}`,
 			`mcp: {servers: {it: {command: ${JSON.stringify(command)}, args: ${JSON.stringify(args)}}}}`,
 		];
 		writeFileSync(join(home, "config.yaml"), `${config.join("\n")}\n`);

@@ -42,6 +42,7 @@ export const texts = {
 		failure: "Report failures to",
 		origin: "the chat where the job was created, or else the home channels",
 		missed: "Missed runs",
+		model: "Model",
 		conversation: "Conversation",
 		open: "Open",
 		next: "Next runs",
@@ -61,6 +62,12 @@ export const texts = {
 		resume: "Resume",
 		delete: "Delete",
 	},
+	deletion: {
+		title: (name: Shown) => `Delete “${name}”?`,
+		about: "The job and its history are removed. Its conversation stays. This cannot be undone.",
+		cancel: "Cancel",
+		delete: "Delete job",
+	},
 	runs: {
 		label: "Runs",
 		scheduled: "Scheduled",
@@ -68,6 +75,7 @@ export const texts = {
 		delivery: "Delivery",
 		why: "Why",
 		byAgent: "Sent by the agent",
+		byAgentToo: (state: Shown) => `${state}, by the agent`,
 		none: "None",
 	},
 	runStates: {

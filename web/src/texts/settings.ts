@@ -146,6 +146,7 @@ export const texts = {
 		profile: "Profile",
 		answeredBy: "Answered by",
 		provider: "Provider",
+		runsOn: "Commands run on",
 		talk: "Talk",
 		newChatWith: (name: Shown) => `New chat with ${name}`,
 		newChat: "New chat",

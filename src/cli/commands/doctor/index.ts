@@ -13,6 +13,7 @@ import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } fro
 import type { Finding } from "./finding.ts";
 import { lookAtGit } from "./git.ts";
 import { lookAtLog, lookAtProxy, lookAtRetention } from "./keeping.ts";
+import { lookAtContainers } from "./machines.ts";
 import { lookAtMcpServers } from "./mcp.ts";
 import { lookAtModels } from "./model.ts";
 import { lookAtProcesses } from "./processes.ts";
@@ -65,6 +66,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	if (config) tell(...lookAtChannels(config.values));
 	if (config && !quick) tell(...(await lookAtModels(config.values, env)));
 	if (config) tell(await lookAtGit(config.values));
+	if (config) tell(...(await lookAtContainers(config.values, env)));
 	const atHome = lookAtHome(home.path, fix);
 	tell(...atHome.findings);
 	if (atHome.isThere) {

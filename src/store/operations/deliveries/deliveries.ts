@@ -357,12 +357,33 @@ export function* settleRow(
 	if (settlement.kind === "retry" && settlement.anew) yield* run(forgetReceipt, row.n);
 	if (row.due_at !== null) yield* bringForward(row.lane);
 	else if (dueAt !== null) yield* letIn(row.lane);
+	if (settlement.kind === "dead") yield* markUntold(row.id);
 	yield* emit(
 		context,
 		`delivery.${settlement.kind}`,
 		{ conversation: row.conversation, turn: row.turn, subject: row.id },
 		reason === null ? undefined : { reason },
 	);
+}
+
+const setUntold = sql(
+	"UPDATE sends SET untold_to = (SELECT t.conversation FROM turns t WHERE t.id = sends.turn) WHERE id = ? AND turn IS NOT NULL",
+);
+
+/** A message that an agent sent by itself: its next turn is told. */
+function* markUntold(id: string): Op<void> {
+	const send = sendOfPart(id);
+	if (send !== null) yield* run(setUntold, send);
+}
+
+/** Of the delivery that is a part of a send. */
+export function partId(send: string, part: number): string {
+	return `send:${send}:${part}`;
+}
+
+/** The send that a delivery is a part of; null: it is none. */
+export function sendOfPart(id: string): string | null {
+	return /^send:(.*):\d+$/s.exec(id)?.[1] ?? null;
 }
 
 /** The wall clock was set: what waits is due at other times now. */

@@ -2,7 +2,7 @@
 // A chat that has no conversation yet gets the row when somebody first writes there, so that a reply always finds its context; so does a
 // conversation of one person in a group, and a session that a reply opens.
 import type { ConversationId, SentFrom, Target } from "../../../domain/index.ts";
-import { inlineUntrusted, personId } from "../../../domain/index.ts";
+import { inlineUntrusted, personId, targetText } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
@@ -34,12 +34,19 @@ import { adoptBlobs } from "../transcript/blobs.ts";
 import { chainOf } from "../transcript/chain.ts";
 import { textOf } from "../transcript/content.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toNewMessage } from "../transcript/rows.ts";
-import { addDeliveries, DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries.ts";
+import {
+	addDeliveries,
+	DELIVERY_COLUMNS,
+	type DeliveryRow,
+	partId,
+	sendOfPart,
+	toDelivery,
+} from "./deliveries.ts";
 import { noticeLane } from "./destination.ts";
 import { laneOf } from "./lanes.ts";
 
 export interface SendArgs {
-	/** Made by whoever sends: the same one again writes nothing. At most 200 characters. */
+	/** Made by whoever sends: the same one again writes nothing, for another message it is refused. At most 200 characters. */
 	readonly id: string;
 	readonly target: Target;
 	/** Named by the audit: `agent:<profile>`, a token, the operator. */
@@ -76,6 +83,8 @@ export interface Send {
 	readonly conversation: ConversationId | null;
 	readonly message: number | null;
 	readonly file: string | null;
+	/** Null of a file, and where its conversation is gone. */
+	readonly content: Content | null;
 	/** What became of each part; none of a file. */
 	readonly deliveries: readonly Delivery[];
 }
@@ -113,10 +122,13 @@ const insert = sql(
 );
 const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
 
-/** Writes nothing where there is a send of that id, and answers that one. */
+/** Writes nothing where there is a send of that id, and answers that one. Throws send.conflict where it is another message. */
 export function* send(context: Context, args: SendArgs): Op<Send & { readonly repeated: boolean }> {
 	const before = yield* get(byId, args.id);
-	if (before) return { ...(yield* toSend(before)), repeated: true };
+	if (before) {
+		yield* assertSame(before, args);
+		return { ...(yield* toSend(before)), repeated: true };
+	}
 	const { id, target, by, turn = null, to } = args;
 	if (args.whileRunning) yield* assertRuns(context, turn ?? "");
 	const facts = [id, context.now, JSON.stringify(target)] as const;
@@ -151,6 +163,22 @@ export function* send(context: Context, args: SendArgs): Op<Send & { readonly re
 		{ by, to: target.kind === "chat" ? target.platform : target.kind },
 	);
 	return { ...sent, repeated: false };
+}
+
+function* assertSame(before: SendRow, { id, target, to }: SendArgs): Op<void> {
+	const said = to.kind === "chat" ? yield* saidBy(before) : null;
+	const isSame =
+		targetText(JSON.parse(before.target) as Target) === targetText(target) &&
+		(before.file !== null) === (to.kind === "file") &&
+		(said === null || to.kind === "file" || wordsAndFiles(said.content) === wordsAndFiles(to.content));
+	if (isSame) return;
+	throw new KeryxError("send.conflict", `another message was sent under the id ${id}`, { field: "id" });
+}
+
+function wordsAndFiles(content: Content): string {
+	const files =
+		typeof content === "string" ? [] : content.flatMap((part) => ("blob" in part ? part.blob : []));
+	return JSON.stringify([textOf(content), files]);
 }
 
 function* assertRuns(context: Context, turn: string): Op<void> {
@@ -250,11 +278,40 @@ function* threadedUnder(destination: Destination, { id }: ConversationRow): Op<S
 	if (threadId === undefined) return [];
 	for (const delivery of yield* all(byReceipt, threadId)) {
 		if (delivery.lane !== laneOf(chat)) continue;
-		const [, send = ""] = /^send:(.*):\d+$/s.exec(delivery.id) ?? [];
-		const row = yield* get(unseenById, send, id);
+		const row = yield* get(unseenById, sendOfPart(delivery.id) ?? "", id);
 		if (row) return [row];
 	}
 	return [];
+}
+
+const untold = sql<SendRow>(`SELECT ${COLUMNS} FROM sends WHERE untold_to = ? ORDER BY n LIMIT ?`);
+const setTold = sql("UPDATE sends SET untold_to = NULL WHERE n = ?");
+
+/** Before a turn: which messages that this conversation's agent sent by itself did not arrive. */
+export function* tellDeadSends(
+	context: Context,
+	conversation: ConversationRow,
+	session: SessionRow,
+): Op<void> {
+	for (const row of yield* all(untold, conversation.id, MOST_CAUGHT_UP)) {
+		yield* run(setTold, row.n);
+		const dead = (yield* toSend(row)).deliveries.find(({ state }) => state === "dead");
+		if (!dead) continue;
+		const said = yield* saidBy(row);
+		const content = deadNote(row, said && textOf(said.content), dead.reason);
+		yield* append(context, targetOf(conversation, session, null), [{ role: "meta", kind: "note", content }]);
+	}
+}
+
+const QUOTED = 200;
+
+/** No ids, which a prompt may have to hide. */
+function deadNote(row: SendRow, text: string | null, reason: string | null): string {
+	const target = JSON.parse(row.target) as Target;
+	const where = target.kind === "chat" ? `a chat on ${target.platform}` : "another conversation";
+	const begins = text === null ? "" : ` It began: ${inlineUntrusted(text.slice(0, QUOTED))}`;
+	const why = reason === null ? "" : ` (${inlineUntrusted(reason)})`;
+	return `A message that you sent to ${where} was not delivered${why}.${begins}`;
 }
 
 /** Null where its conversation is gone, and the text with it. */
@@ -278,12 +335,8 @@ function* toSend(row: SendRow): Op<Send> {
 	}
 	const { id, at, turn, conversation, message, file } = row;
 	const target = JSON.parse(row.target) as Target;
-	return { id, at, target, by: row.sent_by, turn, conversation, message, file, deliveries };
-}
-
-/** Of the delivery that is a part of a send. */
-export function partId(send: string, part: number): string {
-	return `send:${send}:${part}`;
+	const content = (yield* saidBy(row))?.content ?? null;
+	return { id, at, target, by: row.sent_by, turn, conversation, message, file, content, deliveries };
 }
 
 /** Null where nothing was sent under this id. */

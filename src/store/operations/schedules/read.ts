@@ -3,7 +3,7 @@ import type { ConversationId } from "../../../domain/index.ts";
 import { contentText } from "../../../domain/index.ts";
 import { all, get, type Op, sql } from "../../query.ts";
 import type { DeliveryState, Disposition, Job, JobRun, OperatorScope } from "../../types.ts";
-import { partId } from "../deliveries/sends.ts";
+import { partId } from "../deliveries/deliveries.ts";
 import { toDisposition } from "../inbox/inbox.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toNewMessage } from "../transcript/rows.ts";
 import { foundJob, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
@@ -23,7 +23,7 @@ const inboxOf = sql<InboxFacts>(
 const lastSaid = sql<MessageRow>(
 	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.turn = ? AND m.role = 'assistant' ORDER BY m.turn_index DESC LIMIT 1`,
 );
-const sentAs = sql<DeliveryFacts>("SELECT state, reason, due_at FROM deliveries WHERE id = ?");
+const partBy = sql<DeliveryFacts>("SELECT state, reason, due_at FROM deliveries WHERE id = ?");
 /** An output file is there as soon as its send is committed. */
 const WRITTEN: DeliveryFacts = { state: "sent", reason: null, due_at: null };
 const fileOf = sql<{ file: string | null }>("SELECT file FROM sends WHERE id = ?");
@@ -132,20 +132,26 @@ function* toRun(row: RunRow): Op<JobRun> {
 }
 
 function* deliveriesOf(
-	{ job, scheduled_at: at, delivery }: RunRow,
+	{ job, scheduled_at: at, delivery, sent_as }: RunRow,
 	turn: string | null,
 ): Op<DeliveryFacts[]> {
-	if (delivery === "target") {
-		const id = runId({ job, at });
-		if ((yield* get(fileOf, id))?.file) return [WRITTEN];
+	if (delivery === "target") return yield* partsOf(runId({ job, at }));
+	if (delivery === "by_agent") {
 		const parts: DeliveryFacts[] = [];
-		for (let part = 1; ; part++) {
-			const found = yield* get(sentAs, partId(id, part));
-			if (!found) return parts;
-			parts.push(found);
-		}
+		for (const id of JSON.parse(sent_as ?? "[]") as string[]) parts.push(...(yield* partsOf(id)));
+		return parts;
 	}
 	return delivery === "chat" && turn !== null ? yield* all(repliesOf, turn) : [];
+}
+
+function* partsOf(send: string): Op<DeliveryFacts[]> {
+	if ((yield* get(fileOf, send))?.file) return [WRITTEN];
+	const parts: DeliveryFacts[] = [];
+	for (let part = 1; ; part++) {
+		const found = yield* get(partBy, partId(send, part));
+		if (!found) return parts;
+		parts.push(found);
+	}
 }
 
 /** The worst of its parts. */

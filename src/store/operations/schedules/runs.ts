@@ -53,7 +53,7 @@ const setFailures = sql<{ failures: number }>(
 	"UPDATE schedules SET failures = CASE WHEN ? = 1 THEN failures + 1 ELSE 0 END WHERE id = ? RETURNING failures",
 );
 const setEnded = sql(
-	`UPDATE schedule_runs SET state = ?, reason = ?, delivery = ?, delivery_reason = ?, ended_at = ?, settled_at = ?
+	`UPDATE schedule_runs SET state = ?, reason = ?, delivery = ?, delivery_reason = ?, sent_as = ?, ended_at = ?, settled_at = ?
 	WHERE job = ? AND scheduled_at = ? AND state = 'open'`,
 );
 const setSettled = sql(
@@ -84,6 +84,7 @@ export interface RunRow {
 	readonly inbox: number | null;
 	readonly delivery: JobRun["via"];
 	readonly delivery_reason: string | null;
+	readonly sent_as: string | null;
 	readonly begun_at: number;
 	readonly ended_at: number | null;
 	readonly settled_at: number | null;
@@ -307,6 +308,8 @@ export interface EndRunArgs {
 	readonly via: JobRun["via"];
 	/** Why it could not be sent. */
 	readonly deliveryReason: string | null;
+	/** The sends by which the agent delivered the result itself. */
+	readonly sentAs?: readonly string[];
 	/** So many failures in a row pause the job. */
 	readonly disableAfter: number;
 }
@@ -317,7 +320,7 @@ export function* endRun(context: Context, args: EndRunArgs): Op<boolean> {
 	const row = yield* jobRow(args.job);
 	if (!row || found?.state !== "open") return false;
 	const { state, via } = args;
-	const waits = via === "target" || via === "chat";
+	const waits = isOnItsWay(via);
 	const settledAt = waits ? null : context.now;
 	yield* run(
 		setEnded,
@@ -325,6 +328,7 @@ export function* endRun(context: Context, args: EndRunArgs): Op<boolean> {
 		args.reason,
 		via,
 		args.deliveryReason,
+		args.sentAs ? JSON.stringify(args.sentAs) : null,
 		context.now,
 		settledAt,
 		args.job,
@@ -340,6 +344,11 @@ export function* endRun(context: Context, args: EndRunArgs): Op<boolean> {
 	if (state === "failed" || state === "expired" || via === "refused") yield* countFailure(context, row, args);
 	else if (!waits && state === "answered") yield* get(setFailures, 0, row.id);
 	return true;
+}
+
+/** What becomes of it is known later. */
+export function isOnItsWay(via: JobRun["via"]): boolean {
+	return via === "target" || via === "chat" || via === "by_agent";
 }
 
 function* countFailure(

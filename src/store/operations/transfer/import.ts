@@ -47,6 +47,7 @@ import {
 	wrote,
 } from "./import-lookup.ts";
 import { importBlob, importChunk, importHidden, importMessage, importTurn } from "./import-rows.ts";
+import { importJob } from "./jobs.ts";
 
 /** A line of an export with its number in the file. */
 export interface NumberedLine {
@@ -105,6 +106,8 @@ function* importLine(work: Import, number: number, line: ExportLine): Op<void> {
 			return yield* importMessage(work, line, number);
 		case "conversation_end":
 			return yield* closeConversation(work, line, number);
+		case "job":
+			return yield* importJob(work, line, number);
 		case "keryx_export":
 		case "end":
 			return;

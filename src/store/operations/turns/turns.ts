@@ -26,7 +26,7 @@ import type {
 	TurnState,
 } from "../../types.ts";
 import { destinationOf } from "../deliveries/destination.ts";
-import { catchUpSends } from "../deliveries/sends.ts";
+import { catchUpSends, tellDeadSends } from "../deliveries/sends.ts";
 import { emit } from "../events.ts";
 import { takeAmendments } from "../inbox/amendments.ts";
 import { OBSERVED_KEPT } from "../inbox/observed.ts";
@@ -194,6 +194,7 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 		{ principal: last.principal, speakers, destination },
 		args.deadlineAt,
 	);
+	yield* tellDeadSends(context, conversation, found);
 	if (first) yield* catchUpSends(context, conversation, found, destination);
 	const appended = yield* appendItems(context, conversation, found, turn.id, items);
 	if (first) {

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { api, queryClient, useApi } from "../../api/index.ts";
 import { texts } from "../../texts/schedules.ts";
@@ -9,6 +9,7 @@ import {
 	Button,
 	Code,
 	type Column,
+	Dialog,
 	ErrorLine,
 	ErrorState,
 	SkeletonRows,
@@ -42,6 +43,7 @@ export function JobDetail({ id }: { readonly id: string }) {
 					<Fact name={texts.job.result}>{deliver ?? texts.job.itself}</Fact>
 					<Fact name={texts.job.failure}>{failure ?? texts.job.origin}</Fact>
 					<Fact name={texts.job.missed}>{texts.catchUp[job.data.catch_up]}</Fact>
+					{job.data.model !== null && <Fact name={texts.job.model}>{job.data.model}</Fact>}
 					{conversation !== null && (
 						<Fact name={texts.job.conversation}>
 							<Link to="/c/$conversation" params={{ conversation }} className="underline">
@@ -94,16 +96,14 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 	);
 }
 
-function Actions({ job: { id, state, running } }: { readonly job: Job }) {
-	const navigate = useNavigate({ from: "/schedules" });
+function Actions({ job }: { readonly job: Job }) {
+	const { id, state, running } = job;
+	const [isDeleting, setDeleting] = useState(false);
 	const acting = useMutation({
-		mutationFn: async (action: "run" | "pause" | "resume" | "delete") => {
+		mutationFn: async (action: "run" | "pause" | "resume") => {
 			if (action === "run") await api.runSchedule({ job: id });
 			if (action === "pause") await api.pauseSchedule({ job: id });
 			if (action === "resume") await api.resumeSchedule({ job: id });
-			if (action !== "delete") return;
-			await api.deleteSchedule({ job: id });
-			await navigate({ search: {} });
 		},
 		onSettled: () => queryClient.invalidateQueries(),
 	});
@@ -122,11 +122,41 @@ function Actions({ job: { id, state, running } }: { readonly job: Job }) {
 					{texts.actions.resume}
 				</Button>
 			)}
-			<Button look="danger" disabled={acting.isPending} onClick={() => acting.mutate("delete")}>
+			<Button look="danger" disabled={acting.isPending} onClick={() => setDeleting(true)}>
 				{texts.actions.delete}
 			</Button>
 			{acting.isError && <ErrorLine error={acting.error} />}
+			{isDeleting && <DeleteJob job={job} onClose={() => setDeleting(false)} />}
 		</div>
+	);
+}
+
+function DeleteJob({ job: { id, name }, onClose }: { readonly job: Job; readonly onClose: () => void }) {
+	const navigate = useNavigate({ from: "/schedules" });
+	const { mutate, isPending, error } = useMutation({
+		mutationFn: () => api.deleteSchedule({ job: id }),
+		onSuccess: async () => {
+			await navigate({ search: {} });
+			await queryClient.invalidateQueries();
+		},
+	});
+	return (
+		<Dialog
+			open
+			onOpenChange={(open) => !open && onClose()}
+			title={texts.deletion.title(name)}
+			about={texts.deletion.about}
+			actions={
+				<>
+					<Button onClick={onClose}>{texts.deletion.cancel}</Button>
+					<Button look="danger" disabled={isPending} onClick={() => mutate()}>
+						{texts.deletion.delete}
+					</Button>
+				</>
+			}
+		>
+			{error && <ErrorLine error={error} />}
+		</Dialog>
 	);
 }
 
@@ -161,7 +191,11 @@ const RUNS: readonly Column<Run>[] = [
 			delivery === null ? (
 				<span className="text-ink-3">{via === "by_agent" ? texts.runs.byAgent : texts.runs.none}</span>
 			) : (
-				<Badge tone={DELIVERY_TONES[delivery]}>{texts.deliveries[delivery]}</Badge>
+				<Badge tone={DELIVERY_TONES[delivery]}>
+					{via === "by_agent"
+						? texts.runs.byAgentToo(texts.deliveries[delivery])
+						: texts.deliveries[delivery]}
+				</Badge>
 			),
 	},
 	{

@@ -17,6 +17,7 @@ export function ProfilesTab() {
 		},
 		{ name: texts.profilesTab.answeredBy, cell: ({ agent, model }) => model ?? agent },
 		{ name: texts.profilesTab.provider, wideOnly: true, cell: ({ provider }) => provider ?? "" },
+		{ name: texts.profilesTab.runsOn, wideOnly: true, cell: ({ runs_on }) => runs_on },
 		{
 			name: texts.profilesTab.talk,
 			align: "right",
