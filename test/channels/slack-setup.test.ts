@@ -80,8 +80,9 @@ test("a Slack that posts is added with its signing secret, answers, and its key 
 	const front = await serveOnPort(keryx.api, { host: "127.0.0.1", port: 0 });
 	expect(await peer.subscribe(`http://127.0.0.1:${front.port}/channels/slack/events`)).toBe(true);
 	const ada = peer.user("Ada");
-	peer.say(ada, peer.dm(ada), "hello");
-	await expect.poll(() => peer.answers(peer.dm(ada)).length, { timeout: 30_000 }).toBeGreaterThan(0);
+	const dm = peer.dm(ada);
+	peer.say(ada, dm, "hello");
+	await expect.poll(() => peer.answers(dm).length, { timeout: 30_000 }).toBeGreaterThan(0);
 	expect(peer.sockets.opened).toBe(0);
 	expect(await keryxCommand(["channels", "test", "slack"])).toMatchObject({ code: 0 });
 	expect(await keryxCommand(["channels", "remove", "slack"])).toMatchObject({ code: 0 });
