@@ -102,7 +102,7 @@ export class SlackWorld {
 			})),
 			done: this.done(),
 			chatPart: 5,
-			shows: ({ plain }) => plain.trim(),
+			shows: ({ text }) => text.trim(),
 		};
 	}
 
