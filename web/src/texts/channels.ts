@@ -18,9 +18,9 @@ export const texts = {
 		moreOptions: "More options",
 		howMessagesArrive: "How messages arrive",
 		keryxAsks: (platform: Shown) => `Keryx connects to ${platform} (recommended)`,
-		itPosts: (platform: Shown) => `${platform} sends them to my public address`,
+		itPosts: (platform: Shown) => `${platform} posts to my address`,
 		onlyIfOthersReachKeryx:
-			"Choose the second only if Keryx can be reached from the internet over HTTPS. The first needs no public address.",
+			"By default Keryx needs no public address. Let the platform post only if Keryx can be reached from the internet over HTTPS.",
 		publicAddress: "Public address",
 		whereTelegramReachesKeryx: "Where Telegram reaches Keryx, such as https://bot.example.org.",
 		account: "Account",
