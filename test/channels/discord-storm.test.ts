@@ -45,7 +45,7 @@ test(
 		expect(problems, `seed ${SEED}`).toEqual([]);
 		expect(world.logs, `seed ${SEED}`).toEqual([]);
 	},
-	120_000 + MESSAGES * 1500,
+	120_000 + MESSAGES * 3000,
 );
 
 test.each(["resumed", "forgotten"] as const)(

@@ -65,7 +65,7 @@ export const texts = {
 		addAChannel: "Add a channel",
 		connections: "Connections",
 		noChannelIsConnected: "No chat platform is connected",
-		connectAChatPlatformAnd: "Connect a chat platform, and it appears here with its status.",
+		connectAChatPlatformAnd: "Add a channel to talk to your agent in a chat app.",
 		lastHeardFrom: "Last heard from",
 		momentsAgo: "moments ago",
 		waitingToBeSent: "Waiting to be sent",

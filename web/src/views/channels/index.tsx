@@ -1,10 +1,10 @@
 // The ways in and out for chats: whether each is there, what waits to be sent, and what nobody knows the end of.
 
-import { Plug, Plus } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useApi } from "../../api/index.ts";
 import { texts } from "../../texts/channels.ts";
-import { Button, Empty, ErrorState, Page, SkeletonRows } from "../../ui/index.ts";
+import { Button, ErrorState, Page, SkeletonRows } from "../../ui/index.ts";
 import { AddChannel } from "./add.tsx";
 import { type Connection, ConnectionCard, isBuiltIn } from "./card.tsx";
 import { Pairings } from "./pairings.tsx";
@@ -36,9 +36,10 @@ export function ChannelsView() {
 							{texts.view.connections}
 						</h2>
 						{data.channels.every(isBuiltIn) ? (
-							<Empty icon={<Plug size={24} />} title={texts.view.noChannelIsConnected}>
+							<p className="rounded-md border border-dashed px-4 py-3 text-ink-3">
+								<span className="font-semibold text-ink-2">{texts.view.noChannelIsConnected}.</span>{" "}
 								{texts.view.connectAChatPlatformAnd}
-							</Empty>
+							</p>
 						) : (
 							<Cards
 								{...data}
