@@ -8,10 +8,9 @@ import { configSchema } from "../src/config/schema.ts";
 import { createGateway, systemClock } from "../src/gateway/index.ts";
 import { NO_SECRETS, openStore, systemIds } from "../src/store/index.ts";
 import { createTools } from "../src/tools/index.ts";
-import { type Access, PLATFORMS } from "./channels-platforms.ts";
+import { PLATFORMS } from "./channels-platforms.ts";
 import { CHUNK_MS, type Told, WORDS, wordOf } from "./channels-words.ts";
 
-const [platform = ""] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "keryx-channels-"));
 const store = await openStore({
 	url: `sqlite:${join(folder, "keryx.db")}`,
@@ -27,7 +26,7 @@ const gateway = createGateway({
 	config: configSchema.parse({
 		session_reset: { mode: "none", timezone: "UTC" },
 		gateway: { max_turns: 64, batch_ms: 0 },
-		auth: { [platform]: { allow_all: true } },
+		auth: Object.fromEntries(Object.keys(PLATFORMS).map((platform) => [platform, { allow_all: true }])),
 	}),
 	clock: systemClock,
 	pseudonymKey: new Uint8Array(32),
@@ -42,7 +41,7 @@ process.send?.({ ready: true });
 async function answer(told: Told): Promise<void> {
 	switch (told.say) {
 		case "connect":
-			return reply(await connect(told.accounts, told.from));
+			return reply(await connect(told));
 		case "memory":
 			return reply(await memory());
 		case "watch":
@@ -66,7 +65,7 @@ function reply(value: number): void {
 }
 
 /** Resolves when all of them are connected. */
-async function connect(accounts: readonly Access[], from: number): Promise<number> {
+async function connect({ platform, accounts, from }: Extract<Told, { say: "connect" }>): Promise<number> {
 	for (const [n, access] of accounts.entries()) {
 		const account = from + n === 0 ? "" : String(from + n);
 		const request = { account, access, clock: systemClock, log: (line: string) => console.error(line) };

@@ -21,6 +21,8 @@ export interface BenchPeer {
 export interface Access {
 	readonly url: string;
 	readonly token: string;
+	/** Of the app, where the platform has one. */
+	readonly appToken?: string;
 }
 
 interface ChannelRequest {
@@ -31,15 +33,15 @@ interface ChannelRequest {
 }
 
 interface BenchPlatform {
-	/** Requests a second, of one account. */
-	readonly limit: number;
+	/** What one account may call in so much time. */
+	readonly limit: { readonly calls: number; readonly ms: number };
 	start(accounts: number): Promise<BenchPeer>;
 	createChannel(request: ChannelRequest): Promise<Channel>;
 }
 
 export const PLATFORMS: Readonly<Record<string, BenchPlatform>> = {
 	telegram: {
-		limit: 30,
+		limit: { calls: 30, ms: 1000 },
 		start: startTelegram,
 		createChannel: async ({ account, access, clock, log }) => {
 			const { createTelegramChannel } = await import("../src/channels/telegram/index.ts");
@@ -53,18 +55,44 @@ export const PLATFORMS: Readonly<Record<string, BenchPlatform>> = {
 			});
 		},
 	},
+	discord: {
+		limit: { calls: 50, ms: 1000 },
+		start: startDiscord,
+		createChannel: async ({ account, access, clock, log }) => {
+			const { createDiscordChannel } = await import("../src/channels/discord/index.ts");
+			return createDiscordChannel({
+				name: `discord${account}`,
+				account,
+				apiRoot: access.url,
+				token: () => Promise.resolve(access.token),
+				clock,
+				log,
+			});
+		},
+	},
+	slack: {
+		limit: { calls: 50, ms: 60_000 },
+		start: startSlack,
+		createChannel: async ({ account, access, clock, log }) => {
+			const { createSlackChannel } = await import("../src/channels/slack/index.ts");
+			return createSlackChannel({
+				name: `slack${account}`,
+				account,
+				apiRoot: access.url,
+				token: () => Promise.resolve(access.token),
+				events: { appToken: () => Promise.resolve(access.appToken ?? "") },
+				clock,
+				log,
+			});
+		},
+	},
 };
 
 async function startTelegram(accounts: number): Promise<BenchPeer> {
 	const { createTelegramPeer } = await import("../test/peers/telegram/index.ts");
 	const peer = await createTelegramPeer();
 	const others = Array.from({ length: accounts - 1 }, (_, n) => peer.addBot(`Bench${n}`));
-	const people = new Map<number, ReturnType<typeof peer.user>>();
-	const personOf = (n: number) => {
-		const person = people.get(n) ?? peer.user(`Person${n}`);
-		people.set(n, person);
-		return person;
-	};
+	const personOf = remembered((n) => peer.user(`Person${n}`));
 	let onCall = () => {};
 	peer.faults = ({ method }) => {
 		if (/^(?:send|edit|answer|delete|set)/.test(method)) onCall();
@@ -79,5 +107,69 @@ async function startTelegram(accounts: number): Promise<BenchPeer> {
 		},
 		onChange: (listener) => void peer.onChange(listener),
 		close: () => peer.close(),
+	};
+}
+
+async function startDiscord(accounts: number): Promise<BenchPeer> {
+	const { createDiscordPeer } = await import("../test/peers/discord/index.ts");
+	const peer = await createDiscordPeer();
+	const others = Array.from({ length: accounts - 1 }, (_, n) => peer.addBot(`Bench${n}`));
+	const seatOf = remembered((n) => {
+		const by = peer.user(`Person${n}`);
+		return { by, dm: peer.dm(by) };
+	});
+	let onCall = () => {};
+	peer.faults = ({ method, path }) => {
+		if (method !== "GET" && path.startsWith("/channels/")) onCall();
+		return undefined;
+	};
+	return {
+		accounts: [peer.bot, ...others].map(({ token }) => ({ url: peer.apiRoot, token })),
+		say: (n, text) => void peer.say(seatOf(n).by, seatOf(n).dm, text),
+		shown: (n) => peer.answers(seatOf(n).dm).at(-1)?.text ?? "",
+		onCall: (listener) => {
+			onCall = listener;
+		},
+		onChange: (listener) => void peer.onChange(listener),
+		close: () => peer.close(),
+	};
+}
+
+/** Each account is an app of a workspace of its own. What counts are changes of messages, of which Slack allows the fewest. */
+async function startSlack(accounts: number): Promise<BenchPeer> {
+	const { createSlackPeer } = await import("../test/peers/slack/index.ts");
+	const peers = await Promise.all(Array.from({ length: accounts }, () => createSlackPeer()));
+	const [peer] = peers;
+	if (!peer) throw new Error("one account at least");
+	const seatOf = remembered((n) => {
+		const by = peer.user(`Person${n}`);
+		return { by, dm: peer.dm(by) };
+	});
+	let onCall = () => {};
+	peer.faults = ({ method }) => {
+		if (method === "chat.update") onCall();
+		return undefined;
+	};
+	return {
+		accounts: peers.map(({ apiRoot, botToken, appToken }) => ({ url: apiRoot, token: botToken, appToken })),
+		say: (n, text) => void peer.say(seatOf(n).by, seatOf(n).dm, text),
+		shown: (n) => peer.answers(seatOf(n).dm).at(-1)?.text ?? "",
+		onCall: (listener) => {
+			onCall = listener;
+		},
+		onChange: (listener) => void peer.onChange(listener),
+		close: async () => {
+			await Promise.all(peers.map((one) => one.close()));
+		},
+	};
+}
+
+/** Made when it is first asked for. */
+function remembered<Value>(make: (n: number) => Value): (n: number) => Value {
+	const made = new Map<number, Value>();
+	return (n) => {
+		const value = made.get(n) ?? make(n);
+		made.set(n, value);
+		return value;
 	};
 }

@@ -11,5 +11,10 @@ export function wordOf(n: number): string {
 export const ANSWER = Array.from({ length: WORDS }, (_, n) => wordOf(n)).join("");
 
 export type Told =
-	| { readonly say: "connect"; readonly accounts: readonly Access[]; readonly from: number }
+	| {
+			readonly say: "connect";
+			readonly platform: string;
+			readonly accounts: readonly Access[];
+			readonly from: number;
+	  }
 	| { readonly say: "memory" | "watch" | "delay" | "stop" };

@@ -35,6 +35,10 @@ export interface NewChannel {
 	readonly token: GivenToken;
 	/** Of the app, where the platform wants one beside the bot's. */
 	readonly appToken?: GivenToken;
+	/** In place of the app's token: Slack posts its events to Keryx, signed with this. */
+	readonly signingSecret?: GivenToken;
+	/** Telegram posts its updates to this address. One without a path gets that of the channel. */
+	readonly webhookUrl?: string;
 	readonly apiRoot?: string;
 }
 
@@ -51,12 +55,14 @@ export function channelSetup(place: TokenPlace & { readonly writer: ConfigFile }
 	return {
 		platforms: CHANNEL_PLATFORMS,
 		appTokenPlatforms: [...APP_TOKEN_PLATFORMS],
-		add: ({ platform, name, account, token, appToken, apiRoot, by }) =>
+		add: ({ platform, name, account, token, appToken, signingSecret, webhookUrl, apiRoot, by }) =>
 			addChannel(
 				{
 					platform: known(platform),
 					token: { value: token },
 					...(appToken !== undefined && { appToken: { value: appToken } }),
+					...(signingSecret !== undefined && { signingSecret: { value: signingSecret } }),
+					...(webhookUrl !== undefined && { webhookUrl }),
 					...(name !== undefined && { name }),
 					...(account !== undefined && { account }),
 					...(apiRoot !== undefined && { apiRoot }),
@@ -119,43 +125,97 @@ export async function addChannel(
 	place: SetupPlace,
 	write: WriteChanges = unrecorded(place),
 ): Promise<ChannelIdentity & { readonly name: string }> {
-	const { platform, token, apiRoot, name = wanted.platform, account } = wanted;
-	const value = readGiven(token, "the token", place);
-	const { appToken } = wanted;
-	const appValue = appToken ? readGiven(appToken, "the app-level token", place) : "";
-	if (APP_TOKEN_PLATFORMS.has(platform) !== (appToken !== undefined))
-		throw new KeryxError(
-			"argument.invalid",
-			appToken === undefined
-				? `${platform} also needs an app-level token`
-				: `${platform} does not use an app-level token`,
-			{ field: "app_token" },
-		);
+	const { platform, apiRoot, name = wanted.platform, account } = wanted;
+	const webhookUrl = wanted.webhookUrl === undefined ? undefined : withPath(wanted.webhookUrl, name);
+	refuseMissing(wanted);
+	const secrets = SECRETS.flatMap((secret) => {
+		const given = wanted[secret.option];
+		return given ? [{ ...secret, given, value: readGiven(given, secret.called, place) }] : [];
+	});
+	const read = (option: (typeof SECRETS)[number]["option"]) =>
+		secrets.find((secret) => secret.option === option)?.value ?? "";
 	const file = join(place.home, "config.yaml");
 	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-	const keyFile = join("keys", `${name}.token`);
-	const appKeyFile = join("keys", `${name}.app-token`);
 	const changes = {
 		[`channels.${name}`]: {
 			platform,
 			...(account && { account }),
-			...("value" in token ? { token_file: keyFile } : { token_env: token.variable }),
-			...(appToken &&
-				("value" in appToken ? { app_token_file: appKeyFile } : { app_token_env: appToken.variable })),
+			...Object.fromEntries(
+				secrets.map(({ setting, ending, given }) =>
+					"value" in given ? [`${setting}_file`, keyFile(name, ending)] : [`${setting}_env`, given.variable],
+				),
+			),
+			...(webhookUrl !== undefined && { webhook_url: webhookUrl }),
 			...(apiRoot !== undefined && { api_root: apiRoot }),
 		},
 	};
 	const after = editConfig(before, changes);
 	refuseTaken(before, name, place);
 	refuseInvalid(after, place);
-	const identity = await tryToken(platform, { token: value, appToken: appValue, apiRoot });
-	if ("value" in token) writeSecretFile(join(place.home, keyFile), value);
-	if (appToken && "value" in appToken) writeSecretFile(join(place.home, appKeyFile), appValue);
+	const identity = await tryToken(platform, {
+		token: read("token"),
+		appToken: read("appToken"),
+		apiRoot,
+	});
+	for (const { ending, given, value } of secrets)
+		if ("value" in given) writeSecretFile(join(place.home, keyFile(name, ending)), value);
 	await write(changes);
-	return { ...identity, name };
+	return { ...identity, remarks: [...identity.remarks, ...nextSteps(name, wanted, webhookUrl)], name };
 }
 
-/** Takes the entry out, and the key file that `addChannel` wrote for it. */
+/** The secrets of an entry: where the configuration names them, and what their key file ends with. */
+const SECRETS = [
+	{ option: "token", setting: "token", ending: "token", called: "the token" },
+	{ option: "appToken", setting: "app_token", ending: "app-token", called: "the app-level token" },
+	{
+		option: "signingSecret",
+		setting: "signing_secret",
+		ending: "signing-secret",
+		called: "the signing secret",
+	},
+] as const;
+
+function keyFile(name: string, ending: string): string {
+	return join("keys", `${name}.${ending}`);
+}
+
+function refuseMissing({ platform, appToken, signingSecret }: NewChannel): void {
+	const needsApp = APP_TOKEN_PLATFORMS.has(platform);
+	const isGiven = appToken !== undefined || signingSecret !== undefined;
+	if (needsApp && !isGiven)
+		throw new KeryxError("argument.invalid", `${platform} also needs an app-level token`, {
+			field: "app_token",
+			hint: "or give the signing secret, if Slack is to post its events to your address",
+		});
+	if (!needsApp && appToken !== undefined)
+		throw new KeryxError("argument.invalid", `${platform} does not use an app-level token`, {
+			field: "app_token",
+		});
+}
+
+/** An address alone means Keryx itself, so the channel's path is added. */
+function withPath(address: string, name: string): string {
+	const url = URL.canParse(address) ? new URL(address) : null;
+	if (url?.pathname !== "/" || url.search !== "" || url.hash !== "") return address;
+	return `${url.href}${eventsPath(name).slice(1)}`;
+}
+
+function eventsPath(name: string): string {
+	return `/channels/${name}/events`;
+}
+
+/** What is left to do where the platform posts to Keryx. */
+function nextSteps(name: string, { signingSecret }: NewChannel, webhookUrl: string | undefined): string[] {
+	const path = eventsPath(name);
+	if (signingSecret)
+		return [
+			`Slack posts events to Keryx at ${path}. At api.slack.com/apps, turn Socket Mode off, and enter your address with this path under Event Subscriptions, under Interactivity & Shortcuts and at the slash command.`,
+		];
+	if (webhookUrl === undefined || new URL(webhookUrl).pathname.endsWith(path)) return [];
+	return [`Your proxy must pass ${webhookUrl} on to Keryx as ${path}.`];
+}
+
+/** Takes the entry out, and the key files that `addChannel` wrote for it. */
 export async function removeChannel(
 	name: string,
 	place: SetupPlace,
@@ -166,10 +226,9 @@ export async function removeChannel(
 	const settings = checkConfig({ ...place, text: before }).config?.values.channels[name];
 	if (!settings) throw noChannel(name);
 	await write({ [`channels.${name}`]: undefined });
-	if (settings.token_file === join("keys", `${name}.token`))
-		rmSync(join(place.home, settings.token_file), { force: true });
-	if (settings.app_token_file === join("keys", `${name}.app-token`))
-		rmSync(join(place.home, settings.app_token_file), { force: true });
+	for (const { setting, ending } of SECRETS)
+		if (settings[`${setting}_file`] === keyFile(name, ending))
+			rmSync(join(place.home, keyFile(name, ending)), { force: true });
 }
 
 /** Left out: at once, and without a record of who did it. */

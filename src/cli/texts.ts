@@ -321,6 +321,10 @@ Exit codes: 0 stopped, also if it was not running, 1 failure.`,
 			account: "a name to tell this bot from another on the same platform",
 			tokenEnv: "the environment variable with the token, instead of a key file",
 			appTokenEnv: "the same for the app-level token, which Slack also needs",
+			signingSecretFlag:
+				"Slack posts events to your address: asks for the signing secret, not the app-level token",
+			signingSecretEnv: "the same, with the environment variable that holds the signing secret",
+			webhookUrl: "Telegram posts messages to this address, such as https://bot.example.org",
 			apiRoot: "another server that speaks the platform's protocol",
 			help: `
 The token is saved in a file in Keryx's home that only you can read. A running Keryx connects at once.
@@ -332,6 +336,8 @@ Examples:
   $ keryx channels add telegram --name second --account second
   $ keryx channels add slack
   $ printf '%s\\n%s\\n' "$BOT_TOKEN" "$APP_TOKEN" | keryx channels add slack
+  $ keryx channels add slack --signing-secret
+  $ keryx channels add telegram --webhook-url https://bot.example.org
 
 Exit codes: 0 connected, 1 the platform refused the token, 2 wrong usage.`,
 			done: (who: Shown, name: Shown) => `${who} is connected as channels.${name}.`,
@@ -340,6 +346,7 @@ Exit codes: 0 connected, 1 the platform refused the token, 2 wrong usage.`,
 				`Nobody can talk to it yet. Send it a message, and it replies with a code. Then run \`${KERYX} pair approve ${platform} <code> --role owner\`.`,
 			token: (platform: Shown) => `Token of the ${platform} bot`,
 			appToken: "App-level token (xapp-)",
+			signingSecret: "Signing secret",
 			notShown: (what: Shown) => `${what} (not shown): `,
 		},
 		list: {

@@ -390,7 +390,12 @@ class RunningGateway implements Gateway {
 			settings: () => this.#settingsOf(channel.name),
 			lanes: this.#lanes,
 			accept: (inbound) => this.#admit(inbound, channel, arrivalOrder),
-			inOrder: (write) => this.#inOrder(write, arrivalOrder),
+			inOrder: async (write) => {
+				this.#assertAccepting();
+				return this.#inOrder(write, arrivalOrder);
+			},
+			// Also while Keryx stops: a channel that ends says where it goes on.
+			passed: (write) => this.#inOrder(write, arrivalOrder),
 			pressed: (given) => press(given, channel.account, this.#pressing(arrivalOrder)),
 			pressedByReaction: (given) => pressByReaction(given, channel.account, this.#pressing(arrivalOrder)),
 		});
@@ -509,7 +514,6 @@ class RunningGateway implements Gateway {
 
 	/** Behind everything that the channel has handed in before. */
 	async #inOrder<Value>(write: () => Promise<Value>, arrivalOrder: ArrivalOrder): Promise<Value> {
-		this.#assertAccepting();
 		await arrivalOrder.pass(Promise.resolve());
 		return write();
 	}

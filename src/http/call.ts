@@ -119,7 +119,7 @@ export interface McpSetup {
 export interface ChannelSetup {
 	/** Platforms that can be added by a token alone. */
 	readonly platforms: readonly string[];
-	/** Those of them that need a token of the app beside the bot's. */
+	/** Those of them that need a token of the app beside the bot's, or a signing secret in its place. */
 	readonly appTokenPlatforms: readonly string[];
 	add(wanted: {
 		readonly platform: string;
@@ -127,6 +127,8 @@ export interface ChannelSetup {
 		readonly account?: string | undefined;
 		readonly token: string;
 		readonly appToken?: string | undefined;
+		readonly signingSecret?: string | undefined;
+		readonly webhookUrl?: string | undefined;
 		readonly apiRoot?: string | undefined;
 		readonly by: Author;
 	}): Promise<ChannelFound>;

@@ -19,7 +19,10 @@ export const channelSetupEndpoints = {
 		about: "platforms that can be connected with a token",
 		answer: z.object({
 			platforms: z.array(z.string()),
-			app_token: z.array(z.string()).openapi({ description: "platforms that also need an app-level token" }),
+			app_token: z.array(z.string()).openapi({
+				description: "platforms that also need an app-level token, or a signing secret in its place",
+			}),
+			public_url: z.string().nullable().openapi({ description: "the setting http.public_url" }),
 		}),
 	}),
 	addChannel: endpoint("post", "/api/channels", {
@@ -30,6 +33,20 @@ export const channelSetupEndpoints = {
 			account: z.string().max(64).optional(),
 			token: z.string().min(1).max(10_000),
 			app_token: z.string().min(1).max(10_000).optional(),
+			signing_secret: z
+				.string()
+				.min(1)
+				.max(10_000)
+				.optional()
+				.openapi({ description: "in place of app_token: Slack posts its events to Keryx" }),
+			webhook_url: z
+				.url({ protocol: /^https?$/ })
+				.max(1000)
+				.optional()
+				.openapi({
+					description:
+						"Telegram posts its updates to this address; one without a path gets /channels/<name>/events",
+				}),
 			api_root: z.url({ protocol: /^https?$/ }).optional(),
 		},
 		answer: found,
@@ -50,9 +67,10 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 	channelPlatforms: (_input, { host }) => ({
 		platforms: [...(host.channelSetup?.platforms ?? [])],
 		app_token: [...(host.channelSetup?.appTokenPlatforms ?? [])],
+		public_url: host.publicUrl ?? null,
 	}),
 	addChannel: async (
-		{ platform, name: called, account, token, app_token, api_root },
+		{ platform, name: called, account, token, app_token, signing_secret, webhook_url, api_root },
 		{ host, visitor: { who, via } },
 	) =>
 		toWire(
@@ -62,6 +80,8 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 				account,
 				token,
 				appToken: app_token,
+				signingSecret: signing_secret,
+				webhookUrl: webhook_url,
 				apiRoot: api_root,
 				by: { who, via },
 			}),

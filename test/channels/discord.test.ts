@@ -96,6 +96,29 @@ describe("sessions", () => {
 		expect(host.taken.map(({ content }) => content)).toEqual(["now"]);
 	});
 
+	test("people in a history have the roles that they have now; who has left the server has none", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const [ada, bob] = [peer.user("Ada"), peer.user("Bob")];
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		peer.say(ada, plans, "before");
+		await scene.until(() => peer.confirmed().length === 1);
+		await scene.channel.stop();
+		for (const session of [...peer.gateway.sessions]) peer.gateway.forget(session);
+		ada.roles = ["77", "78"];
+		for (const text of ["one", "two"]) peer.say(ada, plans, text);
+		peer.say(bob, plans, "three");
+		peer.next({ status: 404, code: 10007, message: "Unknown Member" }, new RegExp(`members/${bob.id}`));
+		await scene.start();
+		await scene.until(() => host.taken.at(-1)?.content === "three");
+		const roles = host.taken.slice(-3).map(({ transport }) => transport?.roles ?? []);
+		expect(roles).toEqual([["77", "78"], ["77", "78"], []]);
+		// Each person is asked about once.
+		const asked = peer.calls.filter(({ path }) => path.includes("/members/"));
+		expect(asked.map(({ path }) => path.split("/").at(-1))).toEqual([ada.id, bob.id]);
+	});
+
 	test("a history that may not be read is said, and the rest goes on", async () => {
 		const scene = await open();
 		const { peer, host } = scene;

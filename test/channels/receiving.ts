@@ -1,5 +1,5 @@
 // A channel's address on a port, behind a network that fails as told.
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Channel, ChannelReply, ChannelRequest } from "../../src/gateway/index.ts";
@@ -16,22 +16,9 @@ export interface Received {
 
 const STATUS = { taken: 200, refused: 401, later: 503 } as const;
 
-export async function receiving({ receive }: Pick<Channel, "receive">): Promise<Received> {
+export async function receiving(channel: Pick<Channel, "receive">): Promise<Received> {
 	const replies: ChannelReply["kind"][] = [];
-	const server = createServer((request, response) => {
-		const asked: ChannelRequest = {
-			header: (name) => request.headers[name] as string | undefined,
-			body: () => buffer(request),
-		};
-		void (receive?.(asked) ?? Promise.resolve<ChannelReply>({ kind: "refused" })).then(
-			(reply) => {
-				replies.push(reply.kind);
-				response.writeHead(STATUS[reply.kind]).end("text" in reply ? reply.text : "");
-			},
-			() => response.destroy(),
-		);
-	});
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const server = await serveChannel(channel, 0, (kind) => replies.push(kind));
 	const proxy = await createFaultProxy(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 	return {
 		url: proxy.url,
@@ -43,4 +30,27 @@ export async function receiving({ receive }: Pick<Channel, "receive">): Promise<
 			await new Promise((done) => server.close(done));
 		},
 	};
+}
+
+/** Hands each request to the channel; 0 is any port. */
+export async function serveChannel(
+	{ receive }: Pick<Channel, "receive">,
+	port: number,
+	onReply: (kind: ChannelReply["kind"]) => void = () => {},
+): Promise<Server> {
+	const server = createServer((request, response) => {
+		const asked: ChannelRequest = {
+			header: (name) => request.headers[name] as string | undefined,
+			body: () => buffer(request),
+		};
+		void (receive?.(asked) ?? Promise.resolve<ChannelReply>({ kind: "refused" })).then(
+			(reply) => {
+				onReply(reply.kind);
+				response.writeHead(STATUS[reply.kind]).end("text" in reply ? reply.text : "");
+			},
+			() => response.destroy(),
+		);
+	});
+	await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+	return server;
 }

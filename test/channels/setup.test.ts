@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createKeryx, type Keryx } from "../../src/app/index.ts";
+import { serveOnPort } from "../../src/http/index.ts";
 import { createDiscordPeer } from "../peers/discord/index.ts";
 import { createTelegramPeer, type TelegramPeer } from "../peers/telegram/index.ts";
 import { call } from "../support/keryx.ts";
@@ -101,6 +102,36 @@ test("Discord is set up from nothing by one command, and answers whoever is let 
 	await discord.close();
 });
 
+test("a Telegram that posts is set up by one option, and leaves no webhook behind when it is removed", async () => {
+	writeFileSync(join(home, "config.yaml"), "auth: { telegram: { allow_all: true } }\n", { mode: 0o600 });
+	const running = await start();
+	const front = await serveOnPort(running.api, { host: "127.0.0.1", port: 0 });
+	const url = `http://127.0.0.1:${front.port}`;
+	const add = ["channels", "add", "telegram", "--api-root", peer.apiRoot, "--webhook-url"];
+	const added = await keryxCommand([...add, url], `${peer.bot.token}\n`);
+	expect(added).toMatchObject({ code: 0 });
+	// The address alone means Keryx, so the channel's path is added.
+	expect(readFileSync(join(home, "config.yaml"), "utf8")).toContain(
+		`webhook_url: ${url}/channels/telegram/events`,
+	);
+	await expect.poll(() => stateOf(running, "telegram"), { timeout: 30_000 }).toBe("connected");
+	expect(peer.bot.queue.pusher.webhook?.url).toBe(`${url}/channels/telegram/events`);
+	const ada = peer.user("Ada");
+	peer.say(ada, peer.dm(ada), "hello");
+	await expect.poll(() => peer.answers(peer.dm(ada)).length, { timeout: 30_000 }).toBeGreaterThan(0);
+	expect(peer.calls.some(({ method }) => method === "getUpdates")).toBe(false);
+	expect(await keryxCommand(["channels", "remove", "telegram"])).toMatchObject({ code: 0 });
+	await expect.poll(() => peer.bot.queue.pusher.webhook, { timeout: 30_000 }).toBeNull();
+	await front.close();
+
+	const other = await keryxCommand([...add, `${url}/hook`], `${peer.bot.token}\n`);
+	expect(other.stderr).toContain(`must pass ${url}/hook on to Keryx as /channels/telegram/events`);
+	await keryxCommand(["channels", "remove", "telegram"]);
+	const wrong = await keryxCommand(["channels", "add", "discord", "--webhook-url", url], "token\n");
+	expect(wrong.code).not.toBe(0);
+	expect(wrong.stderr).toContain("webhook_url is for Telegram only");
+});
+
 test("a token that the platform refuses writes nothing", async () => {
 	const refused = await keryxCommand(
 		["channels", "add", "telegram", "--api-root", peer.apiRoot],
@@ -124,6 +155,7 @@ test("the API adds, tries and removes one, and never answers a token", async () 
 	expect(await client.channelPlatforms()).toEqual({
 		platforms: ["telegram", "discord", "slack"],
 		app_token: ["slack"],
+		public_url: null,
 	});
 	const added = await client.addChannel({
 		platform: "telegram",

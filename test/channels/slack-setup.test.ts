@@ -5,17 +5,18 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createKeryx, type Keryx } from "../../src/app/index.ts";
 import { identifySlack } from "../../src/channels/slack/index.ts";
+import { serveOnPort } from "../../src/http/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { createSlackPeer, type SlackPeer } from "../peers/slack/index.ts";
 import { call } from "../support/keryx.ts";
-import { channelOn } from "./slack-scene.ts";
+import { channelOn, QUICK } from "./slack-scene.ts";
 
 let home: string;
 let keryx: Keryx | undefined;
 let peer: SlackPeer;
 beforeEach(async () => {
 	home = mkdtempSync(join(tmpdir(), "keryx-slack-"));
-	peer = await createSlackPeer();
+	peer = await createSlackPeer(QUICK);
 });
 afterEach(async () => {
 	await keryx?.stop();
@@ -57,6 +58,38 @@ test("Slack is added with its two tokens, connected at once, answers, and is gon
 	await expect.poll(() => peer.sockets.open.size, { timeout: 30_000 }).toBe(0);
 	for (const key of ["slack.token", "slack.app-token"])
 		expect(existsSync(join(home, "keys", key))).toBe(false);
+});
+
+test("a Slack that posts is added with its signing secret, answers, and its key is gone when it is removed", async () => {
+	const file = join(home, "config.yaml");
+	writeFileSync(file, "auth: { slack: { allow_all: true } }\n", { mode: 0o600 });
+	const report = { warn: () => {}, note: () => {} };
+	keryx = await createKeryx({ home, report, env: { TZ: "UTC", XDG_DATA_HOME: `${home}/data` } });
+	await keryx.start();
+	const { client } = keryx;
+	const add = ["channels", "add", "slack", "--signing-secret", "--api-root", peer.apiRoot];
+	const added = await keryxCommand(add, `${peer.botToken}\n${peer.signingSecret}\n`);
+	expect(added).toMatchObject({ code: 0 });
+	expect(added.stderr).toContain("/channels/slack/events");
+	expect(added.stderr).toContain("turn Socket Mode off");
+	expect(added.stdout + added.stderr + readFileSync(file, "utf8")).not.toContain(peer.signingSecret);
+	expect(statSync(join(home, "keys", "slack.signing-secret")).mode & 0o777).toBe(0o600);
+	const state = async () =>
+		(await client.channels()).channels.find(({ platform }) => platform === "slack")?.state ?? "none";
+	await expect.poll(state, { timeout: 30_000 }).toBe("connected");
+	const front = await serveOnPort(keryx.api, { host: "127.0.0.1", port: 0 });
+	expect(await peer.subscribe(`http://127.0.0.1:${front.port}/channels/slack/events`)).toBe(true);
+	const ada = peer.user("Ada");
+	const dm = peer.dm(ada);
+	peer.say(ada, dm, "hello");
+	await expect.poll(() => peer.answers(dm).length, { timeout: 30_000 }).toBeGreaterThan(0);
+	expect(peer.sockets.opened).toBe(0);
+	expect(await keryxCommand(["channels", "test", "slack"])).toMatchObject({ code: 0 });
+	expect(await keryxCommand(["channels", "remove", "slack"])).toMatchObject({ code: 0 });
+	expect(existsSync(join(home, "keys", "slack.signing-secret"))).toBe(false);
+	await front.close();
+	const missing = await keryxCommand(add, `${peer.botToken}\n`);
+	expect(missing.stderr).toContain("the signing secret is empty");
 });
 
 test("a token that Slack refuses, or of the wrong kind, writes nothing and is named", async () => {

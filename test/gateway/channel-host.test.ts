@@ -63,6 +63,16 @@ test("an update that carries nothing for Keryx moves the cursor", async () => {
 	expect(await scene.host.cursor()).toBe("41");
 });
 
+test("a channel that ends can still store where it goes on, and hands in nothing more", async () => {
+	await start();
+	const stopped = scene.gateway.stop();
+	await scene.host.passed("42");
+	const late = { source: { platform: "telegram", chat_id: "ada" }, platformMessage: "1", content: "late" };
+	await expect(scene.host.accept(late)).rejects.toMatchObject({ code: "gateway.stopped" });
+	await stopped;
+	expect(await scene.host.cursor()).toBe("42");
+});
+
 test("the platform's menu gets every command, with a few words each", async () => {
 	await start();
 	expect(scene.host.commands()).toContainEqual({ name: "help", description: expect.any(String) });

@@ -1,10 +1,13 @@
 // The state of the channels, and a person's decisions about what did not arrive.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ADA, delivery, type Scene } from "../../src/testing/conformance/store/scene.ts";
+import { createTelegramPeer } from "../peers/telegram/index.ts";
 import { homeWithHistory } from "./history.ts";
 import { expectGoodLooks, soon } from "./looks.ts";
-import { type Keryx, openBrowser, openKeryx, takeSeat } from "./support.ts";
+import { axeFindings, type Keryx, openBrowser, openKeryx, screenshot, takeSeat } from "./support.ts";
 import { tell } from "./talk.ts";
 
 /** A minute ago: nothing of it is too old to be sent. */
@@ -96,6 +99,50 @@ test("what was given up can be sent again, and what goes wrong with that is said
 	expect(await keryx.client.delivery({ delivery: "dead:1" })).toMatchObject({ state: "pending" });
 	await page.getByText("None. Everything that was sent has arrived.").waitFor();
 	await leave(/503/);
+});
+
+// Last, since what waits for Telegram leaves through it.
+test("a Telegram that posts is added on the page, says what proves it alive, is tested and removed", async () => {
+	const peer = await createTelegramPeer();
+	const { page, leave } = await takeSeat(browser, keryx, { path: "/channels" });
+	await page.getByText("No chat platform is connected").waitFor();
+	await page.getByRole("button", { name: "Add a channel" }).click();
+	const dialog = page.getByRole("dialog");
+	await dialog.getByLabel("Bot token").fill(peer.bot.token);
+	await dialog.getByText("More options").click();
+	await dialog.getByLabel("API address").fill(peer.apiRoot);
+	await dialog.getByLabel("How messages arrive").selectOption("posted");
+	// Without the address there is nothing to connect.
+	expect(await dialog.getByRole("button", { name: "Connect" }).isDisabled()).toBe(true);
+	await dialog.getByLabel("Public address").fill(keryx.url);
+	for (const look of ["light", "dark"] as const) {
+		await page.emulateMedia({ colorScheme: look });
+		await screenshot(page, `channels-add-${look}`);
+		expect(await axeFindings(page)).toEqual([]);
+	}
+	await dialog.getByRole("button", { name: "Connect" }).click();
+	await dialog.getByRole("button", { name: "Done" }).click();
+	expect(readFileSync(join(keryx.home, "config.yaml"), "utf8")).toContain(
+		`webhook_url: ${keryx.url}/channels/telegram/events`,
+	);
+	const card = page
+		.getByRole("region", { name: "Connections" })
+		.getByRole("listitem")
+		.filter({ hasText: "Telegram" });
+	await card.getByText("Connected").waitFor();
+	await card.getByText("webhook confirmed").waitFor();
+	await card.getByRole("button", { name: "Test" }).click();
+	await card.getByText(`@${peer.bot.user.username} answers.`).waitFor();
+	await screenshot(page, "channels-telegram-dark");
+	expect(await axeFindings(page)).toEqual([]);
+	await card.getByRole("button", { name: "Remove" }).click();
+	await dialog.getByText("Messages for it wait until you connect this platform again.").waitFor();
+	await dialog.getByRole("button", { name: "Remove" }).click();
+	await card.waitFor({ state: "detached" });
+	await soon(() => peer.bot.queue.pusher.webhook).toBeNull();
+	expect(existsSync(join(keryx.home, "keys", "telegram.token"))).toBe(false);
+	await leave();
+	await peer.close();
 });
 
 function toDecide(page: Page, text: string) {

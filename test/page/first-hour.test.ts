@@ -121,7 +121,7 @@ test("a first hour: set up, talk with a picture, approve, undo, find again, expo
 	// Resumed where it was, also after the page was closed.
 	await page.reload();
 	await step("Add a chat").getByLabel("Bot token").fill(telegram.bot.token);
-	await step("Add a chat").getByText("A second bot, or another API server").click();
+	await step("Add a chat").getByText("More options").click();
 	await step("Add a chat").getByLabel("API address").fill(telegram.apiRoot);
 	await looks("2-chat");
 	await step("Add a chat").getByRole("button", { name: "Connect", exact: true }).click();

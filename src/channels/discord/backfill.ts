@@ -5,6 +5,7 @@ import type { Clock } from "../../time/index.ts";
 import type { Message } from "./events.ts";
 import { isApiError, isRateLimit, isTokenRefused, pauseOf, reasonOf } from "./outcome.ts";
 import { isAfter, snowflakeAt, timeOf } from "./snowflake.ts";
+import type { MemberFacts } from "./source.ts";
 
 const PAGE = 100;
 /** The most messages of one channel. */
@@ -32,10 +33,38 @@ export function gapAfter(newest: string, now: number): string {
 export class Backfill {
 	readonly #options: BackfillOptions;
 	readonly #waiting: (() => void)[] = [];
+	/** Authors in this gap, by server and id. */
+	readonly #members = new Map<string, Promise<MemberFacts | undefined>>();
 	#running = 0;
 
 	constructor(options: BackfillOptions) {
 		this.#options = options;
+	}
+
+	/** A new gap: what is known of its authors is read anew. */
+	begin(): void {
+		this.#members.clear();
+	}
+
+	/** The author's name and roles in the server as they are now: the history does not tell them. Undefined for one who has left. */
+	member(guild: string, user: string, rest: REST): Promise<MemberFacts | undefined> {
+		const name = `${guild} ${user}`;
+		const known = this.#members.get(name) ?? this.#askMember(guild, user, rest);
+		this.#members.set(name, known);
+		return known;
+	}
+
+	async #askMember(guild: string, user: string, rest: REST): Promise<MemberFacts | undefined> {
+		try {
+			return (await this.#asked(() => rest.get(`/guilds/${guild}/members/${user}`))) as MemberFacts;
+		} catch (error) {
+			if (!isApiError(error) || isTokenRefused(error)) {
+				// Asked again by the next session.
+				this.#members.delete(`${guild} ${user}`);
+				throw error;
+			}
+			return undefined;
+		}
 	}
 
 	/** Resolves when everything of this channel after that id is handed in; rejects where Discord cannot be asked or the host takes nothing. */
@@ -79,27 +108,34 @@ export class Backfill {
 
 	/** Oldest first; null where there is none for the bot: it may not look, or the channel is of a kind without messages, as forums are. */
 	async #page(id: string, after: string, rest: REST): Promise<readonly Message[] | null> {
-		const { clock, log } = this.#options;
+		const { log } = this.#options;
 		const query = new URLSearchParams({ after, limit: String(PAGE) });
+		try {
+			const page = (await this.#asked(() => rest.get(`/channels/${id}/messages`, { query }))) as Message[];
+			return page.toSorted((a, b) => (isAfter(a.id, b.id) ? 1 : -1));
+		} catch (error) {
+			// At the next session Discord would say the same: thrown, it would end each of them.
+			if (!isApiError(error) || isTokenRefused(error)) throw error;
+			log(
+				`the history of channel ${id} cannot be read, so messages sent there in the meantime are unknown`,
+				reasonOf(error),
+			);
+			return null;
+		}
+	}
+
+	/** Waits out the pauses that Discord asks for. */
+	async #asked(ask: () => Promise<unknown>): Promise<unknown> {
+		const { clock } = this.#options;
 		for (;;)
 			try {
-				const page = (await rest.get(`/channels/${id}/messages`, { query })) as Message[];
-				return page.toSorted((a, b) => (isAfter(a.id, b.id) ? 1 : -1));
+				return await ask();
 			} catch (error) {
 				this.#goOn();
-				if (isRateLimit(error)) {
-					const ms = pauseOf(error) + 1;
-					await new Promise<void>((resolve) => void clock.after(ms, resolve));
-					this.#goOn();
-					continue;
-				}
-				// At the next session Discord would say the same: thrown, it would end each of them.
-				if (!isApiError(error) || isTokenRefused(error)) throw error;
-				log(
-					`the history of channel ${id} cannot be read, so messages sent there in the meantime are unknown`,
-					reasonOf(error),
-				);
-				return null;
+				if (!isRateLimit(error)) throw error;
+				const ms = pauseOf(error) + 1;
+				await new Promise<void>((resolve) => void clock.after(ms, resolve));
+				this.#goOn();
 			}
 	}
 

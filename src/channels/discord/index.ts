@@ -146,13 +146,14 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		takesCursor: false,
 		run: () =>
 			backfill.channel(channel, gap, connection.rest, async (message) => {
-				const dispatch = {
-					t: "MESSAGE_CREATE",
-					s: 0,
-					d: { ...message, ...(guild !== undefined && { guild_id: guild }) },
-				};
-				if (laneOf(dispatch, connection.me) !== null)
-					await handInMessage(dispatch.d as Message, {}, contextOf(connection));
+				const d: Message = { ...message, ...(guild !== undefined && { guild_id: guild }) };
+				if (laneOf({ t: "MESSAGE_CREATE", s: 0, d }, connection.me) === null) return;
+				const isPerson = message.author.bot !== true && message.webhook_id === undefined;
+				const member =
+					guild !== undefined && isPerson
+						? await backfill.member(guild, message.author.id, connection.rest)
+						: undefined;
+				await handInMessage({ ...d, ...(member && { member }) }, {}, contextOf(connection));
 			}),
 	});
 	/** What a session that begins after a gap has to read first. */
@@ -162,6 +163,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		{ privateChats }: Cursor,
 		connection: Connection,
 	): Reading => {
+		backfill.begin();
 		startup.expect((d as { readonly guilds: readonly { readonly id: string }[] }).guilds.map(({ id }) => id));
 		return {
 			works: [

@@ -3,7 +3,13 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { addChannel, type GivenToken, removeChannel, testChannel } from "../../app/channel-setup.ts";
+import {
+	addChannel,
+	type GivenToken,
+	type NewChannel,
+	removeChannel,
+	testChannel,
+} from "../../app/channel-setup.ts";
 import { openHome } from "../../app/home.ts";
 import { APP_TOKEN_PLATFORMS, CHANNEL_PLATFORMS, keryxHome } from "../../config/index.ts";
 import { running } from "../connect.ts";
@@ -19,6 +25,9 @@ interface AddFlags {
 	readonly account?: string;
 	readonly tokenEnv?: string;
 	readonly appTokenEnv?: string;
+	readonly signingSecret?: true;
+	readonly signingSecretEnv?: string;
+	readonly webhookUrl?: string;
 	readonly apiRoot?: string;
 }
 
@@ -33,6 +42,9 @@ export function addChannels(program: Command, context: CliContext): void {
 		.option("--account <name>", texts.channels.add.account)
 		.option("--token-env <variable>", texts.channels.add.tokenEnv)
 		.option("--app-token-env <variable>", texts.channels.add.appTokenEnv)
+		.option("--signing-secret", texts.channels.add.signingSecretFlag)
+		.option("--signing-secret-env <variable>", texts.channels.add.signingSecretEnv)
+		.option("--webhook-url <address>", texts.channels.add.webhookUrl)
 		.option("--api-root <address>", texts.channels.add.apiRoot)
 		.addHelpText("after", ADD_EXAMPLES)
 		.action((platform: string, flags: AddFlags) => runAdd(context, platform, flags));
@@ -64,12 +76,12 @@ async function runAdd(context: CliContext, given: string, flags: AddFlags): Prom
 	const platform = readOneOf("platform", given, CHANNEL_PLATFORMS);
 	const { output } = openConfig(context);
 	const { path: home } = openHome(keryxHome(context.env));
-	const { token, appToken } = await tokensOf(platform, flags, context);
+	const tokens = await tokensOf(platform, flags, context);
 	const added = await addChannel(
 		{
 			platform,
-			token,
-			...(appToken && { appToken }),
+			...tokens,
+			...(flags.webhookUrl !== undefined && { webhookUrl: flags.webhookUrl }),
 			...(flags.name !== undefined && { name: flags.name }),
 			...(flags.account !== undefined && { account: flags.account }),
 			...(flags.apiRoot !== undefined && { apiRoot: flags.apiRoot }),
@@ -88,18 +100,21 @@ async function tokensOf(
 	platform: string,
 	flags: AddFlags,
 	context: CliContext,
-): Promise<{ readonly token: GivenToken; readonly appToken?: GivenToken }> {
+): Promise<Pick<NewChannel, "token" | "appToken" | "signingSecret">> {
 	const isPiped = context.stdin.isTTY !== true;
-	const needsApp = APP_TOKEN_PLATFORMS.has(platform);
-	const isAsked = flags.tokenEnv === undefined || (needsApp && flags.appTokenEnv === undefined);
+	const isPosted = flags.signingSecret === true || flags.signingSecretEnv !== undefined;
+	const needsSecond = isPosted || APP_TOKEN_PLATFORMS.has(platform);
+	const secondEnv = isPosted ? flags.signingSecretEnv : flags.appTokenEnv;
+	const isAsked = flags.tokenEnv === undefined || (needsSecond && secondEnv === undefined);
 	const piped = isPiped && isAsked ? (await readText("-", context)).trim().split(/\s*\n\s*/) : [];
 	const given = async (variable: string | undefined, what: string): Promise<GivenToken> => {
 		if (variable !== undefined) return { variable };
 		return { value: isPiped ? (piped.shift() ?? "") : await askForToken(what, context) };
 	};
 	const token = await given(flags.tokenEnv, texts.channels.add.token(platform));
-	if (!needsApp) return { token };
-	return { token, appToken: await given(flags.appTokenEnv, texts.channels.add.appToken) };
+	if (!needsSecond) return { token };
+	if (isPosted) return { token, signingSecret: await given(secondEnv, texts.channels.add.signingSecret) };
+	return { token, appToken: await given(secondEnv, texts.channels.add.appToken) };
 }
 
 /** Not shown while it is typed. */

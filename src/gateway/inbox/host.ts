@@ -32,11 +32,13 @@ export interface HostOptions {
 	readonly pressedByReaction: (reaction: Reaction) => Promise<void>;
 	/** What happened to messages is committed in the channel's order, with the messages themselves. */
 	readonly inOrder: <Value>(write: () => Promise<Value>) => Promise<Value>;
+	/** The same for a cursor alone, until the channels have ended. */
+	readonly passed: (write: () => Promise<void>) => Promise<void>;
 }
 
 export function createHost(
 	{ platform, account, traits }: Pick<Channel, "platform" | "account" | "traits">,
-	{ store, config, settings, lanes, accept, inOrder, pressed, pressedByReaction }: HostOptions,
+	{ store, config, settings, lanes, accept, inOrder, passed, pressed, pressedByReaction }: HostOptions,
 ): ChannelHost {
 	const cursorAt = (value: string | undefined) =>
 		value === undefined ? {} : { cursor: { platform, account, value } };
@@ -88,7 +90,7 @@ export function createHost(
 		},
 		moved: ({ source, toChatId, cursor }) =>
 			inOrder(() => store.chatMoved({ source: from(source), to: toChatId, ...cursorAt(cursor) })),
-		passed: (value) => inOrder(() => store.moveCursor({ platform, account, value })),
+		passed: (value) => passed(() => store.moveCursor({ platform, account, value })),
 		commands: () => COMMANDS.map(({ name, about }) => ({ name, description: about })),
 	};
 }

@@ -13,7 +13,8 @@ import { storeOn } from "../../../src/store/store.ts";
 import { createScriptedAgent } from "../../../src/testing/index.ts";
 import { createTools } from "../../../src/tools/index.ts";
 import { AUDIT_KEY, confirmationsOn, dangerOnFile } from "../../gateway/support.ts";
-import { DANGER, DRAIN, type Orders, type Report, SCRIPT } from "./scene.ts";
+import { serveChannel } from "../receiving.ts";
+import { DANGER, DRAIN, type Orders, postedTo, type Report, SCRIPT } from "./scene.ts";
 
 const {
 	platform,
@@ -24,6 +25,8 @@ const {
 	owner,
 	members,
 	dangers,
+	posted,
+	commits = Number.POSITIVE_INFINITY,
 } = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
 
@@ -43,17 +46,20 @@ const options = {
 };
 const fast = { burst: 1000, everyMs: 1 };
 const CREATE = {
-	telegram: () => createTelegramChannel(options),
+	telegram: () => createTelegramChannel({ ...options, ...(posted && { webhookUrl: postedTo(posted.port) }) }),
 	discord: () => createDiscordChannel({ ...options, voidPauseMs: 5 }),
 	slack: () =>
 		createSlackChannel({
 			...options,
-			events: { appToken: () => Promise.resolve(appToken) },
+			events: posted
+				? { signingSecret: () => Promise.resolve(posted.signingSecret ?? "") }
+				: { appToken: () => Promise.resolve(appToken) },
 			settleMs: 200,
 			allowed: { message: fast, channel: fast, change: fast, read: fast },
 		}),
 };
 const channel = CREATE[platform]();
+let committed = 0;
 const engine = await openSqlite({
 	path,
 	startedAt: systemClock.now(),
@@ -76,6 +82,7 @@ const gateway = createGateway({
 					accept: async (inbound) => {
 						const admission = await host.accept(inbound);
 						if (admission.duplicate) say({ say: "duplicate" });
+						else if (++committed >= commits) process.kill(process.pid, "SIGKILL");
 						say({ say: "taken", message: inbound.platformMessage });
 						return admission;
 					},
@@ -87,6 +94,7 @@ const gateway = createGateway({
 	pseudonymKey: new Uint8Array(32),
 	log: (message, error) => say({ say: "log", message: `${message}: ${String(error)}` }),
 });
+if (posted) await serveChannel(channel, posted.port);
 await gateway.start();
 confirmations.start();
 say({ say: "started" });

@@ -1,6 +1,7 @@
 // The outside of the gateway in a storm on Discord: people who write in private, in servers and in threads, with files, who change what they
 // wrote; a Discord that asks for pauses, loses answers, forgets sessions and delivers twice; and what kills the gateway.
 import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { type Child, lines, type Workbench } from "../../crash/support.ts";
 import {
 	type CallRecord,
@@ -10,12 +11,14 @@ import {
 	type Fault,
 	type Person,
 } from "../../peers/discord/index.ts";
+import { Presser } from "./presser.ts";
 import { DRAIN, type Orders, type Report } from "./scene.ts";
 import type { Judged, Said } from "./verdict.ts";
 
 /** So many messages may be on their way before people write on. */
 const UNTAKEN = 40;
 const SHOWS = /^\/channels\/\d+\/messages/;
+const HISTORY = /^\/channels\/\d+\/messages(?:\?|$)/;
 /** Short, so that the peer soon hears what was taken. */
 const HEARTBEAT_MS = 20;
 
@@ -50,11 +53,17 @@ export class DiscordWorld {
 		forgotten: 0,
 		edits: 0,
 		files: 0,
+		presses: 0,
 	};
 	readonly path: string;
+	/** How many are said in all. */
+	messages: number;
 	readonly peer: DiscordPeer;
 	readonly #places: Place[] = [];
 	readonly #options: WorldOptions;
+	readonly #presser: Presser;
+	readonly #owner: Person;
+	readonly #dangers: string;
 	readonly #taken = new Set<string>();
 	#calm = false;
 	#isMet = false;
@@ -64,6 +73,10 @@ export class DiscordWorld {
 		this.#options = options;
 		this.peer = peer;
 		this.path = options.bench.file("storm.db");
+		this.messages = options.messages;
+		this.#dangers = options.bench.file("dangers");
+		this.#presser = new Presser(options.random);
+		this.#owner = peer.user("Owner");
 		for (let n = 0; n < options.chats; n++) this.#places.push(this.#place(n));
 		peer.faults = (call) => this.#fault(call);
 	}
@@ -73,31 +86,31 @@ export class DiscordWorld {
 	}
 
 	get isTaken(): boolean {
-		return this.said.length >= this.#options.messages && this.#untaken() === 0;
+		return this.said.length >= this.messages && this.#untaken() === 0;
 	}
 
 	/** One life of the gateway: killed after so many more requests, or left to work everything off. */
 	async live(calls: number | null): Promise<"killed" | "drained"> {
 		const { bench } = this.#options;
 		const { apiRoot, bot } = this.peer;
-		const [owner = "", ...members] = this.#places.flatMap(({ people }) => people).map(({ id }) => id);
-		const dangers = bench.file("dangers");
 		const orders: Orders = {
 			platform: "discord",
 			path: this.path,
 			apiRoot,
 			token: bot.token,
-			owner,
-			members,
-			dangers,
+			owner: this.#owner.id,
+			members: [...this.#places.flatMap(({ people }) => people).map(({ id }) => id), ...this.#strangers],
+			dangers: this.#dangers,
 		};
 		const child = bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
 		const until = calls === null ? Number.POSITIVE_INFINITY : this.peer.calls.length + calls;
 		let isTold = false;
+		this.#presser.again();
 		const look = () => {
 			if (!this.#isMet) this.#meet();
 			if (!this.#isMet) return;
 			this.#write();
+			if (!isTold) this.#press(this.#pick(this.#places));
 			if (this.peer.calls.length >= until || (calls !== null && this.isTaken)) child.kill("SIGKILL");
 			if (isTold || calls !== null || !this.isTaken) return;
 			isTold = true;
@@ -116,12 +129,27 @@ export class DiscordWorld {
 
 	/** Everybody writes before anybody listens. */
 	writeAll(): void {
-		while (this.said.length < this.#options.messages) this.#say();
+		while (this.said.length < this.messages) this.#say();
 	}
 
 	/** Nobody can resume. */
 	forget(): void {
 		for (const session of [...this.peer.gateway.sessions]) this.peer.gateway.forget(session);
+	}
+
+	/** Somebody who never wrote before says something in private; answers their chat. */
+	stranger(text: string): ChannelRecord {
+		const by = this.peer.user("Stranger");
+		const channel = this.peer.dm(by);
+		this.#strangers.push(by.id);
+		this.peer.say(by, channel, text);
+		return channel;
+	}
+	readonly #strangers: string[] = [];
+
+	/** How many histories were read. */
+	read(): number {
+		return this.peer.calls.filter(({ method, path }) => method === "GET" && HISTORY.test(path)).length;
 	}
 
 	/** From now on nothing breaks. */
@@ -138,11 +166,24 @@ export class DiscordWorld {
 				holds: ({ chatId, threadId }) => chatId === chat.id && (threadId ?? chatId) === channel.id,
 				seen: this.peer.answers(channel),
 			})),
-			// Nothing dangerous is asked for here.
-			done: [],
+			done: this.done(),
 			chatPart: 4,
 			shows: ({ text }) => text.trim(),
 		};
+	}
+
+	/** The dangerous things that were done. */
+	done(): readonly string[] {
+		return existsSync(this.#dangers) ? readFileSync(this.#dangers, "utf8").trim().split("\n") : [];
+	}
+
+	/** The owner presses what is open there. */
+	#press({ channel }: Place): void {
+		for (const { id, buttons } of this.peer.answers(channel))
+			this.#presser.press(`${channel.id} ${id}`, buttons.flat(), (button) =>
+				this.peer.press(this.#owner, channel, id, button),
+			);
+		this.counts.presses = this.#presser.count;
 	}
 
 	#place(n: number): Place {
@@ -174,7 +215,7 @@ export class DiscordWorld {
 	#write(): void {
 		if (this.#isWriting) return;
 		this.#isWriting = true;
-		while (this.said.length < this.#options.messages && this.#untaken() < UNTAKEN) {
+		while (this.said.length < this.messages && this.#untaken() < UNTAKEN) {
 			this.#say();
 			if (this.#chance(0.08)) this.#redeliver();
 			if (this.#chance(0.02)) {
@@ -214,7 +255,8 @@ export class DiscordWorld {
 			this.counts.files += files.length;
 			return;
 		}
-		const text = part < 0.3 ? `slow ${name}` : name;
+		const kind = part < 0.3 ? "slow " : part < 0.38 && call !== "" ? "danger " : "";
+		const text = `${kind}${name}`;
 		const id = this.peer.say(by, channel, `${call}${text}`);
 		this.said.push({ chat: chat.id, id, kind: "words", text });
 		if (!this.#chance(0.1)) return;

@@ -1,6 +1,7 @@
 // The outside of the gateway in a storm on Slack: people who write in private, in channels, in threads, with files, who change what they
 // wrote; a Slack that asks for pauses, loses answers, cuts its connections and delivers twice; and what kills the gateway.
 import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { type Child, lines, type Workbench } from "../../crash/support.ts";
 import {
 	type CallRecord,
@@ -10,7 +11,8 @@ import {
 	type Person,
 	type SlackPeer,
 } from "../../peers/slack/index.ts";
-import { DRAIN, type Orders, type Report } from "./scene.ts";
+import { Presser } from "./presser.ts";
+import { DRAIN, freePort, type Orders, postedTo, type Report } from "./scene.ts";
 import type { Judged, Said as SaidThere } from "./verdict.ts";
 
 /** So many events may wait at Slack before people write on. */
@@ -32,6 +34,8 @@ interface WorldOptions {
 	readonly random: () => number;
 	readonly messages: number;
 	readonly chats: number;
+	/** Slack posts its events, and some gateways die between a commit and their answer. */
+	readonly isPosted?: boolean;
 }
 
 type Said = Omit<SaidThere, "chat"> & { readonly chat: ChannelRecord };
@@ -50,6 +54,7 @@ export class SlackWorld {
 		moves: 0,
 		edits: 0,
 		files: 0,
+		presses: 0,
 	};
 	readonly path: string;
 	/** How many are said in all. */
@@ -58,6 +63,9 @@ export class SlackWorld {
 	readonly peer: SlackPeer;
 	readonly #options: WorldOptions;
 	readonly #owner: Person;
+	readonly #presser: Presser;
+	readonly #dangers: string;
+	#port: number | undefined;
 	#calm = false;
 	#isWriting = false;
 
@@ -67,12 +75,16 @@ export class SlackWorld {
 		this.#owner = peer.user("Owner");
 		this.messages = options.messages;
 		this.path = options.bench.file("storm.db");
+		this.#dangers = options.bench.file("dangers");
+		this.#presser = new Presser(options.random);
 		for (let n = 0; n < options.chats; n++) this.places.push(this.#place(n));
 		peer.faults = (call) => this.#fault(call);
 	}
 
 	static async create(options: WorldOptions): Promise<SlackWorld> {
-		return new SlackWorld(options, await createSlackPeer({ ackMs: 3000, retryMs: RETRIES }));
+		const world = new SlackWorld(options, await createSlackPeer({ ackMs: 3000, retryMs: RETRIES }));
+		if (options.isPosted) world.#port = await freePort();
+		return world;
 	}
 
 	get isTaken(): boolean {
@@ -88,31 +100,36 @@ export class SlackWorld {
 				holds: ({ chatId }) => chatId === chat.id,
 				seen: this.peer.answers(chat).map(({ ts, text }) => ({ id: ts, text })),
 			})),
-			// Nobody asks for anything dangerous here.
-			done: [],
+			done: this.done(),
 			chatPart: 5,
-			shows: ({ plain }) => plain.trim(),
+			shows: ({ text }) => text.trim(),
 		};
 	}
 
 	/** One life of the gateway: killed after so many more calls of the Web API, or left to work everything off. */
 	async live(calls: number | null): Promise<"killed" | "drained"> {
 		const { peer } = this;
+		const port = this.#port;
 		const orders: Orders = {
 			platform: "slack",
 			path: this.path,
 			apiRoot: peer.apiRoot,
 			token: peer.botToken,
-			appToken: peer.appToken,
+			...(port === undefined
+				? { appToken: peer.appToken }
+				: { posted: { port, signingSecret: peer.signingSecret } }),
 			owner: this.#owner.id,
 			members: this.places.flatMap(({ people }) => people).map(({ id }) => id),
-			dangers: this.#options.bench.file("dangers"),
+			dangers: this.#dangers,
+			...(port !== undefined && calls !== null && this.#chance(0.5) && { commits: Math.ceil(calls / 10) }),
 		};
 		const child = this.#options.bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
 		const until = calls === null ? Number.POSITIVE_INFINITY : peer.calls.length + calls;
 		let isTold = false;
+		this.#presser.again();
 		const look = () => {
 			this.#write();
+			if (!isTold) this.#press(this.#pick(this.places));
 			if (peer.calls.length >= until || (calls !== null && this.isTaken)) child.kill("SIGKILL");
 			if (isTold || calls !== null || !this.isTaken) return;
 			isTold = true;
@@ -137,6 +154,20 @@ export class SlackWorld {
 	/** From now on nothing breaks. */
 	calm(): void {
 		this.#calm = true;
+	}
+
+	/** The dangerous things that were done. */
+	done(): readonly string[] {
+		return existsSync(this.#dangers) ? readFileSync(this.#dangers, "utf8").trim().split("\n") : [];
+	}
+
+	/** The owner presses what is open there. */
+	#press({ chat }: Place): void {
+		for (const { ts, buttons } of this.peer.answers(chat))
+			this.#presser.press(`${chat.id} ${ts}`, buttons, (button) =>
+				this.peer.press(this.#owner, chat, ts, button),
+			);
+		this.counts.presses = this.#presser.count;
 	}
 
 	#place(n: number): Place {
@@ -196,7 +227,8 @@ export class SlackWorld {
 			this.counts.files += files.length;
 			return;
 		}
-		const text = part < 0.3 ? `slow ${name}` : name;
+		const kind = part < 0.3 ? "slow " : part < 0.38 && call !== "" ? "danger " : "";
+		const text = `${kind}${name}`;
 		const id = this.peer.say(by, chat, `${call}${text}`, in_);
 		this.said.push({ chat, id, kind: "words", text });
 		if (!this.#chance(0.1)) return;
@@ -241,10 +273,18 @@ export class SlackWorld {
 				if (report.say === "duplicate") this.counts.duplicates++;
 				if (report.say === "drained") isDrained = true;
 				if (report.say === "log") this.logs.push(report.message);
+				if (report.say === "started") await this.#subscribe();
 			}
 			return { isDrained, ...(await closed) };
 		};
 		return read();
+	}
+
+	/** Slack tries the address before it posts there. */
+	async #subscribe(): Promise<void> {
+		if (this.#port === undefined || this.peer.sockets.requestUrl !== null) return;
+		// A gateway that died meanwhile answers nothing: the next one is tried.
+		await this.peer.subscribe(postedTo(this.#port)).catch(() => false);
 	}
 
 	#untaken(): number {

@@ -11,7 +11,8 @@ import {
 	type Fault,
 	type TelegramPeer,
 } from "../../peers/telegram/index.ts";
-import { DRAIN, type Orders, type Report } from "./scene.ts";
+import { Presser } from "./presser.ts";
+import { DRAIN, freePort, type Orders, type Report } from "./scene.ts";
 import type { Judged } from "./verdict.ts";
 
 /** So many messages may wait at Telegram before people write on. */
@@ -42,6 +43,8 @@ interface WorldOptions {
 	readonly random: () => number;
 	readonly messages: number;
 	readonly chats: number;
+	/** Telegram posts its updates, and some gateways die between a commit and their answer. */
+	readonly isPosted?: boolean;
 }
 
 export class World {
@@ -67,6 +70,8 @@ export class World {
 	readonly places: Place[] = [];
 	readonly peer: TelegramPeer;
 	readonly #options: WorldOptions;
+	readonly #presser: Presser;
+	#port: number | undefined;
 	#calm = false;
 
 	private constructor(options: WorldOptions, peer: TelegramPeer) {
@@ -74,13 +79,16 @@ export class World {
 		this.peer = peer;
 		this.path = options.bench.file("storm.db");
 		this.dangers = options.bench.file("dangers");
+		this.#presser = new Presser(options.random);
 		this.owner = peer.user("Owner");
 		for (let n = 0; n < options.chats; n++) this.places.push(this.#place(n));
 		peer.faults = (call) => this.#fault(call);
 	}
 
 	static async create(options: WorldOptions): Promise<World> {
-		return new World(options, await createTelegramPeer());
+		const world = new World(options, await createTelegramPeer());
+		if (options.isPosted) world.#port = await freePort();
+		return world;
 	}
 
 	get isTaken(): boolean {
@@ -94,7 +102,18 @@ export class World {
 		const { path, dangers } = this;
 		const { apiRoot, bot } = this.peer;
 		const owner = String(this.owner.id);
-		const orders: Orders = { platform: "telegram", path, dangers, apiRoot, token: bot.token, owner, members };
+		const port = this.#port;
+		const orders: Orders = {
+			platform: "telegram",
+			path,
+			dangers,
+			apiRoot,
+			token: bot.token,
+			owner,
+			members,
+			...(port !== undefined && { posted: { port } }),
+			...(port !== undefined && calls !== null && this.#chance(0.5) && { commits: Math.ceil(calls / 10) }),
+		};
 		const child = bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
 		const until = calls === null ? Number.POSITIVE_INFINITY : this.peer.calls.length + calls;
 		let isTold = false;
@@ -148,23 +167,14 @@ export class World {
 		while (this.said.length < this.#options.messages) this.#say();
 	}
 
-	/** The owner presses what is open there, now and then twice at once or both buttons. */
+	/** The owner presses what is open there. */
 	#press({ chat }: Place): void {
-		for (const { id, buttons } of this.peer.answers(chat)) {
-			const [approve, deny] = buttons.flat();
-			const name = `${chat.key} ${id}`;
-			if (!approve || !deny || this.#pressed.has(name)) continue;
-			this.#pressed.add(name);
-			const pressed = this.#chance(0.7) ? [approve] : [deny];
-			if (this.#chance(0.3)) pressed.push(this.#pick([approve, deny]));
-			for (const button of pressed) {
-				this.counts.presses++;
-				// What is shown for it may be lost with a kill.
-				void this.peer.press(this.owner, chat, id, button.id);
-			}
-		}
+		for (const { id, buttons } of this.peer.answers(chat))
+			this.#presser.press(`${chat.key} ${id}`, buttons.flat(), (button) =>
+				this.peer.press(this.owner, chat, id, button),
+			);
+		this.counts.presses = this.#presser.count;
 	}
-	readonly #pressed = new Set<string>();
 
 	/** From now on nothing breaks. */
 	calm(): void {

@@ -6,6 +6,7 @@ import {
 	type BotAccount,
 	type ChannelRecord,
 	CONTENT_FLAG,
+	memberJson,
 	mentionsIn,
 	type NewMessage,
 	type SentFile,
@@ -40,6 +41,7 @@ const ROUTES: readonly (readonly [string, RegExp, Handler])[] = [
 	["GET", /^\/applications\/(\d+)\/commands$/, ({ bot }) => bot.commands],
 	["PUT", /^\/applications\/(\d+)\/commands$/, setCommands],
 	["GET", /^\/channels\/(\d+)$/, (call) => call.world.channelJson(channelOf(call))],
+	["GET", /^\/guilds\/(\d+)\/members\/(\d+)$/, member],
 	["POST", /^\/channels\/(\d+)\/typing$/, typing],
 	["GET", /^\/channels\/(\d+)\/messages$/, history],
 	["GET", /^\/channels\/(\d+)\/messages\/(\d+)$/, one],
@@ -88,6 +90,14 @@ function application({ bot }: RestCall): unknown {
 		flags: bot.mayReadContent ? CONTENT_FLAG : 0,
 		bot: userJson(bot),
 	};
+}
+
+function member({ world, bot, at: [guild, user = ""] }: RestCall): unknown {
+	const found = world.guilds.find(({ id, bots }) => id === guild && bots.has(bot));
+	if (!found) throw new ApiError(404, 10004, "Unknown Guild");
+	const person = world.named(user);
+	if (!person) throw new ApiError(404, 10007, "Unknown Member");
+	return { ...memberJson(person), user: userJson(person) };
 }
 
 function openDm({ world, bot, body }: RestCall): unknown {

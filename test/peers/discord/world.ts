@@ -25,6 +25,8 @@ export interface Person {
 	readonly id: string;
 	readonly name: string;
 	readonly isBot: boolean;
+	/** In every server; left out, none. */
+	roles?: readonly string[];
 }
 
 export interface BotAccount extends Person {
@@ -332,7 +334,7 @@ export class World {
 			tts: false,
 			mention_everyone: message.pings.includes("everyone"),
 			mentions: message.pings.flatMap((id) => {
-				const who = this.#named(id);
+				const who = this.named(id);
 				return who ? [userJson(who)] : [];
 			}),
 			mention_roles: [],
@@ -434,7 +436,7 @@ export class World {
 		};
 	}
 
-	#named(id: string): Person | undefined {
+	named(id: string): Person | undefined {
 		const bot = this.bots.find((one) => one.id === id);
 		if (bot) return bot;
 		for (const { messages, people } of this.channels.values()) {
@@ -518,10 +520,10 @@ export function userJson({ id, name, isBot }: Person): Record<string, unknown> {
 	};
 }
 
-export function memberJson(_person: Person): Record<string, unknown> {
+export function memberJson({ roles = [] }: Person): Record<string, unknown> {
 	return {
 		nick: null,
-		roles: [],
+		roles,
 		joined_at: "2026-01-01T00:00:00.000Z",
 		deaf: false,
 		mute: false,

@@ -286,6 +286,7 @@ function textOf({ text, blocks = [] }: SlackMessage): string {
 }
 
 function isOf({ event }: Readonly<Record<string, unknown>>, channel: string, ts: string): boolean {
-	const { type, subtype, channel: in_, ts: of } = event as Record<string, unknown>;
+	// A press has no event.
+	const { type, subtype, channel: in_, ts: of } = (event ?? {}) as Record<string, unknown>;
 	return type === "message" && subtype !== "message_changed" && in_ === channel && of === ts;
 }

@@ -85,7 +85,7 @@ export const texts = {
 			"Every message is saved before it is answered. Close the page or stop Keryx, and continue later.",
 		seeTheMessageLimit: "See the message limit",
 		inVeryLongSessionsThe:
-			"In very long sessions the model loses track. So a session ends at session_reset.max_messages messages, and the next one starts with a summary. The gauge above the chat shows how many are left, and so does /status.",
+			"In very long sessions the model loses track. So a session ends after a set number of messages, and the next one starts with a summary. The gauge above the chat shows how many are left, and so does /status.",
 		approveAnAction: "Approve an action",
 		theAgentAsksBeforeIt:
 			"The agent asks before it does anything dangerous. This command deletes a folder that does not exist. Approve or deny it in the chat.",

@@ -13,29 +13,36 @@ const WHERE: Readonly<Record<string, string>> = {
 	slack: texts.add.onApiSlackComApps,
 };
 
-/** Where the second one comes from. */
-const WHERE_APP = texts.add.onTheSameSiteUnder;
+/** The platform can post what it has to an address; by default Keryx connects to the platform. */
+const CAN_POST: ReadonlySet<string> = new Set(["telegram", "slack"]);
 
 /** The token is known to this form alone, and gone when it is left. */
 export function useChannelForm() {
 	const { data: known } = useApi("channelPlatforms", {});
 	const [platform, setPlatform] = useState("telegram");
 	const [token, setToken] = useState("");
-	const [appToken, setAppToken] = useState("");
+	const [second, setSecond] = useState("");
+	const [isPosted, setIsPosted] = useState(false);
+	const [webhook, setWebhook] = useState<string | null>(null);
 	const [account, setAccount] = useState("");
 	const [address, setAddress] = useState("");
 	const form = useId();
-	const needsApp = known?.app_token.includes(platform) ?? false;
-	const isComplete = token.trim() !== "" && (!needsApp || appToken.trim() !== "");
+	const needsSecond = known?.app_token.includes(platform) ?? false;
+	const posts = isPosted && CAN_POST.has(platform);
+	const needsAddress = posts && !needsSecond;
+	const publicAddress = (webhook ?? known?.public_url ?? "").trim();
+	const isComplete =
+		token.trim() !== "" && (!needsSecond || second.trim() !== "") && (!needsAddress || publicAddress !== "");
 	const { mutate, data, isPending, error } = useMutation({
 		mutationFn: () => {
-			const second = account.trim();
+			const name = account.trim();
 			return api.addChannel({
 				platform,
 				token: token.trim(),
-				...(needsApp && { app_token: appToken.trim() }),
+				...(needsSecond && { [posts ? "signing_secret" : "app_token"]: second.trim() }),
+				...(needsAddress && { webhook_url: publicAddress }),
 				...(address.trim() !== "" && { api_root: address.trim() }),
-				...(second !== "" && { account: second, name: `${platform}-${second.toLowerCase()}` }),
+				...(name !== "" && { account: name, name: `${platform}-${name.toLowerCase()}` }),
 			});
 		},
 		gcTime: 0,
@@ -69,25 +76,59 @@ export function useChannelForm() {
 					/>
 				)}
 			</Field>
-			{needsApp && (
-				<Field label={texts.add.appLevelToken} about={WHERE_APP}>
+			{needsSecond && (
+				<Field
+					key={posts ? "signing secret" : "app token"}
+					label={posts ? texts.add.signingSecret : texts.add.appLevelToken}
+					about={posts ? texts.add.onTheSameSiteSigningSecret : texts.add.onTheSameSiteUnder}
+				>
 					{(id) => (
 						<Input
 							id={id}
 							type="password"
-							value={appToken}
+							value={second}
 							autoComplete="off"
 							spellCheck={false}
-							onChange={({ target }) => setAppToken(target.value)}
+							onChange={({ target }) => setSecond(target.value)}
 						/>
 					)}
 				</Field>
 			)}
 			<details>
 				<summary className="w-fit cursor-pointer rounded-xs text-sm text-ink-2">
-					{texts.add.aSecondBotOrAnother}
+					{texts.add.moreOptions}
 				</summary>
 				<div className="mt-2 flex flex-col gap-3">
+					{CAN_POST.has(platform) && (
+						<Field label={texts.add.howMessagesArrive} about={texts.add.onlyIfOthersReachKeryx}>
+							{(id) => (
+								<Select
+									id={id}
+									value={posts ? "posted" : "asked"}
+									onChange={({ target }) => {
+										setIsPosted(target.value === "posted");
+										setSecond("");
+									}}
+								>
+									<option value="asked">{texts.add.keryxAsks(platformName(platform))}</option>
+									<option value="posted">{texts.add.itPosts(platformName(platform))}</option>
+								</Select>
+							)}
+						</Field>
+					)}
+					{needsAddress && (
+						<Field label={texts.add.publicAddress} about={texts.add.whereTelegramReachesKeryx}>
+							{(id) => (
+								<Input
+									id={id}
+									type="url"
+									value={webhook ?? known?.public_url ?? ""}
+									spellCheck={false}
+									onChange={({ target }) => setWebhook(target.value)}
+								/>
+							)}
+						</Field>
+					)}
 					<Field label={texts.add.account} about={texts.add.onlyForASecondBot}>
 						{(id) => (
 							<Input

@@ -1,34 +1,15 @@
 // The ways in and out for chats: whether each is there, what waits to be sent, and what nobody knows the end of.
 
-import { Plug, Plus } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useApi } from "../../api/index.ts";
 import { texts } from "../../texts/channels.ts";
-import {
-	Badge,
-	Button,
-	Empty,
-	ErrorState,
-	Page,
-	PlatformIcon,
-	platformName,
-	SkeletonRows,
-	type Tone,
-} from "../../ui/index.ts";
+import { Button, ErrorState, Page, SkeletonRows } from "../../ui/index.ts";
 import { AddChannel } from "./add.tsx";
-import { Age } from "./age.tsx";
+import { type Connection, ConnectionCard, isBuiltIn } from "./card.tsx";
 import { Pairings } from "./pairings.tsx";
 import { Unsettled } from "./unsettled.tsx";
 import { Waiting } from "./waiting.tsx";
-
-const STATES: Readonly<Record<string, { readonly name: string; readonly tone: Tone }>> = {
-	connected: { name: texts.view.connected, tone: "ok" },
-	starting: { name: texts.view.starting, tone: "accent" },
-	degraded: { name: texts.view.degraded, tone: "warn" },
-	down: { name: texts.view.down, tone: "danger" },
-	needs_attention: { name: texts.view.needsAttention, tone: "danger" },
-	stopped: { name: texts.view.stopped, tone: "danger" },
-};
 
 export function ChannelsView() {
 	const [adding, setAdding] = useState(false);
@@ -54,51 +35,20 @@ export function ChannelsView() {
 						<h2 id="channels-heading" className="sr-only">
 							{texts.view.connections}
 						</h2>
-						{data.channels.length === 0 && (
-							<Empty icon={<Plug size={24} />} title={texts.view.noChannelIsConnected}>
+						{data.channels.every(isBuiltIn) ? (
+							<p className="rounded-md border border-dashed px-4 py-3 text-ink-3">
+								<span className="font-semibold text-ink-2">{texts.view.noChannelIsConnected}.</span>{" "}
 								{texts.view.connectAChatPlatformAnd}
-							</Empty>
+							</p>
+						) : (
+							<Cards
+								{...data}
+								channels={data.channels.filter((one) => !isBuiltIn(one))}
+								readAt={dataUpdatedAt}
+							/>
 						)}
-						<ul className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-3">
-							{data.channels.map((channel) => {
-								const state = STATES[channel.state] ?? { name: channel.state, tone: "neutral" as const };
-								return (
-									<li
-										key={`${channel.platform} ${channel.account}`}
-										className="flex min-w-0 flex-col gap-2 rounded-md border px-4 py-3"
-									>
-										<p className="flex items-center gap-2">
-											<PlatformIcon platform={channel.platform} />
-											<span className="min-w-0 truncate font-semibold">{platformName(channel.platform)}</span>
-											{channel.account !== "" && (
-												<span className="min-w-0 truncate text-sm text-ink-3">{channel.account}</span>
-											)}
-											<span className="ml-auto">
-												<Badge tone={state.tone}>{state.name}</Badge>
-											</span>
-										</p>
-										<dl className="grid grid-cols-[minmax(0,1fr)_auto] gap-y-1 text-sm">
-											<dt className="text-ink-3">{texts.view.lastHeardFrom}</dt>
-											<dd className="text-right tabular-nums">
-												{channel.state === "connected" && channel.alive_at !== null ? (
-													texts.view.momentsAgo
-												) : (
-													<Age seconds={channel.age_seconds} readAt={dataUpdatedAt} at={channel.alive_at} />
-												)}
-											</dd>
-											<dt className="text-ink-3">{texts.view.waitingToBeSent}</dt>
-											<dd className="text-right tabular-nums">
-												{channel.pending}
-												{data.counted ? "" : texts.view.orMore}
-											</dd>
-										</dl>
-										{channel.detail !== null && (
-											<p className="break-words text-sm text-ink-2">{channel.detail}</p>
-										)}
-									</li>
-								);
-							})}
-						</ul>
+						<h3 className="mt-6 mb-2 font-semibold">{texts.view.builtIn}</h3>
+						<Cards {...data} channels={data.channels.filter(isBuiltIn)} readAt={dataUpdatedAt} />
 					</section>
 					<Pairings />
 					<Unsettled />
@@ -110,5 +60,23 @@ export function ChannelsView() {
 				<SkeletonRows />
 			)}
 		</Page>
+	);
+}
+
+function Cards({
+	channels,
+	counted,
+	readAt,
+}: {
+	readonly channels: readonly Connection[];
+	readonly counted: boolean;
+	readonly readAt: number;
+}) {
+	return (
+		<ul className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-3">
+			{channels.map((channel) => (
+				<ConnectionCard key={channel.name} channel={channel} readAt={readAt} isCounted={counted} />
+			))}
+		</ul>
 	);
 }
