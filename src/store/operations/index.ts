@@ -56,6 +56,7 @@ import { accept } from "./inbox/inbox.ts";
 import { buttonAt, pressButton } from "./inbox/presses.ts";
 import { activePlatforms, insights, namesOf } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
+import { liveEvents } from "./live-events.ts";
 import { callerFacts } from "./people/caller.ts";
 import { approvePairing, decidePairing, denyPairing, pairings } from "./people/pairings.ts";
 import { link } from "./people/principals.ts";
@@ -132,6 +133,7 @@ import {
 	session,
 	sessions,
 	transcript,
+	transcriptEnd,
 } from "./sessions/read-conversations.ts";
 import {
 	deleteConversation,
@@ -299,6 +301,7 @@ export const reads = {
 	messages,
 	message,
 	transcript,
+	transcriptEnd,
 	limits,
 	blob,
 	inboxItem,
@@ -330,6 +333,7 @@ export const reads = {
 	namesOf,
 	activePlatforms,
 	events,
+	liveEvents,
 	exportPrincipals,
 	exportConversations,
 	exportHead,
