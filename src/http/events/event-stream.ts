@@ -1,6 +1,6 @@
 // Server-sent events on their way out.
 import { toKeryxError } from "../errors.ts";
-import { sse } from "./frame-text.ts";
+import { sse } from "./frame.ts";
 
 const HEARTBEAT_MS = 15_000;
 /** A reader that has taken nothing for so many beats has hung: it is cut off, and may come back with its cursor. */

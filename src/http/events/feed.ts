@@ -6,7 +6,7 @@ import type { Delta, Gateway } from "../../gateway/index.ts";
 import { type LiveEvent, OPERATOR, type Scope, type Store } from "../../store/index.ts";
 import type { WireEvent } from "../schemas.ts";
 import { toWireDelivery, toWireEvent, toWireMessage } from "../wire.ts";
-import { textOf } from "./frame-text.ts";
+import { type Frame, textOf } from "./frame.ts";
 import { encode, type Filter, isLater, type Stretch, Tail } from "./tail.ts";
 
 const PAGE = 200;
@@ -16,14 +16,6 @@ const PAGE = 200;
  */
 const PAUSES_MS = [20, 80] as const;
 const PAUSE_SHARE = 4;
-
-export type Frame =
-	| { readonly kind: "event"; readonly event: WireEvent }
-	| { readonly kind: "delta"; readonly delta: Delta }
-	/** Where the log ended when following began: what to go on from if nothing comes before a cut. */
-	| { readonly kind: "hello"; readonly cursor: string }
-	/** The cursor is too old: read the state anew, and go on from this one. */
-	| { readonly kind: "resync"; readonly cursor: string };
 
 export interface FollowOptions extends Filter {
 	readonly scope: Scope;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { conversationId } from "../../domain/index.ts";
 import type { WireEvent } from "../schemas.ts";
-import type { Frame } from "./feed.ts";
+import type { Frame } from "./frame.ts";
 import { Tail } from "./tail.ts";
 
 const [HERE, THERE] = [conversationId("here"), conversationId("there")];

@@ -2,8 +2,7 @@
 // once. Followers with the same filter at the same place get the very same bytes.
 import type { ConversationId } from "../../domain/index.ts";
 import { withoutNames } from "../../secrets/index.ts";
-import type { Frame } from "./feed.ts";
-import { textOf } from "./frame-text.ts";
+import { type Frame, textOf } from "./frame.ts";
 
 /** Kept for followers who keep up, in characters. An older place is read from the log. */
 const KEPT = 4 * 1024 * 1024;

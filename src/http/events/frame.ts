@@ -1,5 +1,14 @@
-// A frame in the words of server-sent events.
-import type { Frame } from "./feed.ts";
+// What a follower is told, and each of it in the words of server-sent events.
+import type { Delta } from "../../gateway/index.ts";
+import type { WireEvent } from "../schemas.ts";
+
+export type Frame =
+	| { readonly kind: "event"; readonly event: WireEvent }
+	| { readonly kind: "delta"; readonly delta: Delta }
+	/** Where the log ended when following began: what to go on from if nothing comes before a cut. */
+	| { readonly kind: "hello"; readonly cursor: string }
+	/** The cursor is too old: read the state anew, and go on from this one. */
+	| { readonly kind: "resync"; readonly cursor: string };
 
 export function textOf(frame: Frame): string {
 	if (frame.kind === "event") {
