@@ -15,7 +15,7 @@ const SERVER = fileURLToPath(new URL("./confirmations-server.ts", import.meta.ur
 const AT_ONCE = 32;
 const SAMPLE_MS = 2500;
 const SAMPLES = 5;
-const BAR = 0.5;
+const BAR = 0.6;
 
 interface Server {
 	readonly process: ChildProcess;

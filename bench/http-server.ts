@@ -1,10 +1,11 @@
 // One of the two servers that are compared, in a process of its own: `keryx` or `bare`. Sends its port, and Keryx a link that logs a
-// browser in. Keryx says something when told to, and tells when that was committed.
+// browser in. Keryx says something when told to, and tells when that was committed; or it tells what it has used.
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import { createAdaptorServer } from "@hono/node-server";
 import Database from "better-sqlite3";
 import { Hono } from "hono";
@@ -20,6 +21,8 @@ import { createTools } from "../src/tools/index.ts";
 const PAGE = fileURLToPath(new URL("../dist/web", import.meta.url));
 
 const [which, folder = "", secret = ""] = process.argv.slice(2);
+// As the command does for a gateway: what that costs is to be seen here.
+if (which === "keryx") setFlagsFromString("--optimize-for-size");
 process.send?.(which === "keryx" ? await keryx() : { port: await bare() });
 
 /** Everything that Keryx does, with an agent that answers at once. */
@@ -63,9 +66,19 @@ async function keryx(): Promise<{ readonly port: number; readonly login: string 
 		now: Date.now,
 		...(existsSync(PAGE) && { page: PAGE }),
 	});
-	process.on("message", ({ say }: { say: string }) => void speak(store, gateway, say));
+	process.on("message", ({ say }: { say?: string }) => {
+		if (say !== undefined) return void speak(store, gateway, say);
+		const { user, system } = process.cpuUsage();
+		process.send?.({ cpu: user + system, rss: process.memoryUsage.rss() } satisfies Usage);
+	});
 	const { port } = await serveOnPort(api, { host: "127.0.0.1", port: 0 });
 	return { port, login: `http://127.0.0.1:${port}${api.loginPath()}` };
+}
+
+/** What the process, with all its threads, has used so far: microseconds, and bytes. */
+export interface Usage {
+	readonly cpu: number;
+	readonly rss: number;
 }
 
 async function speak(store: Store, gateway: Gateway, text: string): Promise<void> {

@@ -13,6 +13,7 @@ import { NO_SECRETS, openStore, systemIds } from "../src/store/index.ts";
 import { addConversations } from "./gateway-data.ts";
 import { atLeast, atMost, measured, median, type Row } from "./harness.ts";
 import { fanOut } from "./http-events.ts";
+import { besideFollowers } from "./http-followers.ts";
 
 const SERVER = fileURLToPath(new URL("./http-server.ts", import.meta.url));
 const CONVERSATIONS = 10_000;
@@ -21,7 +22,7 @@ const CONNECTIONS = 32;
 const SAMPLES = 5;
 const SAMPLE_SECONDS = 3;
 const LIST_BAR = 0.35;
-const INBOUND_BAR = 0.2;
+const INBOUND_BAR = 0.35;
 const FOLLOWERS = 200;
 const FAN_OUT_BAR_MS = 100;
 
@@ -42,11 +43,13 @@ export async function measureHttp(): Promise<Row[]> {
 	try {
 		const lists = await beside(bare, keryx, list);
 		const inbound = await beside(bare, keryx, send);
+		const followed = await besideFollowers(keryx, send);
 		const { p50, p95 } = await fanOut(keryx, FOLLOWERS);
 		const followers = `from commit to each of ${FOLLOWERS} followers`;
 		return [
 			...rowsOf(`list of 50 among ${CONVERSATIONS.toLocaleString("en")} conversations`, lists, LIST_BAR),
 			...rowsOf("inbound message, durable", inbound, INBOUND_BAR),
+			...followed,
 			measured(`event, ${followers}, p50`, p50, "ms"),
 			atMost(FAN_OUT_BAR_MS, measured(`event, ${followers}, p95`, p95, "ms")),
 		];

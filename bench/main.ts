@@ -12,11 +12,13 @@ const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Pr
 	confirmations: async () => (await import("./confirmations.ts")).measureConfirmations(),
 	checkpoints: async () => (await import("./checkpoints.ts")).measureCheckpoints(),
 	gateway: async (options) => (await import("./gateway.ts")).measureGateway(options),
+	memory: async () => (await import("./memory.ts")).measureMemory(),
 	channels: async () => (await import("./channels.ts")).measureChannels(),
 	http: async () => (await import("./http.ts")).measureHttp(),
 	page: async () => (await import("./page.ts")).measurePage(),
 	processes: async () => (await import("./processes.ts")).measureProcesses(),
 	schedule: async () => (await import("./schedule.ts")).measureSchedule(),
+	start: async () => (await import("./start.ts")).measureStart(),
 	walls: async () => (await import("./walls.ts")).measureWalls(),
 };
 

@@ -1,6 +1,7 @@
 // Which version runs. An update leaves its version in the home, and a note that this package, as it was installed then, should run it.
 // Where another package was installed since, that is newer, and runs itself. A clone of the repository always runs itself.
 import { existsSync, readFileSync } from "node:fs";
+import module from "node:module";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -8,6 +9,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const own = dirname(dirname(fileURLToPath(import.meta.url)));
 const words = process.argv.slice(2);
 const { main, root } = await chosen();
+// Compiled code is kept for the next start, in Keryx's own home: whoever can write it can run code here, and no program of the agent
+// reaches the home. Only where there is one: a command that just looks makes none.
+const home = resolve(process.env.KERYX_HOME || join(homedir(), ".keryx"));
+if (existsSync(home)) module.enableCompileCache(join(home, "compiled"));
 await import(pathToFileURL(join(root, main)).href);
 
 async function chosen() {

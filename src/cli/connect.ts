@@ -1,21 +1,18 @@
 // Reaching Keryx: the one that runs, over its socket; where none runs, the store itself, through the same API in this process.
 
-import { type Home, homeAt, readOperatorSecret } from "../app/home.ts";
+import { homeAt, readOperatorSecret } from "../app/home.ts";
 import { type Config, keryxHome } from "../config/index.ts";
-import { KeryxError } from "../errors.ts";
 import {
 	apiTransport,
 	type Client,
 	createClient,
-	type Patience,
 	socketTransport,
 	type TransportOptions,
 } from "../http/client/index.ts";
-import { ownerOf } from "../store/index.ts";
 import { type CliContext, openConfig } from "./context.ts";
 import { explained, insideKeryx } from "./inside.ts";
 import type { Output } from "./io/output.ts";
-import { texts } from "./texts.ts";
+import { type HomePaths, isNobodyThere, patienceWith } from "./patience.ts";
 
 export interface Connection {
 	readonly client: Client;
@@ -44,37 +41,6 @@ export async function connect(context: CliContext, need: "read" | "change" | "ru
 	};
 }
 
-/** Where somebody may listen, and whose store that is. */
-type HomePaths = Pick<Home, "socketPath" | "storePath">;
-
-const CONNECT_MS = 5000;
-const SILENCE_MS = 30_000;
-
-/** How long a command waits for the Keryx that runs there; the error names its process. */
-export function patienceWith(
-	{ timeoutMs }: Pick<CliContext, "timeoutMs">,
-	{ storePath }: HomePaths,
-): Patience {
-	return {
-		connectMs: CONNECT_MS,
-		silenceMs: timeoutMs?.() ?? SILENCE_MS,
-		givenUp: (waitedMs) => {
-			const who = ownerIn(storePath);
-			return new KeryxError("gateway.silent", texts.connect.silent(who, Math.round(waitedMs / 1000)));
-		},
-	};
-}
-
-function ownerIn(storePath: string): string {
-	try {
-		const owner = ownerOf(storePath);
-		return owner === null ? texts.connect.listening : texts.connect.running(owner);
-	} catch {
-		// It is for the message only.
-		return texts.connect.listening;
-	}
-}
-
 /** A client of the Keryx that runs in this home, or of whoever else answers on such a socket; or null. */
 export async function running(
 	context: CliContext,
@@ -98,12 +64,6 @@ export async function running(
 export function asOperator(context: CliContext): TransportOptions {
 	if (insideKeryx(context) !== null) return { via: "cli" };
 	return { bearer: readOperatorSecret(homeAt(keryxHome(context.env))), via: "cli" };
-}
-
-/** No socket, one that its owner has left behind, or a path that is too long for any. */
-function isNobodyThere(error: unknown): boolean {
-	const { code } = error as NodeJS.ErrnoException;
-	return ["ENOENT", "ECONNREFUSED", "ECONNRESET", "EINVAL"].includes(code ?? "");
 }
 
 export async function withConnection<Result>(

@@ -1,6 +1,7 @@
 // The program and what `--help` says about it. Only the command that is asked for is loaded, with all that it uses; of the others the
 // list below says enough for the help.
 
+import { setFlagsFromString } from "node:v8";
 import { Command, Help } from "commander";
 import { version, versionWithCommit } from "../app/version.ts";
 import { KERYX } from "../called.ts";
@@ -35,6 +36,8 @@ export async function runProgram(given: CliContext, words: readonly string[]): P
 		.allowExcessArguments()
 		.action(async (_options, command: Command) => {
 			await refuseUnknown(command);
+			// It runs for weeks beside other programs: its heap is collected before it is let grow.
+			setFlagsFromString("--optimize-for-size");
 			const { runGateway } = await import("./commands/run.ts");
 			return runGateway(context);
 		});

@@ -7,6 +7,7 @@ export { APP_TOKEN_PLATFORMS, CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CL
 export { editConfig, writeConfig, writtenValue } from "./edit.ts";
 export { EDITABLE_SETTINGS, type EditableSetting } from "./editable.ts";
 export { configFrom, givenView } from "./given.ts";
+export { keryxHome } from "./home.ts";
 export { listKeys } from "./keys.ts";
 export { LiveConfig } from "./live.ts";
 export {
@@ -14,7 +15,6 @@ export {
 	type ConfigEntry,
 	checkConfig,
 	type Environment,
-	keryxHome,
 	type LoadedConfig,
 	type LoadOptions,
 	loadConfig,

@@ -1,7 +1,6 @@
 // Puts defaults, file and environment together. One pass finds every problem, and each value keeps its origin.
 import { existsSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createSecrets, type Secrets, SHORTEST_HIDDEN } from "../secrets/index.ts";
 import { readDocument } from "./document.ts";
 import { readEnvironment } from "./environment.ts";
@@ -52,11 +51,6 @@ export interface ConfigCheck {
 	readonly secrets: ReadonlyMap<string, string>;
 	/** Present exactly when there is no problem. */
 	readonly config: LoadedConfig | undefined;
-}
-
-/** Where Keryx keeps everything: KERYX_HOME, else .keryx in the user's home. */
-export function keryxHome(env: Environment): string {
-	return resolve(env.KERYX_HOME || join(homedir(), ".keryx"));
 }
 
 /** The configuration, or an error that lists every problem with its place. */

@@ -22,7 +22,15 @@ import { type EndpointName, endpoints } from "./endpoints.ts";
 import { Access, cookieName, type Entrance, isSecure, pageKeyOf, type Visitor } from "./entry/auth.ts";
 import { addChannelEvents } from "./entry/channel-events.ts";
 import { createFront } from "./entry/front.ts";
-import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./entry/guards.ts";
+import {
+	assertDeclaredSize,
+	assertOwnPage,
+	assertSound,
+	hasDeclaredSize,
+	isJson,
+	Rates,
+	tooLarge,
+} from "./entry/guards.ts";
 import { htmlPage } from "./entry/html.ts";
 import { acceptsHtml, addPage, isForDiagrams, loadPage } from "./entry/page.ts";
 import { isPerson, mayPersonCall } from "./entry/people.ts";
@@ -132,7 +140,9 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 				visitor,
 				entrance: c.env.entrance.kind,
 				page: page && pageAddress(c, host),
-				signal: AbortSignal.any([c.req.raw.signal, closing.signal]),
+				get signal() {
+					return AbortSignal.any([c.req.raw.signal, closing.signal]);
+				},
 				assertMayDecide: async (asked, grant) => {
 					if (!visitor || !isPerson(visitor)) return;
 					const { role, principal } = visitor;
@@ -145,12 +155,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	addWebhooks(app, host, { limit, rates });
 	addMcp(app, host, rates, (request) => api.fetch(request));
 	app.use("*", assertMayCall(host, { limit, rates, health }));
-	const limited = bodyLimit({
-		maxSize: limit,
-		onError: () => {
-			throw tooLarge(limit);
-		},
-	});
+	const limited = limitedTo(limit);
 	for (const name of Object.keys(endpoints) as EndpointName[]) {
 		const spec: Endpoint = endpoints[name];
 		if (ASK_FOR_PROOF.has(name)) app.on(spec.method, colonPath(spec.path), assertProof(host));
@@ -162,7 +167,6 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 				...(spec.body ? (c.req.valid("json" as never) as object) : {}),
 			};
 			const handle = handlers[name] as (input: object, call: object) => Promise<object>;
-			const signal = AbortSignal.any([c.req.raw.signal, closing.signal]);
 			// A stranger does not get this far.
 			const visitor = c.get("visitor") as Visitor;
 			return c.json(
@@ -174,7 +178,10 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 					visitor,
 					scope: scopeOf(visitor),
 					profile: prefixedProfile(c, host),
-					signal,
+					// Asking for the request's own signal makes the server put a whole Request together, as long as all else it does.
+					get signal() {
+						return AbortSignal.any([c.req.raw.signal, closing.signal]);
+					},
 				}),
 				spec.status as 200,
 			);
@@ -239,7 +246,7 @@ async function harmless(c: Context, next: () => Promise<void>): Promise<void> {
 async function withoutSecretNames(c: Context<AppEnvironment>, next: () => Promise<void>): Promise<void> {
 	await next();
 	const visitor = c.get("visitor");
-	if (!visitor || visitor.role === "operator" || !c.res.body) return;
+	if (!visitor || visitor.role === "operator" || c.get("isNameless") || !c.res.body) return;
 	const { status, headers } = c.res;
 	const type = headers.get("content-type") ?? "";
 	if (/^application\/json\b/.test(type)) {
@@ -425,6 +432,22 @@ function routeOf(name: EndpointName, { method, path, about, status, params, quer
 			default: { description: "what is wrong", content: { "application/json": { schema: error } } },
 		},
 	});
+}
+
+/** A body of a declared size is not counted: the server takes no more than that, and hands it over at once. */
+function limitedTo(limit: number) {
+	const counted = bodyLimit({
+		maxSize: limit,
+		onError: () => {
+			throw tooLarge(limit);
+		},
+	});
+	return async (c: Context, next: () => Promise<void>): Promise<Response | undefined> => {
+		if (!hasDeclaredSize(c.req.raw.headers)) return (await counted(c, next)) ?? undefined;
+		assertDeclaredSize(c.req.raw, limit);
+		await next();
+		return undefined;
+	};
 }
 
 /** A body of another kind would be passed over in silence. */

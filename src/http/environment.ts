@@ -4,9 +4,17 @@ import type { Context } from "hono";
 import type { Entrance, Visitor } from "./entry/auth.ts";
 
 export interface AppEnvironment {
-	Bindings: { readonly entrance: Entrance };
-	/** Null for a stranger. */
-	Variables: { visitor: Visitor | null };
+	Bindings: {
+		readonly entrance: Entrance;
+		/** The server's answer; left out within the process. */
+		readonly outgoing?: { destroy(): void };
+	};
+	Variables: {
+		/** Null for a stranger. */
+		visitor: Visitor | null;
+		/** Names of secrets were left out already where the answer was made. */
+		isNameless?: boolean;
+	};
 }
 
 /** The address under which the caller reached this server, as far as it is known. */

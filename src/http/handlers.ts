@@ -115,8 +115,8 @@ export const handlers: HandlersOf<Endpoints> = {
 		return { messages: rows.map(toWireMessage) };
 	},
 	transcript: async ({ session, limit }, { host, scope }) => {
-		const shown = (await host.store.transcript({ scope, session })).filter((row) => !row.hidden);
-		return { messages: shown.slice(-limit).map(toWireMessage), more: shown.length > limit };
+		const { messages, more } = await host.store.transcriptEnd({ scope, session, limit });
+		return { messages: messages.map(toWireMessage), more };
 	},
 	search: async ({ q, limit, conversation, platform, role, from, to, cursor }, { host, scope }) => {
 		const { hits, total, next } = await host.store.search({

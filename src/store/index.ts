@@ -44,6 +44,7 @@ export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";
 export type { Send } from "./operations/deliveries/sends.ts";
 export type { Pressed } from "./operations/inbox/presses.ts";
+export type { LiveEvent } from "./operations/live-events.ts";
 export { type PairingDecision, type PairingRef, pairingNoticeId } from "./operations/people/pairings.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { SpeakerFacts } from "./operations/read-work.ts";

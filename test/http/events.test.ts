@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ConversationId } from "../../src/domain/index.ts";
 import {
+	apiTransport,
 	type Client,
+	createApi,
 	createClient,
 	type Followed,
 	serveOnSocket,
@@ -207,6 +209,30 @@ describe("events over the socket", () => {
 				.slice(-20)
 				.map(({ id }) => id),
 		).toEqual(messages.slice(-20).map(({ id }) => id));
+	});
+
+	test("what is new is read once for all followers, however many there are", async () => {
+		const FOLLOWERS = 30;
+		const keryx = await serve();
+		ends.push(() => keryx.close());
+		let reads = 0;
+		const liveEvents: typeof keryx.store.liveEvents = (args) => {
+			reads++;
+			return keryx.store.liveEvents(args);
+		};
+		const api = createApi({ ...keryx.host, store: { ...keryx.store, liveEvents } });
+		const client = createClient(apiTransport(api));
+		const { cursor } = await client.eventsAfter({ after: "now" });
+		reads = 0;
+		const following = Array.from({ length: FOLLOWERS }, () =>
+			collect(client, { after: cursor }, has("delivery.sent")),
+		);
+		// Each reads one page of the log when it comes, and the end of the log is found once.
+		await expect.poll(() => reads, { timeout: 30_000 }).toBe(FOLLOWERS + 1);
+		await keryx.say("hello");
+		const [first, ...others] = (await Promise.all(following)).map(typesOf);
+		for (const types of others) expect(types).toEqual(first);
+		expect(reads - (FOLLOWERS + 1)).toBeLessThan(FOLLOWERS);
 	});
 
 	test("a server that goes away and comes back is followed without a gap", async () => {

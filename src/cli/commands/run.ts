@@ -1,5 +1,6 @@
 // `keryx`: the gateway in this process, until it is told to stop. On a terminal one can talk to it.
 
+import { flushCompileCache } from "node:module";
 import { type Host, openHost } from "../../app/host.ts";
 import type { Config } from "../../config/index.ts";
 import { apiTransport, createClient } from "../../http/index.ts";
@@ -10,7 +11,6 @@ import { type CliContext, openConfig } from "../context.ts";
 import type { Output } from "../io/output.ts";
 import { atOnceIfToldAgain, untilTold } from "../io/until-told.ts";
 import { texts } from "../texts.ts";
-import { chat } from "./chat.ts";
 
 export async function runGateway(context: CliContext): Promise<void> {
 	const { config, output } = openConfig(context);
@@ -40,6 +40,8 @@ async function untilStopped(
 	});
 	if (process.stdin.isTTY === true && !context.json) {
 		tellWhere(host, output);
+		// Only somebody at a terminal can talk to it.
+		const { chat } = await import("./chat.ts");
 		const client = createClient(apiTransport(host.api, asOperator(context)));
 		const connection = { client, config, output, isRemote: false, close: () => host.close() };
 		try {
@@ -53,6 +55,8 @@ async function untilStopped(
 	// Who reads that it runs may stop it at once.
 	const stopAsked = untilTold();
 	output.line(texts.run.running(host.home.socketPath));
+	// One that is killed would leave nothing for the next start.
+	flushCompileCache();
 	tellWhere(host, output);
 	await Promise.race([stopAsked, askedForUpdate]);
 	atOnceIfToldAgain();

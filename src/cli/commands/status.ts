@@ -1,15 +1,15 @@
-// `keryx status`: whether Keryx runs in this home, and how it is doing. Only looks.
+// `keryx status`: whether Keryx runs in this home, and how it is doing. Only looks, also where the configuration is broken.
 
 import type { Command } from "commander";
 import { type Home, homeAt } from "../../app/home.ts";
 import { keryxHome } from "../../config/index.ts";
 import type { Answer } from "../../http/index.ts";
 import { ownerOf } from "../../store/index.ts";
-import { running } from "../connect.ts";
-import { type CliContext, openConfig } from "../context.ts";
-import type { Output } from "../io/output.ts";
+import type { CliContext } from "../context.ts";
+import { createOutput, type Output } from "../io/output.ts";
 import { EXIT } from "../io/report.ts";
 import { ago } from "../io/words.ts";
+import { healthIn } from "../patience.ts";
 import { texts } from "../texts.ts";
 
 export function addStatus(program: Command, context: CliContext): void {
@@ -24,14 +24,13 @@ export function addStatus(program: Command, context: CliContext): void {
 const EXAMPLES = texts.status.help;
 
 async function runStatus(context: CliContext): Promise<void> {
-	const { output } = openConfig(context);
+	const output = createOutput(context, { json: context.json });
 	const home = homeAt(keryxHome(context.env));
-	const client = await running(context, home);
-	if (!client) {
+	const health = await healthIn(context, home);
+	if (!health) {
 		context.exitWith(EXIT.failure);
 		return tellStopped(home, output);
 	}
-	const health = await client.health();
 	if (health.problem !== null) context.exitWith(EXIT.failure);
 	if (output.json) return output.value({ running: true, home: home.path, ...health });
 	output.line(texts.status.running(health.version, health.pid, ago(health.started_at, context.now())));

@@ -6,19 +6,25 @@ const WIDE =
 	/^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|^\p{Extended_Pictographic}\ufe0f|^[#*\d]\ufe0f\u20e3/u;
 const NOTHING = /^[\p{M}\p{Cf}]+$/u;
 
-const characters = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Made when a text first needs it: most commands print ASCII, and this takes longer than all else they do. */
+let characters: Intl.Segmenter | undefined;
+
+function segments(text: string): Intl.Segments {
+	characters ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+	return characters.segment(text);
+}
 
 /** The characters as a reader sees them. */
 export function graphemes(text: string): string[] {
 	if (ASCII.test(text)) return text.split("");
-	return Array.from(characters.segment(text), ({ segment }) => segment);
+	return Array.from(segments(text), ({ segment }) => segment);
 }
 
 /** Columns on a terminal: marks take none, East Asian letters and emoji two. */
 export function columns(text: string): number {
 	if (ASCII.test(text)) return text.length;
 	let count = 0;
-	for (const { segment } of characters.segment(text)) count += columnsOf(segment);
+	for (const { segment } of segments(text)) count += columnsOf(segment);
 	return count;
 }
 

@@ -1,11 +1,5 @@
 // The API for programs in TypeScript: one method per endpoint, typed by the same schemas the server checks with. Talks to a socket,
 // or to the app itself within a process.
-import {
-	type ClientRequest,
-	Agent as HttpAgent,
-	request as httpRequest,
-	type IncomingMessage,
-} from "node:http";
 import { KeryxError } from "../../errors.ts";
 import type { Api } from "../app.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -15,30 +9,14 @@ import type { WireDelta } from "../schemas.ts";
 import { event } from "../schemas.ts";
 import { type AskInput, type Asking, ask } from "./ask.ts";
 import { type ConfirmationCalls, confirmationCalls } from "./confirmations.ts";
-import { type Patience, watchSilence } from "./patience.ts";
+import { errorOf, headersOf, type Transport, type TransportOptions, textOf } from "./socket.ts";
 import type { CallingClient, Calls, Followed, FollowInput } from "./types.ts";
-
-/** How one request travels. */
-export type Transport = (request: {
-	readonly method: string;
-	readonly path: string;
-	readonly headers: Readonly<Record<string, string>>;
-	readonly body?: string | AsyncIterable<Uint8Array>;
-	readonly signal?: AbortSignal;
-}) => Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array> }>;
 
 export interface Client extends CallingClient {
 	/** Sends one message; its answer can be read while it is written, or as a whole. */
 	ask(input: AskInput): Promise<Asking>;
 	/** Ask for approval before an action, wait for the decision, use it once; or decide. */
 	readonly confirmations: ConfirmationCalls;
-}
-
-export interface TransportOptions {
-	/** A token, or the operator secret. */
-	readonly bearer?: string | undefined;
-	/** What the audit says of where it came from; heard only on the socket. */
-	readonly via?: "cli";
 }
 
 /** Between two attempts to connect again. */
@@ -92,28 +70,6 @@ function flatAnswer(text: string, status: number): Readonly<Record<string, unkno
 	}
 }
 
-/** To a Keryx that runs, over its socket. Without patience it waits for ever. */
-export function socketTransport(
-	socketPath: string,
-	options: TransportOptions & { readonly patience?: Patience } = {},
-): Transport {
-	const agent = new HttpAgent({ keepAlive: true });
-	const own = headersOf(options);
-	const { patience } = options;
-	return ({ method, path, headers, body, signal }) =>
-		new Promise((resolve, reject) => {
-			const sent: ClientRequest = httpRequest(
-				{ socketPath, agent, method, path, headers: { ...headers, ...own }, ...(signal && { signal }) },
-				(response: IncomingMessage) =>
-					resolve({ status: response.statusCode ?? 500, body: watched ? watched(response) : response }),
-			);
-			const watched = patience && watchSilence(sent, socketPath, patience);
-			sent.on("error", (cause) => reject(cause));
-			if (body === undefined || typeof body === "string") sent.end(body);
-			else pour(body, sent).catch((cause: unknown) => sent.destroy(cause as Error));
-		});
-}
-
 /** To an app in this process. */
 export function apiTransport(api: Pick<Api, "fetch">, options: TransportOptions = {}): Transport {
 	const own = headersOf(options);
@@ -129,13 +85,6 @@ export function apiTransport(api: Pick<Api, "fetch">, options: TransportOptions 
 		} as RequestInit);
 		const response = await api.fetch(request);
 		return { status: response.status, body: untilAborted(response.body, signal) };
-	};
-}
-
-function headersOf({ bearer, via }: TransportOptions): Readonly<Record<string, string>> {
-	return {
-		...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
-		...(via !== undefined && { "x-keryx-via": via }),
 	};
 }
 
@@ -226,33 +175,6 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 		const timer = setTimeout(done, ms);
 		signal.addEventListener("abort", done);
 	});
-}
-
-async function pour(from: AsyncIterable<Uint8Array>, to: ClientRequest): Promise<void> {
-	for await (const chunk of from)
-		if (!to.write(chunk)) await new Promise((resolve) => to.once("drain", resolve));
-	to.end();
-}
-
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
-	const chunks: Uint8Array[] = [];
-	for await (const chunk of body) chunks.push(chunk);
-	return Buffer.concat(chunks).toString("utf8");
-}
-
-/** The error as the server threw it: the same code, message and hint. */
-function errorOf(text: string, status: number): KeryxError {
-	try {
-		const { error } = JSON.parse(text) as {
-			error: { code: never; message: string; hint: string; field?: string };
-		};
-		return new KeryxError(error.code, error.message, {
-			hint: error.hint,
-			...(error.field !== undefined && { field: error.field }),
-		});
-	} catch (cause) {
-		return new KeryxError("internal", `Keryx answered ${status} without a reason`, { cause });
-	}
 }
 
 function queryOf(values: Readonly<Record<string, unknown>>): string {

@@ -1,15 +1,9 @@
 // The API's client without its server, for a program that only calls. How the API answers never comes in here.
 
 export type { AskAnswer, AskInput, Asking } from "./ask.ts";
-export {
-	apiTransport,
-	type Client,
-	createClient,
-	socketTransport,
-	type Transport,
-	type TransportOptions,
-} from "./client.ts";
+export { apiTransport, type Client, createClient } from "./client.ts";
 export { type ConfirmationCalls, type ConfirmCallInput, callConfirm } from "./confirmations.ts";
 export type { Patience } from "./patience.ts";
+export { readHealth, socketTransport, type Transport, type TransportOptions } from "./socket.ts";
 export { httpTransport } from "./transports.ts";
 export type { Followed } from "./types.ts";

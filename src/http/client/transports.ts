@@ -1,5 +1,5 @@
 // Over HTTP, wherever there is fetch: Node and other runtimes.
-import type { Transport, TransportOptions } from "./client.ts";
+import type { Transport, TransportOptions } from "./socket.ts";
 
 /** To a Keryx at an address, such as http://127.0.0.1:7717, with a token. */
 export function httpTransport(

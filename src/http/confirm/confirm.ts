@@ -96,7 +96,10 @@ export async function answerConfirm(c: Context, context: ConfirmContext): Promis
 		query: new URL(c.req.url).searchParams,
 		body: name === "POST" ? parsed(bytes, c.req.header("content-type")) : undefined,
 		page: context.page,
-		signal: context.signal,
+		// Made when a call waits; most do not.
+		get signal() {
+			return context.signal;
+		},
 		assertMayDecide: context.assertMayDecide,
 	});
 	return c.json(reply.body, reply.status as 200, { ...reply.headers });
@@ -235,9 +238,10 @@ function settled(status: ConfirmationStatus): Reply {
 	return { status: 409, body: { error: `it is already ${status}`, status } };
 }
 
-async function show({ confirmations, visitor, id, query, signal }: Call): Promise<Reply> {
+async function show(call: Call): Promise<Reply> {
+	const { confirmations, visitor, id, query } = call;
 	const ms = waitOf(query.get("wait"));
-	const confirmation = await confirmations.get(id, visitor, { ms, signal });
+	const confirmation = await confirmations.get(id, visitor, ms > 0 ? { ms, signal: call.signal } : undefined);
 	return { status: 200, body: toWireConfirmation(confirmation, { full: seesNotices(visitor) }) };
 }
 

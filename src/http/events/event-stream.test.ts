@@ -1,57 +1,85 @@
 import { expect, test } from "vitest";
 import { KeryxError } from "../../errors.ts";
-import type { WireEvent } from "../schemas.ts";
 import { eventStream } from "./event-stream.ts";
-import type { Frame } from "./feed.ts";
 
-const HELLO: Frame = { kind: "hello", cursor: "e1" };
+const PIECE = Buffer.from("data: {}\n\n");
+const NOBODY = { left: () => {}, cutOff: () => {} };
 
 async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
 	return new Response(stream).text();
 }
 
-test("a batch is one piece, and each of its frames has its name, its id and its data", async () => {
-	const event: WireEvent = {
-		...{ cursor: "e2", at: "2026-03-01T12:00:00.000Z", conversation: null },
-		...{ session: null, turn: null, subject: null },
-		type: "turn.resumed",
-		facts: { reason: "two\nlines" },
-	};
-	async function* batches(): AsyncGenerator<readonly Frame[]> {
-		yield [HELLO, { kind: "event", event }];
-		yield [{ kind: "event", event }];
+test("pieces go out as they are, after a first comment", async () => {
+	async function* pieces(): AsyncGenerator<Uint8Array> {
+		yield PIECE;
+		yield PIECE;
 	}
-	const reader = eventStream(batches(), () => {}).getReader();
-	const pieces: string[] = [];
-	for (let read = await reader.read(); !read.done; read = await reader.read())
-		pieces.push(Buffer.from(read.value).toString("utf8"));
-	const told = `event: turn.resumed\nid: e2\ndata: ${JSON.stringify(event)}\n\n`;
-	const hello = `event: hello\nid: e1\ndata: ${JSON.stringify(HELLO)}\n\n`;
-	expect(pieces).toEqual([": following\n\n", hello + told, told]);
+	const reader = eventStream(pieces(), NOBODY).getReader();
+	const read: string[] = [];
+	for (let next = await reader.read(); !next.done; next = await reader.read())
+		read.push(Buffer.from(next.value).toString("utf8"));
+	expect(read).toEqual([": following\n\n", String(PIECE), String(PIECE)]);
 });
 
 test("a failure is the last frame, with its code", async () => {
 	// biome-ignore lint/correctness/useYield: it fails before there is anything to say.
-	async function* batches(): AsyncGenerator<readonly Frame[]> {
+	async function* pieces(): AsyncGenerator<Uint8Array> {
 		throw new KeryxError("store.io", "the disk is gone");
 	}
-	const text = await textOf(eventStream(batches(), () => {}));
+	const text = await textOf(eventStream(pieces(), NOBODY));
 	expect(text).toMatch(/^: following\n\nevent: error\ndata: \{"error":\{"code":"store.io".*\n\n$/);
 });
 
-test.each([0, 1, 2])("a reader that leaves after %i pieces ends the following", async (pieces) => {
-	const told = { left: false, ended: false };
-	async function* batches(): AsyncGenerator<readonly Frame[]> {
+test.each([0, 1, 2])("a reader that leaves after %i pieces ends the following", async (count) => {
+	const seen = { left: false, ended: false };
+	async function* pieces(): AsyncGenerator<Uint8Array> {
 		try {
-			for (;;) yield [HELLO];
+			for (;;) yield PIECE;
 		} finally {
-			told.ended = true;
+			seen.ended = true;
 		}
 	}
-	const reader = eventStream(batches(), () => {
-		told.left = true;
+	const reader = eventStream(pieces(), {
+		...NOBODY,
+		left: () => {
+			seen.left = true;
+		},
 	}).getReader();
-	for (let n = 0; n < pieces; n++) await reader.read();
+	for (let n = 0; n < count; n++) await reader.read();
 	await reader.cancel();
-	expect(told).toEqual({ left: true, ended: pieces > 0 });
+	expect(seen).toEqual({ left: true, ended: count > 0 });
+});
+
+test("a reader that takes nothing for four beats is cut off, one that reads gets beats", async () => {
+	let beat = (): void => {};
+	let cuts = 0;
+	const stream = eventStream(
+		(async function* () {
+			await new Promise(() => {});
+			yield PIECE;
+		})(),
+		{
+			...NOBODY,
+			cutOff: () => {
+				cuts++;
+			},
+			every: (given) => {
+				beat = given;
+				return () => {};
+			},
+		},
+	);
+	// The first comment waits to be read: no beat is added to it.
+	for (let n = 0; n < 3; n++) beat();
+	expect(cuts).toBe(0);
+	const reader = stream.getReader();
+	const read = async () => String(Buffer.from((await reader.read()).value as Uint8Array));
+	expect(await read()).toBe(": following\n\n");
+	beat();
+	expect(await read()).toBe(": beat\n\n");
+	beat();
+	for (let n = 0; n < 3; n++) beat();
+	expect(cuts).toBe(0);
+	for (let n = 0; n < 3; n++) beat();
+	expect(cuts).toBe(1);
 });

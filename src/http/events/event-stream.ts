@@ -1,36 +1,46 @@
-// Server-sent events on their way out. What there is to say to a follower goes out as one piece, and an event is put into words once,
-// however many follow it.
-
+// Server-sent events on their way out.
 import { toKeryxError } from "../errors.ts";
-import type { WireEvent } from "../schemas.ts";
-import type { Frame } from "./feed.ts";
+import { sse } from "./frame.ts";
 
 const HEARTBEAT_MS = 15_000;
+/** A reader that has taken nothing for so many beats has hung: it is cut off, and may come back with its cursor. */
+const HUNG_BEATS = 4;
 
-/** Reads on as fast as its reader does: one that is slow lags. Ends with the batches, or when its reader leaves, which calls `left`. */
+export interface StreamOptions {
+	/** Called when the reader leaves. */
+	readonly left: () => void;
+	/** Called when the reader has hung: ends its connection, which then counts as left. */
+	readonly cutOff: () => void;
+	/** Calls back at each beat, until the function that it answers is called; left out: by the clock. */
+	readonly every?: (beat: () => void) => () => void;
+}
+
+/** Reads on as fast as its reader does: a slow one lags. Ends with the pieces, or when its reader leaves. */
 export function eventStream(
-	batches: AsyncGenerator<readonly Frame[]>,
-	left: () => void,
+	pieces: AsyncGenerator<Uint8Array>,
+	{ left, cutOff, every = byTheClock }: StreamOptions,
 ): ReadableStream<Uint8Array> {
-	const encoder = new TextEncoder();
-	let beat: NodeJS.Timeout | undefined;
+	let stop = (): void => {};
 	let isOver = false;
+	let missed = 0;
 	const end = (): void => {
 		isOver = true;
-		clearInterval(beat);
+		stop();
 	};
 	return new ReadableStream<Uint8Array>({
 		start: (controller) => {
-			controller.enqueue(encoder.encode(": following\n\n"));
-			beat = setInterval(() => {
-				if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": beat\n\n"));
-			}, HEARTBEAT_MS);
+			controller.enqueue(Buffer.from(": following\n\n"));
+			stop = every(() => {
+				if ((controller.desiredSize ?? 0) > 0) controller.enqueue(BEAT);
+				else if (++missed === HUNG_BEATS) cutOff();
+			});
 		},
 		pull: async (controller) => {
-			const { text, done } = await next(batches);
+			missed = 0;
+			const { piece, done } = await next(pieces);
 			// Its reader has left meanwhile.
 			if (isOver) return;
-			if (text !== "") controller.enqueue(encoder.encode(text));
+			if (piece) controller.enqueue(piece);
 			if (!done) return;
 			end();
 			controller.close();
@@ -39,49 +49,27 @@ export function eventStream(
 			end();
 			left();
 			// Where nothing was being read, nobody else would end it.
-			await batches.return(undefined);
+			await pieces.return(undefined);
 		},
 	});
 }
 
+const BEAT = Buffer.from(": beat\n\n");
+
+function byTheClock(beat: () => void): () => void {
+	const beats = setInterval(beat, HEARTBEAT_MS);
+	return () => clearInterval(beats);
+}
+
 /** A failure is told as the last frame. */
 async function next(
-	batches: AsyncGenerator<readonly Frame[]>,
-): Promise<{ readonly text: string; readonly done: boolean }> {
+	pieces: AsyncGenerator<Uint8Array>,
+): Promise<{ readonly piece: Uint8Array | null; readonly done: boolean }> {
 	try {
-		const { value, done = false } = await batches.next();
-		return { text: done ? "" : (value as readonly Frame[]).map(textOf).join(""), done };
+		const { value, done = false } = await pieces.next();
+		return { piece: done ? null : (value as Uint8Array), done };
 	} catch (cause) {
 		const data = JSON.stringify({ error: toKeryxError(cause).toJSON() });
-		return { text: sse({ event: "error", data }), done: true };
+		return { piece: Buffer.from(sse({ event: "error", data })), done: true };
 	}
-}
-
-function textOf(frame: Frame): string {
-	if (frame.kind === "event") return textOfEvent(frame.event);
-	if (frame.kind === "delta") return sse({ event: "delta", data: JSON.stringify(frame.delta) });
-	return sse({ event: frame.kind, id: frame.cursor, data: JSON.stringify(frame) });
-}
-
-const words = new WeakMap<WireEvent, string>();
-
-function textOfEvent(event: WireEvent): string {
-	const known = words.get(event);
-	if (known !== undefined) return known;
-	const text = sse({ event: event.type, id: event.cursor, data: JSON.stringify(event) });
-	words.set(event, text);
-	return text;
-}
-
-/** JSON has no line breaks in it, and types and cursors are words of ours. */
-function sse({
-	event,
-	id,
-	data,
-}: {
-	readonly event: string;
-	readonly id?: string;
-	readonly data: string;
-}): string {
-	return `event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${data}\n\n`;
 }

@@ -1,33 +1,28 @@
 // Live events for many followers from one reading of the log. A follower that keeps up is fed from memory; one that is behind, or
-// comes back with an old cursor, reads the log itself: it lags, it never misses or repeats one. Text on its way (deltas) is not in
+// comes back with an old cursor, reads the log itself: it lags, it never misses or repeats an event. Text on its way (deltas) is not in
 // the log: a follower that cannot take it fast enough goes without, and gets the row.
-import { type ConversationId, conversationId } from "../../domain/index.ts";
+import { setTimeout as delay, setImmediate as immediate } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import type { Delta, Gateway } from "../../gateway/index.ts";
-import { OPERATOR, type Scope, type Store, type StoreEvent } from "../../store/index.ts";
+import { type LiveEvent, OPERATOR, type Scope, type Store } from "../../store/index.ts";
 import type { WireEvent } from "../schemas.ts";
 import { toWireDelivery, toWireEvent, toWireMessage } from "../wire.ts";
+import { type Frame, textOf } from "./frame.ts";
+import { Sight } from "./sight.ts";
+import { encode, type Filter, isLater, type Stretch, Tail } from "./tail.ts";
 
-/** So many of the newest events are kept for those who keep up. */
-const KEPT = 1000;
 const PAGE = 200;
-/** More text than this waiting for one follower is thrown away. */
-const DELTAS_KEPT = 1000;
+/**
+ * After one round of telling, what happens meanwhile is gathered for the next: a busy Keryx tells many things at once. The pause is
+ * four times as long as the round kept this thread, within these bounds: followers, however many, take a fifth of it at most.
+ */
+const PAUSES_MS = [20, 80] as const;
+const PAUSE_SHARE = 4;
 
-export type Frame =
-	| { readonly kind: "event"; readonly event: WireEvent }
-	| { readonly kind: "delta"; readonly delta: Delta }
-	/** Where the log ended when following began: what to go on from if nothing comes before a cut. */
-	| { readonly kind: "hello"; readonly cursor: string }
-	/** The cursor is too old: read the state anew, and go on from this one. */
-	| { readonly kind: "resync"; readonly cursor: string };
-
-export interface FollowOptions {
+export interface FollowOptions extends Filter {
 	readonly scope: Scope;
 	/** The last event that was seen; "" is the oldest that is kept, "now" the end. */
 	readonly after: string;
-	readonly conversation?: ConversationId;
-	readonly types?: ReadonlySet<string>;
 	readonly signal: AbortSignal;
 }
 
@@ -35,15 +30,16 @@ export class Feed {
 	readonly #store: Store;
 	readonly #gateway: Gateway | null;
 	readonly #followers = new Set<Follower>();
-	/** The newest events in order, and where in that order each cursor stands. */
-	#tail: WireEvent[] = [];
-	/** The cursor just before the oldest of them; null before the end of the log is known. */
-	#before: string | null = null;
-	#dropped = 0;
-	readonly #positions = new Map<string, number>();
-	#reading: Promise<void> | null = null;
-	#more = false;
+	/** Null while nobody follows, before the end of the log is known, and after the log could not be read. */
+	#tail: Tail | null = null;
+	#opening: Promise<void> | null = null;
+	/** Texts that wait for the next round, and how many there have been. */
+	#deltas: { readonly n: number; readonly delta: Delta }[] = [];
+	#deltaCount = 0;
+	#hasCommits = false;
+	#isTelling = false;
 	#unlisten: (() => void) | null = null;
+	#reading: Promise<unknown> = Promise.resolve();
 
 	constructor(store: Store, gateway: Gateway | null) {
 		this.#store = store;
@@ -52,45 +48,71 @@ export class Feed {
 
 	/** Frames until the signal; the present text of a running answer first. Throws where the log cannot be read (I8). */
 	async *follow(options: FollowOptions): AsyncGenerator<Frame> {
-		for await (const frames of this.batches(options)) yield* frames;
+		for await (const frames of this.#seen(options)) yield* frames;
 	}
 
-	/** The same, with all that there is to say at a time in one piece; none is empty. */
-	async *batches(options: FollowOptions): AsyncGenerator<readonly Frame[]> {
-		const { scope, conversation, types, signal } = options;
+	/** The same as bytes for a stream, with all that there is to say at a time in one piece; none is empty. */
+	async *pieces(options: FollowOptions): AsyncGenerator<Uint8Array> {
+		if (options.scope.kind !== "operator") {
+			for await (const frames of this.#seen(options))
+				if (frames.length > 0) yield encode(frames.map(textOf), options);
+			return;
+		}
+		for await (const told of this.#told(options)) {
+			const bytes = told.stretch
+				? told.stretch.bytes(options, told.heard)
+				: encode(told.frames.map(textOf), options);
+			if (bytes.length > 0) yield bytes;
+		}
+	}
+
+	/** What the follower's scope lets them see. */
+	async *#seen(options: FollowOptions): AsyncGenerator<readonly Frame[]> {
+		const { scope, conversation } = options;
 		const sight = scope.kind === "operator" ? null : new Sight(this.#store, scope);
 		if (sight && conversation !== undefined && !(await sight.sees(conversation)))
 			throw new KeryxError("store.not_found", `no conversation ${conversation}`);
-		const follower = new Follower(conversation);
+		for await (const told of this.#told(options)) {
+			const frames = told.stretch ? told.stretch.frames(options, told.heard) : told.frames;
+			yield sight ? await sight.seenOf(frames) : frames;
+		}
+	}
+
+	/** One page from the log itself, with its bodies. */
+	async page(args: Parameters<Store["liveEvents"]>[0]): Promise<Page | Resync> {
+		const page = await this.#store.liveEvents(args);
+		return page.kind === "resync" ? page : { ...page, events: page.events.map(toWire) };
+	}
+
+	async *#told(options: FollowOptions): AsyncGenerator<Told> {
+		const { conversation, signal } = options;
+		const follower = new Follower();
+		const heard = this.#deltaCount;
 		const partial = conversation === undefined ? null : (this.#gateway?.partial(conversation) ?? null);
 		this.#join(follower);
 		const stop = () => follower.wake();
 		signal.addEventListener("abort", stop);
 		try {
 			if (partial && conversation !== undefined)
-				yield [{ kind: "delta", delta: { ...partial, conversation, offset: 0 } }];
+				yield { frames: [{ kind: "delta", delta: { ...partial, conversation, offset: 0 } }] };
 			let cursor = options.after;
-			for (let first = true; !signal.aborted; first = false) {
-				// Rows that were committed before a text was written come before it, its own row after it.
-				const written = follower.deltas;
-				if (follower.hasDeltas) await this.#upToDate();
-				const kept = first ? undefined : this.#keptAfter(cursor);
-				const next = kept ?? (await this.#pageAfter(cursor, conversation));
-				let frames: Frame[] = [];
-				if (first && cursor === "now") frames.push({ kind: "hello", cursor: next.cursor });
-				if (next.kind === "resync") frames.push(next);
-				else
-					for (const event of next.events) {
-						if (conversation !== undefined && event.conversation !== conversation) continue;
-						frames.push(...follower.takeOf(event));
-						if (types === undefined || types.has(event.type)) frames.push({ kind: "event", event });
-					}
-				frames.push(...follower.takeUpTo(written));
-				if (sight) frames = await sight.seenOf(frames);
-				if (frames.length > 0) yield frames;
-				const moved = next.cursor !== cursor;
-				cursor = next.cursor;
-				if (!moved) await follower.woken();
+			while (!signal.aborted) {
+				const { tail, next, ...told } = await this.#fromLog(cursor, options);
+				const hasMoved = next !== cursor;
+				cursor = next;
+				if (told.frames.length > 0) yield told;
+				// The log may be ahead of memory, which then is on its way to the same place.
+				while (tail && tail === this.#tail && isLater(cursor, tail.cursor) && !signal.aborted)
+					await follower.woken();
+				for (let place = tail?.placeAfter(cursor); place !== undefined && !signal.aborted; ) {
+					const stretch: Stretch | undefined = tail === this.#tail ? tail?.after(place) : undefined;
+					if (!stretch) break;
+					if (stretch.end === place) await follower.woken();
+					else yield { stretch, heard };
+					place = stretch.end;
+					cursor = stretch.cursor ?? cursor;
+				}
+				if (!tail && !hasMoved) await follower.woken();
 			}
 		} finally {
 			signal.removeEventListener("abort", stop);
@@ -98,12 +120,42 @@ export class Feed {
 		}
 	}
 
+	/** One page of the log for one follower. With a tail, the log was read to its end: from there on, memory is enough. */
+	async #fromLog(
+		after: string,
+		{ conversation, types }: FollowOptions,
+	): Promise<{ readonly frames: Frame[]; readonly next: string; readonly tail: Tail | null }> {
+		await this.#open();
+		const tail = this.#tail;
+		const known = tail?.cursor;
+		const filter = conversation === undefined ? {} : { conversation };
+		const page = await this.#inTurn(() => this.page({ scope: OPERATOR, after, limit: PAGE, ...filter }));
+		const frames: Frame[] = after === "now" ? [{ kind: "hello", cursor: page.cursor }] : [];
+		if (page.kind === "resync") return { frames: [...frames, page], next: page.cursor, tail };
+		for (const event of page.events)
+			if (types === undefined || types.has(event.type)) frames.push({ kind: "event", event });
+		if (page.events.length === PAGE) return { frames, next: page.cursor, tail: null };
+		const next = known !== undefined && isLater(known, page.cursor) ? known : page.cursor;
+		return { frames, next, tail };
+	}
+
+	/** One page at a time: many followers that are behind do not take the store's readers from everybody else. */
+	#inTurn<Result>(read: () => Promise<Result>): Promise<Result> {
+		const result = this.#reading.then(read);
+		this.#reading = result.catch(() => undefined);
+		return result;
+	}
+
 	#join(follower: Follower): void {
 		this.#followers.add(follower);
 		if (this.#unlisten) return;
-		const commits = this.#store.onCommit(() => this.#read());
+		const commits = this.#store.onCommit(() => {
+			this.#hasCommits = true;
+			this.#tell();
+		});
 		const deltas = this.#gateway?.onDelta((delta) => {
-			for (const one of this.#followers) one.addDelta(delta);
+			this.#deltas.push({ n: ++this.#deltaCount, delta });
+			this.#tell();
 		});
 		this.#unlisten = () => {
 			commits();
@@ -116,117 +168,77 @@ export class Feed {
 		if (this.#followers.size > 0) return;
 		this.#unlisten?.();
 		this.#unlisten = null;
-		this.#forget();
+		this.#tail = null;
+		this.#deltas = [];
 	}
 
-	#forget(): void {
-		this.#tail = [];
-		this.#before = null;
-		this.#dropped = 0;
-		this.#positions.clear();
+	/** Finds the end of the log, from where on what happens is kept. A failure is left to the followers, who read for themselves. */
+	#open(): Promise<void> {
+		if (this.#tail) return Promise.resolve();
+		this.#opening ??= this.#store
+			.liveEvents({ scope: OPERATOR, after: "now", limit: 1 })
+			.then(
+				({ cursor }) => {
+					if (this.#followers.size > 0) this.#tail = new Tail(cursor);
+				},
+				() => undefined,
+			)
+			.finally(() => {
+				this.#opening = null;
+			});
+		return this.#opening;
 	}
 
-	#keptAfter(cursor: string): Page | undefined {
-		const position = this.#positions.get(cursor);
-		if (position === undefined) return undefined;
-		const from = position + 1 - this.#dropped;
-		const events = this.#tail.slice(from, from + PAGE);
-		return { kind: "events", events, cursor: events.at(-1)?.cursor ?? cursor };
-	}
-
-	async #pageAfter(cursor: string, conversation: ConversationId | undefined): Promise<Page | Resync> {
-		const keptTo = this.#keptTo();
-		const filter = conversation === undefined ? {} : { conversation };
-		const page = await this.page({ scope: OPERATOR, after: cursor, limit: PAGE, ...filter });
-		// A short page reaches to the end of the log, and so to the end of what is kept: from there on, memory is enough.
-		if (page.kind === "resync" || keptTo === null || page.events.length === PAGE) return page;
-		return { ...page, cursor: later(page.cursor, keptTo) };
-	}
-
-	/** One page from the log itself, with its bodies. */
-	async page(args: Parameters<Store["events"]>[0]): Promise<Page | Resync> {
-		const page = await this.#store.events(args);
-		return page.kind === "resync" ? page : { ...page, events: await this.#bodies(page.events) };
-	}
-
-	/** Reads what is new once, for all. A failure is no end: followers read for themselves then, and see it. */
-	#read(): void {
-		this.#more = true;
-		this.#reading ??= this.#readOn().finally(() => {
-			this.#reading = null;
-			for (const follower of this.#followers) follower.wake();
-			if (this.#more && this.#followers.size > 0) this.#read();
+	/** Tells all followers what is new: at once, or after the round that is under way. */
+	#tell(): void {
+		if (this.#isTelling) return;
+		this.#isTelling = true;
+		void this.#rounds().finally(() => {
+			this.#isTelling = false;
 		});
 	}
 
-	/** Resolves when everything committed so far has been read. */
-	async #upToDate(): Promise<void> {
-		this.#read();
-		while (this.#more) await this.#reading;
-		await this.#reading;
+	async #rounds(): Promise<void> {
+		while (this.#followers.size > 0 && (this.#hasCommits || this.#deltas.length > 0)) {
+			await this.#round();
+			const began = performance.now();
+			for (const follower of this.#followers) follower.wake();
+			// What they wrote is on its way then.
+			await immediate();
+			const pause = (performance.now() - began) * PAUSE_SHARE;
+			await delay(Math.min(Math.max(pause, PAUSES_MS[0]), PAUSES_MS[1]), undefined, { ref: false });
+		}
 	}
 
-	async #readOn(): Promise<void> {
+	/** Rows that were committed before a text was written come before it, its own row after it. */
+	async #round(): Promise<void> {
+		const deltas = this.#deltas.splice(0);
+		const tail = this.#tail;
+		if (!tail) {
+			this.#hasCommits = false;
+			return this.#open();
+		}
 		try {
-			while (this.#more && this.#followers.size > 0) {
-				this.#more = false;
-				const last = this.#keptTo();
-				const page = await this.#store.events({ scope: OPERATOR, after: last ?? "now", limit: PAGE });
-				if (page.kind === "resync") return this.#forget();
-				// The first reading only finds the end: what follows it is kept.
-				if (last === null) return this.#begin(page.cursor);
-				for (const event of await this.#bodies(page.events)) this.#keep(event);
-				for (const follower of this.#followers) follower.wake();
-				if (page.events.length === PAGE) this.#more = true;
+			while (this.#hasCommits) {
+				this.#hasCommits = false;
+				const page = await this.page({ scope: OPERATOR, after: tail.cursor, limit: PAGE });
+				if (page.kind === "resync") {
+					this.#tail = null;
+					return;
+				}
+				for (const event of page.events) {
+					for (const { n, delta } of [...takeOf(event, deltas), ...takeOf(event, this.#deltas)])
+						tail.add({ kind: "delta", delta }, n);
+					tail.add({ kind: "event", event });
+				}
+				if (page.events.length === PAGE) this.#hasCommits = true;
 			}
+			for (const { n, delta } of deltas) tail.add({ kind: "delta", delta }, n);
+			tail.settle();
 		} catch {
 			// Followers read for themselves now, and each is told what is wrong.
-			this.#forget();
+			this.#tail = null;
 		}
-	}
-
-	#begin(cursor: string): void {
-		this.#forget();
-		this.#before = cursor;
-		this.#positions.set(cursor, -1);
-	}
-
-	#keptTo(): string | null {
-		return this.#tail.at(-1)?.cursor ?? this.#before;
-	}
-
-	#keep(event: WireEvent): void {
-		this.#positions.set(event.cursor, this.#dropped + this.#tail.length);
-		this.#tail.push(event);
-		if (this.#tail.length <= KEPT) return;
-		const oldest = this.#tail.shift();
-		this.#dropped++;
-		if (this.#before !== null) this.#positions.delete(this.#before);
-		this.#before = oldest?.cursor ?? null;
-	}
-
-	/** Bodies are read when the event is sent: what has been deleted since is left out. */
-	#bodies(events: readonly StoreEvent[]): Promise<WireEvent[]> {
-		return Promise.all(events.map((event) => this.#body(event)));
-	}
-
-	async #body(event: StoreEvent): Promise<WireEvent> {
-		const wire = toWireEvent(event);
-		try {
-			if (event.type === "message.appended" && event.subject !== null)
-				return {
-					...wire,
-					message: toWireMessage(await this.#store.message({ scope: OPERATOR, id: Number(event.subject) })),
-				};
-			if (event.type.startsWith("delivery.") && event.subject !== null)
-				return {
-					...wire,
-					delivery: toWireDelivery(await this.#store.delivery({ scope: OPERATOR, id: event.subject })),
-				};
-		} catch (error) {
-			if (!(error instanceof KeryxError && error.code === "store.not_found")) throw error;
-		}
-		return wire;
 	}
 }
 
@@ -238,102 +250,35 @@ interface Page {
 	readonly cursor: string;
 }
 
-/** Cursors are opaque to others; here it is known that they grow, in length and then in order. */
-function later(a: string, b: string): string {
-	return a.length === b.length ? (a > b ? a : b) : a.length > b.length ? a : b;
+/** One follower's own frames, or a stretch that it shares with others, and up to which text it has heard already. */
+type Told =
+	| { readonly frames: readonly Frame[]; readonly stretch?: undefined }
+	| { readonly stretch: Stretch; readonly heard: number };
+
+/** Bodies are read when the event is sent: what has been deleted since is left out. */
+function toWire({ event, message, delivery }: LiveEvent): WireEvent {
+	return {
+		...toWireEvent(event),
+		...(message && { message: toWireMessage(message) }),
+		...(delivery && { delivery: toWireDelivery(delivery) }),
+	};
 }
 
-/** What a person may see of the log: events and texts of their own conversations, and no others. */
-class Sight {
-	readonly #store: Pick<Store, "conversation">;
-	readonly #scope: Scope;
-	/** Emptied by events that may change the answer. */
-	readonly #known = new Map<string, boolean>();
-
-	constructor(store: Pick<Store, "conversation">, scope: Scope) {
-		this.#store = store;
-		this.#scope = scope;
+/** Takes the texts of the message whose row this event tells of out of a list. */
+function takeOf<One extends { readonly delta: Delta }>({ type, turn, facts }: WireEvent, from: One[]): One[] {
+	if (type !== "message.appended" || from.length === 0) return [];
+	const taken: One[] = [];
+	for (let at = from.length - 1; at >= 0; at--) {
+		const { delta } = from[at] as One;
+		if (delta.turn === turn && delta.index === facts.index) taken.unshift(...from.splice(at, 1));
 	}
-
-	async seenOf(frames: readonly Frame[]): Promise<Frame[]> {
-		const seen: Frame[] = [];
-		for (const frame of frames) {
-			if (frame.kind === "event" && CHANGES_SIGHT.test(frame.event.type)) this.#known.clear();
-			const of =
-				frame.kind === "event"
-					? frame.event.conversation
-					: frame.kind === "delta"
-						? frame.delta.conversation
-						: null;
-			const isTheirs =
-				of === null ? frame.kind === "hello" || frame.kind === "resync" : await this.sees(conversationId(of));
-			if (isTheirs) seen.push(frame);
-		}
-		return seen;
-	}
-
-	async sees(id: ConversationId): Promise<boolean> {
-		const known = this.#known.get(id);
-		if (known !== undefined) return known;
-		const sees = await this.#store.conversation({ scope: this.#scope, ref: { id } }).then(
-			() => true,
-			(error: unknown) => {
-				if (error instanceof KeryxError && error.code === "store.not_found") return false;
-				throw error;
-			},
-		);
-		if (this.#known.size >= MOST_KNOWN) this.#known.clear();
-		this.#known.set(id, sees);
-		return sees;
-	}
+	return taken;
 }
-const CHANGES_SIGHT = /^(?:principal\.|conversation\.(?:state|deleted|created|imported)$)/;
-const MOST_KNOWN = 10_000;
 
-/** One follower's waiting: woken by a commit, a delta, or its end. */
+/** One follower's waiting: woken by a round of telling, or its end. */
 class Follower {
-	readonly #conversation: ConversationId | undefined;
-	#waiting: { readonly n: number; readonly delta: Delta }[] = [];
-	#count = 0;
 	#woken = false;
 	#resolve: (() => void) | null = null;
-
-	constructor(conversation: ConversationId | undefined) {
-		this.#conversation = conversation;
-	}
-
-	addDelta(delta: Delta): void {
-		if (this.#conversation !== undefined && delta.conversation !== this.#conversation) return;
-		if (this.#waiting.length >= DELTAS_KEPT) this.#waiting = [];
-		this.#waiting.push({ n: ++this.#count, delta });
-		this.wake();
-	}
-
-	/** How many there have been. */
-	get deltas(): number {
-		return this.#count;
-	}
-
-	get hasDeltas(): boolean {
-		return this.#waiting.length > 0;
-	}
-
-	/** The text of the message whose row this event tells of. */
-	takeOf({ type, turn, facts }: WireEvent): Frame[] {
-		if (type !== "message.appended") return [];
-		return this.#take(({ delta }) => delta.turn === turn && delta.index === facts.index);
-	}
-
-	takeUpTo(count: number): Frame[] {
-		return this.#take(({ n }) => n <= count);
-	}
-
-	#take(wanted: (one: { readonly n: number; readonly delta: Delta }) => boolean): Frame[] {
-		if (this.#waiting.length === 0) return [];
-		const taken = this.#waiting.filter(wanted);
-		this.#waiting = this.#waiting.filter((one) => !wanted(one));
-		return taken.map(({ delta }) => ({ kind: "delta", delta }));
-	}
 
 	wake(): void {
 		this.#woken = true;

@@ -43,15 +43,18 @@ export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSi
 		const cursor = c.req.header("last-event-id") || (after ?? "now");
 		const visitor = c.get("visitor") as Visitor;
 		const left = new AbortController();
-		const batches = feed.batches({
+		const isNameless = visitor.role !== "operator";
+		c.set("isNameless", isNameless);
+		const pieces = feed.pieces({
 			scope: scopeOf(visitor),
 			after: cursor,
+			nameless: isNameless,
 			signal: AbortSignal.any([left.signal, closing, access.stayOf(visitor)]),
 			...(conversation !== undefined && { conversation: conversationId(conversation) }),
 			...(types !== undefined && { types: new Set(types.split(",").map((type) => type.trim())) }),
 		});
 		return c.body(
-			eventStream(batches, () => left.abort()),
+			eventStream(pieces, { left: () => left.abort(), cutOff: () => c.env.outgoing?.destroy() }),
 			200,
 			// Chunked, so that no server waits for more before it sends the first.
 			{

@@ -56,6 +56,7 @@ import { accept } from "./inbox/inbox.ts";
 import { buttonAt, pressButton } from "./inbox/presses.ts";
 import { activePlatforms, insights, namesOf } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
+import { liveEvents } from "./live-events.ts";
 import { callerFacts } from "./people/caller.ts";
 import { loginByDigest, logins, makeLogin, offerLogin, revokeLogins } from "./people/logins.ts";
 import { approvePairing, decidePairing, denyPairing, pairings } from "./people/pairings.ts";
@@ -133,6 +134,7 @@ import {
 	session,
 	sessions,
 	transcript,
+	transcriptEnd,
 } from "./sessions/read-conversations.ts";
 import {
 	deleteConversation,
@@ -304,6 +306,7 @@ export const reads = {
 	messages,
 	message,
 	transcript,
+	transcriptEnd,
 	limits,
 	blob,
 	inboxItem,
@@ -335,6 +338,7 @@ export const reads = {
 	namesOf,
 	activePlatforms,
 	events,
+	liveEvents,
 	exportPrincipals,
 	exportConversations,
 	exportHead,

@@ -8,8 +8,8 @@ import { version } from "../../../app/version.ts";
 import { type Client, createClient, socketTransport } from "../../../http/client/index.ts";
 import type { Answer } from "../../../http/index.ts";
 import { ownerOf } from "../../../store/index.ts";
-import { patienceWith } from "../../connect.ts";
 import type { CliContext } from "../../context.ts";
+import { patienceWith } from "../../patience.ts";
 import { texts } from "../../texts.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
 

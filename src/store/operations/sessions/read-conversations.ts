@@ -344,6 +344,24 @@ export function* transcript(args: {
 	return result;
 }
 
+/** The last rows of that transcript that are not hidden, and whether there are more before them. Reads no more than it answers. */
+export function* transcriptEnd(args: {
+	readonly scope: Scope;
+	readonly session: SessionId;
+	readonly limit: number;
+}): Op<{ readonly messages: readonly Message[]; readonly more: boolean }> {
+	const row = yield* seenSession(args.scope, args.session);
+	let messages: Message[] = [];
+	for (const { session, sessionId, upTo } of (yield* chainOf(row)).reverse()) {
+		const wanted = args.limit + 1 - messages.length;
+		if (wanted === 0) break;
+		const rows = (yield* all(messagesBefore, session, upTo + 1, 0, wanted)).reverse();
+		const of = { key: session, id: sessionId, conversation: row.conversation };
+		messages = [...(yield* toMessages(rows, of)), ...messages];
+	}
+	return { messages: messages.slice(-args.limit), more: messages.length > args.limit };
+}
+
 export function* message(args: { readonly scope: Scope; readonly id: number }): Op<Message> {
 	const row = yield* get(messageById, args.id);
 	const of = row && (yield* get(idOfKey, row.session));

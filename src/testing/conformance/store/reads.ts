@@ -41,6 +41,8 @@ export function readConformance(tell: Tell): void {
 				scene.store.messages({ scope, session: real ? session : ("x" as SessionId), limit: 1 }),
 			(scope: Scope, real: boolean) =>
 				scene.store.transcript({ scope, session: real ? session : ("x" as SessionId) }),
+			(scope: Scope, real: boolean) =>
+				scene.store.transcriptEnd({ scope, session: real ? session : ("x" as SessionId), limit: 1 }),
 			(scope: Scope, real: boolean) => scene.store.message({ scope, id: real ? (row?.id ?? 0) : 1 }),
 			(scope: Scope, real: boolean) =>
 				scene.store.blob({ scope, conversation: real ? conversation : ("x" as ConversationId), digest: "0" }),
@@ -59,6 +61,13 @@ export function readConformance(tell: Tell): void {
 				}),
 			(scope: Scope, real: boolean) =>
 				scene.store.events({
+					scope,
+					conversation: real ? conversation : ("x" as ConversationId),
+					after: "",
+					limit: 1,
+				}),
+			(scope: Scope, real: boolean) =>
+				scene.store.liveEvents({
 					scope,
 					conversation: real ? conversation : ("x" as ConversationId),
 					after: "",
@@ -249,6 +258,45 @@ export function readConformance(tell: Tell): void {
 			"message.appended",
 			"turn.ended",
 		]);
+	});
+
+	tell("live events are the events, each with the row that it is about", async (scene) => {
+		const turn = await scene.turn("one");
+		await scene.reply(turn, "1", { deliveries: [delivery("d", "1")] });
+		const page = await scene.store.liveEvents({ scope: OPERATOR, after: "", limit: 1000 });
+		if (page.kind !== "events") throw new Error("resync");
+		expect(page.events.map(({ event }) => event)).toEqual(await scene.events());
+		for (const { event, message, delivery } of page.events) {
+			expect(message?.id).toBe(event.type === "message.appended" ? Number(event.subject) : undefined);
+			expect(delivery?.id).toBe(event.type.startsWith("delivery.") ? event.subject : undefined);
+		}
+		expect(page.events.flatMap(({ message }) => (message ? [message.content] : []))).toEqual(["one", "1"]);
+		expect(await scene.store.liveEvents({ scope: OPERATOR, after: "zzz", limit: 1 })).toMatchObject({
+			kind: "resync",
+		});
+	});
+
+	tell("the end of a transcript is its last rows, also of the session that it continues", async (scene) => {
+		const { conversation } = await scene.exchange("1", "2");
+		await scene.exchange("3", "4");
+		await scene.store.undo({ conversation, turns: 1 });
+		await scene.exchange("5", "6");
+		await newSession(scene, conversation);
+		const { session: later } = await scene.store.continueSession({
+			conversation,
+			policy: QUIET,
+			context: "context",
+		});
+		await scene.exchange("7", "8");
+		const shown = (await scene.store.transcript({ scope: OPERATOR, session: later })).filter(
+			({ hidden }) => !hidden,
+		);
+		expect(shown.map(({ content }) => content)).toEqual(["1", "2", "5", "6", "7", "8"]);
+		for (let limit = 1; limit <= 7; limit++)
+			expect(await scene.store.transcriptEnd({ scope: OPERATOR, session: later, limit })).toEqual({
+				messages: shown.slice(-limit),
+				more: limit < shown.length,
+			});
 	});
 
 	tell("events carry no text of people or models", async (scene) => {

@@ -1,0 +1,152 @@
+// The newest part of what followers are told, in one order for all: events, and between them text on its way. Each entry becomes text
+// once. Followers with the same filter at the same place get the very same bytes.
+import type { ConversationId } from "../../domain/index.ts";
+import { withoutNames } from "../../secrets/index.ts";
+import { type Frame, textOf } from "./frame.ts";
+
+/** Kept for followers who keep up, in characters. An older place is read from the log. */
+const KEPT = 4 * 1024 * 1024;
+/** What goes to one follower at once. No more than this waits in memory for one that has stopped reading. */
+const PIECE = 128 * 1024;
+
+/** What a follower wants to hear of. */
+export interface Filter {
+	readonly conversation?: ConversationId;
+	readonly types?: ReadonlySet<string>;
+	/** Leaves names of secrets out of the text: only the operator may see them (I12). */
+	readonly nameless?: boolean;
+}
+
+/** A text on its way has a number, which grows; an event has 0. */
+interface Entry {
+	readonly frame: Extract<Frame, { readonly kind: "event" | "delta" }>;
+	readonly n: number;
+	readonly text: string;
+}
+
+export class Tail {
+	#entries: Entry[] = [];
+	/** The place of the first of them. */
+	#from = 0;
+	/** The last event before the first of them, and the last one of all. */
+	#before: string;
+	#last: string;
+	#characters = 0;
+	readonly #stretches = new Map<number, Stretch>();
+
+	/** Keeps what comes after this event. */
+	constructor(cursor: string) {
+		this.#before = cursor;
+		this.#last = cursor;
+	}
+
+	/** The last event that was added. */
+	get cursor(): string {
+		return this.#last;
+	}
+
+	add(frame: Entry["frame"], n = 0): void {
+		const text = textOf(frame);
+		this.#entries.push({ frame, n, text });
+		this.#characters += text.length;
+		if (frame.kind === "event") this.#last = frame.event.cursor;
+	}
+
+	/** Called when all that is new was added: forgets what is too old. */
+	settle(): void {
+		this.#stretches.clear();
+		let old = 0;
+		for (; this.#characters > KEPT; old++) {
+			const { frame, text } = this.#entries[old] as Entry;
+			this.#characters -= text.length;
+			if (frame.kind === "event") this.#before = frame.event.cursor;
+		}
+		if (old === 0) return;
+		this.#entries = this.#entries.slice(old);
+		this.#from += old;
+	}
+
+	/** The place after an event; undefined where entries that come after it were forgotten. */
+	placeAfter(cursor: string): number | undefined {
+		for (let at = this.#entries.length - 1; at >= 0; at--) {
+			const { frame } = this.#entries[at] as Entry;
+			if (frame.kind === "event" && !isLater(frame.event.cursor, cursor)) return this.#from + at + 1;
+		}
+		return isLater(this.#before, cursor) ? undefined : this.#from;
+	}
+
+	/** What stands after a place, as much as goes out at once; undefined where some of it was forgotten. */
+	after(place: number): Stretch | undefined {
+		if (place < this.#from) return undefined;
+		const known = this.#stretches.get(place);
+		if (known) return known;
+		const first = place - this.#from;
+		let end = first;
+		for (let characters = 0; end < this.#entries.length && characters < PIECE; end++)
+			characters += (this.#entries[end] as Entry).text.length;
+		const stretch = new Stretch(this.#entries.slice(first, end), this.#from + end);
+		this.#stretches.set(place, stretch);
+		return stretch;
+	}
+}
+
+/** Entries that follow each other. */
+export class Stretch {
+	readonly #entries: readonly Entry[];
+	/** Where the next one begins. */
+	readonly end: number;
+	/** Its last event; null where it has none. */
+	readonly cursor: string | null = null;
+	/** The number of its first text on its way. */
+	readonly #firstDelta: number = Number.POSITIVE_INFINITY;
+	readonly #bytes = new Map<string, Uint8Array>();
+
+	constructor(entries: readonly Entry[], end: number) {
+		this.#entries = entries;
+		this.end = end;
+		for (const { frame, n } of entries)
+			if (frame.kind === "event") this.cursor = frame.event.cursor;
+			else this.#firstDelta = Math.min(this.#firstDelta, n);
+	}
+
+	/** For a follower who has had the texts up to a number. */
+	frames(filter: Filter, heard: number): Frame[] {
+		return this.#matching(filter, heard).map(({ frame }) => frame);
+	}
+
+	/** The same as bytes. */
+	bytes(filter: Filter, heard: number): Uint8Array {
+		const key = this.#firstDelta > heard ? keyOf(filter) : undefined;
+		const known = key === undefined ? undefined : this.#bytes.get(key);
+		if (known) return known;
+		const bytes = encode(
+			this.#matching(filter, heard).map(({ text }) => text),
+			filter,
+		);
+		if (key !== undefined) this.#bytes.set(key, bytes);
+		return bytes;
+	}
+
+	#matching({ conversation, types }: Filter, heard: number): readonly Entry[] {
+		if (conversation === undefined && types === undefined && this.#firstDelta > heard) return this.#entries;
+		return this.#entries.filter(({ frame, n }) => {
+			const { conversation: where } = frame.kind === "event" ? frame.event : frame.delta;
+			if (conversation !== undefined && where !== conversation) return false;
+			return frame.kind === "delta" ? n > heard : types === undefined || types.has(frame.event.type);
+		});
+	}
+}
+
+export function encode(texts: readonly string[], { nameless = false }: Filter): Uint8Array {
+	const text = texts.join("");
+	return Buffer.from(nameless ? withoutNames(text) : text);
+}
+
+/** Cursors are opaque to others; here it is known that they grow, in length and then in order. */
+export function isLater(a: string, b: string): boolean {
+	return a.length === b.length ? a > b : a.length > b.length;
+}
+
+function keyOf({ conversation, types, nameless = false }: Filter): string {
+	return `${conversation ?? ""} ${nameless} ${types ? [...types].sort().join() : ""}`;
+}
