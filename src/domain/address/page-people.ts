@@ -1,6 +1,6 @@
 // People who log in to the page with a name of their own. Their ids and chats begin with it, so that nobody's name or chat, whatever a
 // browser sends, leads to somebody else's conversation, the operator's included.
-import type { PersonRole } from "../types.ts";
+import type { PersonRole } from "../rights.ts";
 import type { WireSource } from "./source.ts";
 
 const PERSON = "person:";
