@@ -7,7 +7,7 @@ import { atLeast, measured, median, type Row } from "./harness.ts";
 import { KeryxRounds, LANES } from "./store-rounds.ts";
 
 const CONVERSATIONS = 512;
-const WRITERS = Number(process.env.KERYX_BENCH_WRITERS ?? 2);
+const WRITERS = Number(process.env.KERYX_BENCH_WRITERS ?? 1);
 const SAMPLES = 5;
 const SAMPLE_MS = 2500;
 const SHARE = 0.5;
@@ -32,7 +32,7 @@ export async function measureCluster(): Promise<Row[]> {
 		await script.close();
 		await store.close();
 		const [keryxRate, scriptRate] = [median(ours), median(theirs)];
-		const what = `durable rounds on PostgreSQL, ${LANES} lanes, ${WRITERS} connections`;
+		const what = `durable rounds on PostgreSQL, ${LANES} lanes, ${WRITERS === 1 ? "one connection" : `${WRITERS} connections`}`;
 		return [
 			measured(what, keryxRate, "/s"),
 			measured("the same by a hand-written pg script", scriptRate, "/s"),

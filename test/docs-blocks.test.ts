@@ -45,6 +45,9 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"keryx archive run --dry-run              # what would go now":
 		"needs archives; test/keeping/retention.test.ts",
 	"tailscale serve --bg 7717": "needs Tailscale",
+	"CREATE USER keryx PASSWORD 'choose one';": "needs a PostgreSQL server",
+	"keryx store move sqlite: postgres://keryx@db.example.org/keryx":
+		"needs a PostgreSQL server; test/postgres/move.test.ts moves both ways",
 	"docker compose up --build --detach": "needs an engine for containers",
 	"npm install --global keryx": "needs the published package and a service manager",
 	"keryx mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes": "fetches a package",
@@ -145,7 +148,7 @@ function program(code: string, name: string): Promise<{ code: number | null; sai
 }
 
 test("every block says what it is, and what cannot run is named with its reason", () => {
-	const known = ["sh", "console", "text", "nginx", "yaml", "json", "ts", "js"];
+	const known = ["sh", "console", "text", "nginx", "sql", "yaml", "json", "ts", "js"];
 	expect(
 		blocks.filter(({ language }) => !known.includes(language)).map(({ file, line }) => `${file}:${line}`),
 	).toEqual([]);

@@ -41,6 +41,7 @@ const STEPS = [
 	"cb6fa0500a182887",
 	"49dfa60badcab6d0",
 	"2ca960249cff1ce2",
+	"111689f244f803e6",
 ];
 
 test("no step of the schema was edited after it had landed, and each is listed here", () => {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 	server = await startPostgres();
 });
 afterAll(async () => {
-	await bench.end();
+	bench.end();
 	await server.remove();
 });
 
