@@ -80,7 +80,11 @@ describe.each([
 		expect(await run(["send", "--to", target, "--id", "once", "The backup is done"])).toEqual(sent);
 		expect(await run(["send", "--to", target, "--id", "once", "The backup is done"])).toEqual(sent);
 		const other = await run(["send", "--to", target, "--id", "once", "Another text"]);
-		expect(other).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("used for another text") });
+		expect(other).toMatchObject({
+			code: 1,
+			stdout: "",
+			stderr: expect.stringContaining("used for another text"),
+		});
 		const json = asJson(await run(["send", "--to", target, "--id", "once", "The backup is done", "--json"]));
 		expect(json.send).toMatchObject({
 			conversation,

@@ -35,7 +35,10 @@ export function sendConformance(tell: Tell): void {
 			const row = (await scene.rows(id)).at(-1);
 			expect(row).toMatchObject({ role: "assistant", kind: "sent", content: "Rain today", sentFrom: FROM });
 			expect(row?.id).toBe(sent.message);
-			const again = await send(scene, "s1", "Something else", { conversation });
+			await expect(send(scene, "s1", "Something else", { conversation })).rejects.toMatchObject({
+				code: "send.conflict",
+			});
+			const again = await send(scene, "s1", "Rain today", { conversation });
 			expect(again).toMatchObject({ repeated: true, message: sent.message });
 			expect(await scene.texts(conversation)).toEqual(["hello", "hi", "Rain today"]);
 			expect(await scene.deliverAll()).toEqual(["Rain today"]);
