@@ -199,7 +199,7 @@ export class Connection {
 	#prepare(statement: Query["statement"]): Database.Statement {
 		let prepared = this.#prepared[statement.index];
 		if (prepared === undefined) {
-			prepared = this.db.prepare(statement.sql);
+			prepared = this.db.prepare(planned(statement.sql));
 			this.#prepared[statement.index] = prepared;
 			this.#writes[statement.index] = !prepared.readonly;
 		}
@@ -252,4 +252,12 @@ export class Connection {
 	#version(): number {
 		return this.db.pragma("user_version", { simple: true }) as number;
 	}
+}
+
+/**
+ * SQLite looks at the value of a bare `LIMIT ?` to plan the statement, and so plans it anew at each call: 6 to 60 microseconds, where
+ * running it takes 1 to 5. It does not look through a cast.
+ */
+export function planned(sql: string): string {
+	return sql.replaceAll("LIMIT ?", "LIMIT CAST(? AS INTEGER)");
 }
