@@ -1,10 +1,14 @@
 // `npm test`: sets up what is not current, then runs every check, then the tests. The last line counts both.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { availableParallelism } from "node:os";
+import { join, relative } from "node:path";
 import { inMemory } from "./memory-folder.mjs";
 import { prepare, root } from "./setup.mjs";
 import { prepareTestTools } from "./test-tools.mjs";
+
+/** So many of the files that took longest are named at the end. */
+const SLOWEST = 20;
 
 const { node, env } = await prepare();
 await prepareTestTools();
@@ -38,17 +42,9 @@ const checks = [
 
 let passed = 0;
 let failed = 0;
-for (const [name, args] of checks) {
-	const began = Date.now();
-	const { code, said } = await capture(args);
-	const time = `${((Date.now() - began) / 1000).toFixed(1)} s`;
-	console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} (${time})`);
-	if (code === 0) passed++;
-	else {
-		failed++;
-		console.log(said.trimEnd());
-	}
-}
+// Each check runs on one core, so that as many run at once as there are cores.
+const waiting = [...checks];
+await Promise.all(Array.from({ length: Math.min(availableParallelism(), checks.length) }, checkOn));
 
 rmSync(report, { force: true });
 const filters = process.argv.slice(2);
@@ -65,8 +61,24 @@ passed += counts.passed;
 // A run that died before it could report is a failure of its own.
 failed += counts.failed || (code === 0 ? 0 : 1);
 
+for (const { seconds, file } of counts.slowest) console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}`);
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
+
+async function checkOn() {
+	for (let check = waiting.shift(); check; check = waiting.shift()) {
+		const [name, args] = check;
+		const began = Date.now();
+		const { code, said } = await capture(args);
+		const time = `${((Date.now() - began) / 1000).toFixed(1)} s`;
+		console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} (${time})`);
+		if (code === 0) passed++;
+		else {
+			failed++;
+			console.log(said.trimEnd());
+		}
+	}
+}
 
 function capture(args) {
 	const child = spawn(node, args, {
@@ -93,10 +105,20 @@ function show(args) {
 
 function readCounts() {
 	try {
-		const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, "utf8"));
-		return { passed: numPassedTests, failed: numFailedTests || numFailedTestSuites };
+		const { numPassedTests, numFailedTests, numFailedTestSuites, testResults } = JSON.parse(
+			readFileSync(report, "utf8"),
+		);
+		const files = testResults.map(({ name, startTime, endTime }) => ({
+			file: relative(root, name),
+			seconds: (endTime - startTime) / 1000,
+		}));
+		return {
+			passed: numPassedTests,
+			failed: numFailedTests || numFailedTestSuites,
+			slowest: files.sort((one, other) => other.seconds - one.seconds).slice(0, SLOWEST),
+		};
 	} catch (error) {
 		if (error.code !== "ENOENT") throw error;
-		return { passed: 0, failed: 1 };
+		return { passed: 0, failed: 1, slowest: [] };
 	}
 }
