@@ -18,6 +18,8 @@ const KILLS = Number(process.env.KERYX_CRASH_RUNS ?? 8);
 /** By then everything has been started, has ended and was told. */
 const LONGEST_LIFE_MS = 1200;
 const OPERATOR = { kind: "operator" } as const;
+/** The host of this build, which tests have bundled, or of the later one. */
+const HOST = /\/processes\/host\/main\.ts$|\/src\.processes\.host\.main\.mjs$/;
 
 const bench = new Workbench();
 const killedHosts = new Set<number>();
@@ -121,7 +123,7 @@ function hostsIn(folder: string): { readonly pid: number; readonly version: numb
 	return processIds().flatMap((pid) => {
 		if (!isRunning(Number(pid))) return [];
 		const words = readText(`/proc/${pid}/cmdline`).split("\0");
-		const main = words.findIndex((word) => word.endsWith("/processes/host/main.ts"));
+		const main = words.findIndex((word) => HOST.test(word));
 		if (main < 0 || words[main + 1] !== folder) return [];
 		return { pid: Number(pid), version: words[main]?.startsWith(bench.folder) ? 2 : 1 };
 	});

@@ -11,10 +11,12 @@ import { type EnterOptions, HostClient } from "./client.ts";
 import { processesFolder } from "./files.ts";
 import { type HostPaths, hostPaths, isServed, PROTOCOL } from "./protocol.ts";
 
-/** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. */
-const MAIN = fileURLToPath(
-	new URL(import.meta.url.endsWith(".ts") ? "./host/main.ts" : "./host/main.js", import.meta.url),
-);
+/** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name one that is built. */
+const MAIN =
+	process.env.KERYX_PROCESS_HOST ??
+	fileURLToPath(
+		new URL(import.meta.url.endsWith(".ts") ? "./host/main.ts" : "./host/main.js", import.meta.url),
+	);
 const IDLE_MS = 60_000;
 const START_MS = 15_000;
 const MAX_ERRORS = 1024 * 1024;

@@ -12,9 +12,11 @@ import { bundleName, PROGRAMS } from "./programs.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CACHE = join(ROOT, ".cache");
-const THREADS = {
+/** What the sources start by a file: two threads, and the process host, which hundreds of tests start. */
+const STARTED = {
 	KERYX_STORE_THREAD: "src/store/sqlite/worker.ts",
 	KERYX_CHECKPOINTS_THREAD: "src/checkpoints/worker.ts",
+	KERYX_PROCESS_HOST: "src/processes/host/main.ts",
 };
 const HOUR = 3_600_000;
 
@@ -24,7 +26,7 @@ export async function setup(): Promise<void> {
 	process.env.NODE_COMPILE_CACHE ??= join(CACHE, "compiled");
 	const folder = await bundled();
 	process.env.KERYX_TEST_PROGRAMS = folder;
-	Object.assign(process.env, threadsIn(folder));
+	Object.assign(process.env, startedIn(folder));
 }
 
 /** Answers a folder with the bundles, named by what they are made of: what runs side by side never sees half of another's. */
@@ -38,8 +40,8 @@ async function bundled(): Promise<string> {
 		if (Date.now() - statSync(old).mtimeMs > HOUR) rmSync(old, { recursive: true, force: true });
 	}
 	const draft = `${folder}.${process.pid}`;
-	// A thread is one file; programs share what they have in common.
-	for (const programs of [...Object.values(THREADS).map((thread) => [thread]), PROGRAMS]) {
+	// What is started by a file is one file; programs share what they have in common.
+	for (const programs of [...Object.values(STARTED).map((file) => [file]), PROGRAMS]) {
 		const bundle = await rolldown({
 			input: Object.fromEntries(
 				programs.map((file) => [bundleName(file).replace(/\.mjs$/, ""), join(ROOT, file)]),
@@ -67,9 +69,9 @@ async function bundled(): Promise<string> {
 	return folder;
 }
 
-/** What a module finds beside itself it still finds there; but the threads are those beside the bundle. */
+/** What a module finds beside itself it still finds there; but what it starts is beside the bundle. */
 function inPlace(folder: string) {
-	const known = Object.entries(threadsIn(folder));
+	const known = Object.entries(startedIn(folder));
 	return (code: string, id: string): string | undefined => {
 		if (!id.startsWith(join(ROOT, "src")) && !id.startsWith(join(ROOT, "test"))) return undefined;
 		return known.reduce(
@@ -80,10 +82,10 @@ function inPlace(folder: string) {
 	};
 }
 
-/** The threads' files by the variables that name them. */
-function threadsIn(folder: string): Record<string, string> {
+/** Their files, by the variables that name them. */
+function startedIn(folder: string): Record<string, string> {
 	return Object.fromEntries(
-		Object.entries(THREADS).map(([name, file]) => [name, join(folder, bundleName(file))]),
+		Object.entries(STARTED).map(([name, file]) => [name, join(folder, bundleName(file))]),
 	);
 }
 
