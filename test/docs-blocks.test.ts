@@ -94,6 +94,7 @@ beforeAll(async () => {
 		PATH: `${join(root, "bin")}:${join(process.execPath, "..")}:${process.env.PATH}`,
 		DEPLOY_SECRET: "secret-of-the-deployments-0123456789",
 		KERYX_HTTP_PORT: "0",
+		NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, "compiled"),
 		TZ: "UTC",
 	});
 	gateway = await commandIn(root).start(keryxHome, [], env);
