@@ -1,20 +1,49 @@
 import { defineConfig } from "vitest/config";
 
+/**
+ * What changes this process for good (its user), counts what belongs to it (open files, children, memory), or takes a path out of its
+ * environment. Each of these files has a process of its own. All others share one per core and load the sources once, not once per
+ * file; for them the rule is: put back what you change.
+ */
+const APART = [
+	"test/acp/**/*.test.ts",
+	"test/checkpoints/**/*.test.ts",
+	"test/processes/**/*.test.ts",
+	"test/walls/**/*.test.ts",
+	"test/gateway/file-walls.test.ts",
+	"test/gateway/walls.test.ts",
+	"test/keeping/backup.test.ts",
+	"test/audit-witness.test.ts",
+	"test/processes-crash.test.ts",
+	"test/store-replaced.test.ts",
+	"src/processes/**/*.test.ts",
+	"src/walls/**/*.test.ts",
+];
+const EVERY = ["src/**/*.test.ts", "test/**/*.test.ts"];
+
+const common = {
+	// Processes, not threads: tests kill, fork and open stores.
+	pool: "forks",
+	setupFiles: "test/support/seed.ts",
+	testTimeout: 120_000,
+	hookTimeout: 120_000,
+	// What is waited for comes when it comes; on a busy machine that is not within a second.
+	expect: { poll: { timeout: 30_000 } },
+} as const;
+
+// `npm run test:peers` has its own: they need programs that are no part of this package.
+const projects = process.env.KERYX_PEERS
+	? [{ test: { ...common, name: "peers", include: ["test/peers/**/*.peer.ts"] } }]
+	: [
+			{ test: { ...common, name: "apart", include: APART } },
+			{ test: { ...common, name: "together", isolate: false, include: EVERY, exclude: APART } },
+		];
+
 export default defineConfig({
 	test: {
-		// `npm run test:peers` has its own: they need programs that are no part of this package.
-		include: process.env.KERYX_PEERS
-			? ["test/peers/**/*.peer.ts"]
-			: ["src/**/*.test.ts", "test/**/*.test.ts"],
-		// Each file gets its own process: a test that kills, forks or opens a store cannot disturb another.
-		pool: "forks",
+		globalSetup: "test/support/global-setup.ts",
 		// As many as there are cores: by default one is left idle, which on two cores is half of the time.
 		maxWorkers: "100%",
-		setupFiles: "test/support/seed.ts",
-		globalSetup: "test/support/global-setup.ts",
-		testTimeout: 120_000,
-		hookTimeout: 120_000,
-		// What is waited for comes when it comes; on a busy machine that is not within a second.
-		expect: { poll: { timeout: 30_000 } },
+		projects,
 	},
 });
