@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { type NewJob, NO_SECRETS, OPERATOR, openStore, type Store, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, OPERATOR, openStore, type Store, systemIds } from "../src/store/index.ts";
+import { sampleJob } from "../src/testing/conformance/store/sample-job.ts";
 import { systemClock } from "../src/time/index.ts";
 import { atMost, measured, median, type Row } from "./harness.ts";
 
@@ -69,22 +70,7 @@ async function look(store: Store): Promise<void> {
 }
 
 async function fill(store: Store, jobs: number): Promise<void> {
-	const job: NewJob = {
-		name: "idle",
-		task: { kind: "text", text: "now" },
-		when: { kind: "every", seconds: 31_536_000 },
-		zone: "Europe/Berlin",
-		catchUp: "once",
-		maxDelaySeconds: null,
-		conversation: null,
-		deliver: { target: { kind: "local" }, shown: "a file", approved: true },
-		failure: null,
-		origin: null,
-		profile: "",
-		model: null,
-		tools: null,
-		owner: { principal: null, role: "owner", platform: "local" },
-	};
+	const job = sampleJob({ name: "idle", when: { kind: "every", seconds: 31_536_000 } });
 	for (let made = 0; made < jobs; made += 1000)
 		await Promise.all(
 			Array.from({ length: 1000 }, (_, n) =>

@@ -65,21 +65,7 @@ export interface WantedJob {
 	readonly owner: Speaker;
 }
 
-export type WantedChanges = Partial<
-	Pick<
-		WantedJob,
-		| "name"
-		| "task"
-		| "when"
-		| "zone"
-		| "catchUp"
-		| "maxDelaySeconds"
-		| "deliver"
-		| "failure"
-		| "model"
-		| "tools"
-	>
->;
+export type WantedChanges = Partial<Pick<WantedJob, keyof JobChanges>>;
 
 export interface Schedules {
 	/** Words or an exact form, made exact. Throws schedule.invalid where it is not sure what is meant. */

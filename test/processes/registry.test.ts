@@ -22,6 +22,7 @@ import {
 	type Store,
 	type Woken,
 } from "../../src/store/index.ts";
+import { beginArgs } from "../../src/testing/conformance/store/processes.ts";
 import { countedIds, HOUR, MINUTE, virtualClock } from "../support/clock.ts";
 import { isRunning, ProcessHome, until } from "../support/process-home.ts";
 
@@ -142,21 +143,7 @@ function start(command: string, more: Partial<StartRequest> = {}, owner = conver
 
 /** As a Keryx leaves it that dies before it has asked for a start. */
 async function beginOnly(id: string): Promise<void> {
-	const begun = await store.beginProcess({
-		id,
-		conversation,
-		principal: null,
-		turn: null,
-		role: null,
-		backend: "local",
-		command: "true",
-		cwd: "/",
-		background: true,
-		pty: false,
-		notify: "result",
-		destination: DESTINATION,
-		limits: { inAll: 100, perConversation: 100 },
-	});
+	const begun = await store.beginProcess(beginArgs(conversation, id, { destination: DESTINATION }));
 	expect(begun.kind).toBe("begun");
 }
 

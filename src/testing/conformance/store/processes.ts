@@ -267,7 +267,12 @@ async function talk(scene: Scene, from = ADA): Promise<ConversationId> {
 	return (await scene.exchange("hello", "hi", from)).conversation;
 }
 
-function beginArgs(conversation: ConversationId, id: string, args: Partial<BeginArgs> = {}): BeginArgs {
+/** Of a process that waits for nobody, and whose end is told to a chat. */
+export function beginArgs(
+	conversation: ConversationId,
+	id: string,
+	args: Partial<BeginArgs> = {},
+): BeginArgs {
 	return {
 		id,
 		conversation,

@@ -2,32 +2,13 @@
 import { expect } from "vitest";
 import type { NewJob } from "../../../store/index.ts";
 import { MINUTE } from "../clock.ts";
+import { sampleJob } from "./sample-job.ts";
 import { OPERATOR, type Scene, type Tell } from "./scene.ts";
 
 const HOUR = 60 * MINUTE;
 
-function newJob(given: Partial<NewJob> = {}): NewJob {
-	return {
-		name: "report",
-		task: { kind: "text", text: "now" },
-		when: { kind: "every", seconds: 3600 },
-		zone: "Europe/Berlin",
-		catchUp: "once",
-		maxDelaySeconds: null,
-		conversation: null,
-		deliver: { target: { kind: "local" }, shown: "a file", approved: true },
-		failure: null,
-		origin: null,
-		profile: "",
-		model: null,
-		tools: null,
-		owner: { principal: null, role: "owner", platform: "local" },
-		...given,
-	};
-}
-
 const create = (scene: Scene, given: Partial<NewJob> = {}) =>
-	scene.store.createJob({ job: newJob(given), most: 3 });
+	scene.store.createJob({ job: sampleJob(given), most: 3 });
 const fire = (scene: Scene, job: string, due: number) =>
 	scene.store.fireJob({ job, due, since: 0, mostMissed: 100 });
 const end = (scene: Scene, job: string, at: number, state: "answered" | "failed" = "answered") =>
