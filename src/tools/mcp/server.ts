@@ -14,6 +14,8 @@ export class McpServer {
 	readonly name: string;
 	/** What it is connected with: a change of this makes another server. */
 	readonly settings: McpServerSettings;
+	/** By the monotonic clock. */
+	readonly begunAt: number;
 	readonly #parts: ServerParts;
 	readonly #stop = new AbortController();
 	#state: ServerState = { kind: "starting" };
@@ -33,6 +35,7 @@ export class McpServer {
 		this.name = name;
 		this.settings = settings;
 		this.#parts = parts;
+		this.begunAt = parts.clock.monotonic();
 		this.#over = this.#live();
 	}
 

@@ -10,7 +10,7 @@ import { McpServer } from "./server.ts";
 import { toolOf } from "./tool.ts";
 import type { McpTool, ServerParts, ServerState } from "./types.ts";
 
-/** A turn waits so long at most for servers that are starting with Keryx. */
+/** A server that is starting has so long before turns go on without it. */
 const READY_MS = 10_000;
 const MOST_PROMPTS_SHOWN = 20;
 
@@ -107,12 +107,14 @@ class Servers implements McpServers {
 	}
 
 	async ready(): Promise<void> {
+		const { clock } = this.#options;
+		const left = ({ begunAt }: McpServer) => begunAt + READY_MS - clock.monotonic();
 		const untried = [...this.#servers.values()].filter(
-			({ starts, state }) => starts <= 1 && state.kind === "starting",
+			(server) => server.starts <= 1 && server.state.kind === "starting" && left(server) > 0,
 		);
 		if (untried.length === 0) return;
 		const { promise, resolve } = Promise.withResolvers<void>();
-		const cancel = this.#options.clock.after(READY_MS, resolve);
+		const cancel = clock.after(Math.max(...untried.map(left)), resolve);
 		const settled = untried.map(async (server) => {
 			const none = new AbortController();
 			// Connected, or not coming soon: either way there is nothing more to wait for.
