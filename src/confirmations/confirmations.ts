@@ -1,150 +1,35 @@
 // A human says yes, to exactly that (I14). Everything that decides is a transaction of the store; here a request is put into the
 // form that is bound and shown, people are told, and whoever waits is woken.
-import { randomBytes } from "node:crypto";
-import { foldedAction } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import {
-	type AskedForCall,
 	type AuditEntry,
 	type AuditFilter,
 	type AuditStanding,
 	type Cancelled,
 	type Confirmation,
-	type ConfirmationRequest,
 	type ConfirmationStatus,
 	type Consumed,
-	type Destination,
 	type Grant,
 	type NewMessage,
-	noticeId,
 	OPERATOR,
 	type Requested,
 	type ResolveArgs,
 	type Resolved,
-	type Store,
 	type Verified,
 	type Woken,
 } from "../store/index.ts";
-import type { Clock } from "../time/index.ts";
 import { type Attempt, type Caller, may, readingScope } from "./callers.ts";
-import { canonicalDetails, confirmationDigest, type Details } from "./digest.ts";
-import { type Question, questionOf } from "./notices.ts";
+import { editedForm, hiddenInput, isAlwaysAsked, ownRequest, requestForm } from "./form.ts";
 import { checkedAction, type DecisionInput, type GrantInput, type RequestInput } from "./read.ts";
+import type {
+	AskedOutcome,
+	CallQuestion,
+	ConfirmationSettings,
+	Confirmations,
+	ConfirmationsOptions,
+} from "./types.ts";
 import { Waiters } from "./waiters.ts";
 import { Watch } from "./watch.ts";
-import type { Webhook } from "./webhook.ts";
-
-const HOUR_MS = 3_600_000;
-
-/** Asked for at each use: they may change while Keryx runs. */
-export interface ConfirmationSettings {
-	readonly alwaysConfirm: readonly string[];
-	readonly rateLimit: number;
-	readonly globalLimit: number;
-	readonly useWithinMinutes: number;
-	readonly defaultTimeout: number;
-	readonly chats: readonly Destination[];
-	readonly webhooks: readonly Webhook[];
-	/** Named in the configuration, and known beforehand to be told nothing. */
-	readonly unreachable?: readonly string[];
-}
-
-export interface ConfirmationsOptions {
-	/** Opened with the key of its audit. */
-	readonly store: Store;
-	readonly clock: Clock;
-	readonly settings: () => ConfirmationSettings;
-	/** A question as a chat of that platform shows it. */
-	readonly render?: (
-		question: Question,
-		to: { readonly id: string; readonly destination: Destination },
-	) => ConfirmationRequest["notices"]["deliveries"];
-	/** Whether there is a channel to that chat; left out, there is one to each. */
-	readonly reaches?: (destination: Destination) => boolean;
-	readonly log?: (message: string, error: unknown) => void;
-}
-
-/** A call of Keryx's own agent that needs a human. */
-export interface CallQuestion {
-	readonly action: string;
-	readonly description: string;
-	/** Asked about every time: no grant answers, and none comes of the answer. */
-	readonly once?: boolean;
-	readonly details: Details;
-	readonly sessionKey: string;
-	readonly askedBy: string;
-	/** Who may answer in the conversation beside the owner; null: nobody. */
-	readonly answerer: string | null;
-	readonly from: NonNullable<ConfirmationRequest["from"]>;
-}
-
-export type AskedOutcome = AskedForCall | { readonly kind: "secret" };
-
-export interface Confirmations {
-	/** Seconds that a human has, where who asks does not say. */
-	readonly defaultTimeout: number;
-	/** Watches deadlines and tells webhooks; without it everything else works, later. */
-	start(): void;
-	stop(): Promise<void>;
-	request(input: RequestInput, caller: Caller): Promise<Requested>;
-	/** For a turn: the question and the row `waiting for confirmation` are one commit. */
-	askForCall(
-		question: CallQuestion,
-		turn: { readonly id: string; readonly token: number },
-		waiting: (id: string) => NewMessage & { readonly index: number },
-	): Promise<AskedOutcome>;
-	/** For a program that runs and waits. Answers when it is no longer pending, or the signal ends the waiting. */
-	askLive(
-		question: CallQuestion,
-		signal: AbortSignal,
-	): Promise<Confirmation | { readonly status: "limited" | "secret" }>;
-	/** What `store.resolveConfirmation` takes, after everything that can be refused beforehand; for who commits more with it. */
-	resolution(
-		id: string,
-		decision: "approved" | "denied",
-		input: DecisionInput,
-		caller: Caller,
-	): Promise<ResolveArgs>;
-	/** What is left to do after such a commit. */
-	afterResolve(resolved: Resolved): void;
-	resolve(
-		id: string,
-		decision: "approved" | "denied",
-		input: DecisionInput,
-		caller: Caller,
-	): Promise<Resolved>;
-	/** As the caller may see it. Another's is not found, which is noted under what was attempted. */
-	see(id: string, caller: Caller, attempt: Attempt): Promise<Confirmation>;
-	cancel(id: string, caller: Caller): Promise<Cancelled>;
-	consume(id: string, digest: string, caller: Caller): Promise<Consumed>;
-	/** With a wait: answers when it is no longer pending, or so many milliseconds have passed. */
-	get(
-		id: string,
-		caller: Caller,
-		wait?: { readonly ms: number; readonly signal: AbortSignal },
-	): Promise<Confirmation>;
-	list(
-		filter: { readonly status?: ConfirmationStatus; readonly before?: string; readonly limit: number },
-		caller: Caller,
-	): Promise<readonly Confirmation[]>;
-	pendingCount(): Promise<number>;
-	grants(caller: Caller, limit: number): Promise<readonly Grant[]>;
-	addGrant(input: GrantInput, caller: Caller): Promise<Grant>;
-	revokeGrant(id: string, caller: Caller): Promise<boolean>;
-	auditLog(filter: AuditFilter, caller: Caller): Promise<readonly AuditEntry[]>;
-	verifyAudit(caller: Caller): Promise<Verified>;
-	/** Takes the audit for right though its witness saw another one: after a restore. Throws audit.sound where there is no reason to. */
-	acceptAudit(caller: Caller): Promise<AuditStanding>;
-	/** Puts a refused attempt of somebody who was authenticated into the audit. */
-	refused(
-		caller: Pick<Caller, "who" | "via">,
-		attempt: string,
-		reason: string,
-		confirmation?: string,
-	): Promise<void>;
-	/** Told of each conversation that has an outcome to look at. */
-	onWoken(listener: (woken: Woken) => void): () => void;
-}
 
 export function createConfirmations(options: ConfirmationsOptions): Confirmations {
 	return new StoredConfirmations(options);
@@ -192,8 +77,8 @@ class StoredConfirmations implements Confirmations {
 		}
 		const { store } = this.#options;
 		const requested = await store.requestConfirmation(
-			this.#form({
-				...this.#hidden({ ...input, action: checkedAction(input.action) }, caller),
+			requestForm(this.#options, {
+				...hiddenInput(store.secrets, { ...input, action: checkedAction(input.action) }, caller),
 				askedBy: caller.who,
 				via: caller.via,
 			}),
@@ -203,22 +88,6 @@ class StoredConfirmations implements Confirmations {
 		return requested;
 	}
 
-	/**
-	 * Before it is hashed, so that what is stored, shown and hashed stays one. Whoever is not the owner gets it back as it is: then not
-	 * even names are in it.
-	 */
-	#hidden(input: RequestInput, { role }: Caller): RequestInput {
-		const { secrets } = this.#options.store;
-		const { action, description, requester, sessionKey } = input;
-		const details = JSON.parse(canonicalDetails(input.details)) as Details;
-		const hider = role === "operator" ? secrets : secrets.forOthers;
-		return {
-			...input,
-			...hider.hideIn({ action, description, requester, details }),
-			...secrets.hideIn({ sessionKey }),
-		};
-	}
-
 	async askForCall(
 		question: CallQuestion,
 		turn: { readonly id: string; readonly token: number },
@@ -226,7 +95,10 @@ class StoredConfirmations implements Confirmations {
 	): Promise<AskedOutcome> {
 		const { store } = this.#options;
 		if (this.#namesSecret(question)) return { kind: "secret" };
-		const request = { ...this.#form(this.#ownRequest(question)), from: question.from };
+		const request = {
+			...requestForm(this.#options, ownRequest(question, this.#settings.defaultTimeout)),
+			from: question.from,
+		};
 		const answer = await store.askForCall({
 			turn: turn.id,
 			token: turn.token,
@@ -242,7 +114,9 @@ class StoredConfirmations implements Confirmations {
 		signal: AbortSignal,
 	): Promise<Confirmation | { readonly status: "limited" | "secret" }> {
 		if (this.#namesSecret(question)) return { status: "secret" };
-		const requested = await this.#options.store.requestConfirmation(this.#form(this.#ownRequest(question)));
+		const requested = await this.#options.store.requestConfirmation(
+			requestForm(this.#options, ownRequest(question, this.#settings.defaultTimeout)),
+		);
 		if (requested.kind === "limited" || requested.kind === "conflict") return { status: "limited" };
 		const { confirmation } = requested;
 		this.#watchOver(confirmation);
@@ -275,7 +149,7 @@ class StoredConfirmations implements Confirmations {
 			...(label && { label }),
 			...(reason && { reason }),
 			...(grant && { grant }),
-			...(before && editedDetails && { edited: this.#edited(before, editedDetails) }),
+			...(before && editedDetails && { edited: editedForm(store.secrets, before, editedDetails) }),
 			useWithinMs: this.#settings.useWithinMinutes * 60_000,
 		};
 	}
@@ -458,13 +332,8 @@ class StoredConfirmations implements Confirmations {
 		}
 	}
 
-	#isAlwaysAsked(action: string): boolean {
-		const name = foldedAction(action);
-		return this.#settings.alwaysConfirm.some((one) => foldedAction(one) === name);
-	}
-
 	#assertGrantable(action: string): void {
-		if (this.#isAlwaysAsked(action))
+		if (isAlwaysAsked(this.#settings, action))
 			throw new KeryxError(
 				"argument.invalid",
 				`the action ${action} must be confirmed every time, so it cannot be granted`,
@@ -475,99 +344,7 @@ class StoredConfirmations implements Confirmations {
 			);
 	}
 
-	#edited(before: Confirmation, details: Details): { details: Details; digest: string } {
-		const canonical = canonicalDetails(details, "edited_details");
-		if (this.#options.store.secrets.isIn(details)) throw secretNamed("edited_details");
-		const { action, requester, sessionKey } = before;
-		const kept = JSON.parse(canonical) as Details;
-		return { details: kept, digest: confirmationDigest({ action, details: kept, requester, sessionKey }) };
-	}
-
 	#namesSecret({ details, description }: CallQuestion): boolean {
 		return this.#options.store.secrets.isIn([details, description]);
 	}
-
-	#ownRequest(question: CallQuestion): Asking {
-		const { action, description, once, details, sessionKey, askedBy, from, answerer } = question;
-		return {
-			answerer,
-			action,
-			description,
-			details: JSON.parse(canonicalDetails(details)) as Details,
-			requester: "agent",
-			sessionKey,
-			timeoutSeconds: this.#settings.defaultTimeout,
-			askedBy,
-			via: "agent",
-			from,
-			...(once && { once }),
-		};
-	}
-
-	/** The form that is bound, stored and shown. */
-	#form(asked: Asking): ConfirmationRequest {
-		const settings = this.#settings;
-		const id = randomBytes(6).toString("hex");
-		const bound = { ...asked, id, digest: confirmationDigest(asked) };
-		const { answerer: _, ...kept } = bound;
-		return {
-			...kept,
-			limits: { perAction: settings.rateLimit, inAll: settings.globalLimit, windowMs: HOUR_MS },
-			once: asked.once ?? false,
-			grantable: !asked.once && !this.#isAlwaysAsked(asked.action),
-			useWithinMs: settings.useWithinMinutes * 60_000,
-			notices: {
-				deliveries: this.#deliveries(bound),
-				webhooks: settings.webhooks.map(({ url }) => url),
-				unreachable: [
-					...settings.chats
-						.filter((chat) => !this.#reaches(chat))
-						.map(({ platform, chatId }) => `${platform}:${chatId}`),
-					...(settings.unreachable ?? []),
-				],
-			},
-		};
-	}
-
-	/** Where a turn asks and ends, the question is its reply; a program that waits has none, so its chat is told. */
-	#deliveries(asked: Bound): ConfirmationRequest["notices"]["deliveries"] {
-		const { render, clock } = this.#options;
-		if (!render) return [];
-		const now = clock.now();
-		const bound = { ...asked, expiresAt: now + asked.timeoutSeconds * 1000 };
-		const own = asked.from?.destination;
-		const others = this.#settings.chats.filter(
-			(chat) => this.#reaches(chat) && (!own || !isSameChat(chat, own)),
-		);
-		const receivers = own && asked.from?.waiter === "live" ? [own, ...others] : others;
-		return receivers.flatMap((destination, n) => {
-			const answerer = destination === own ? (asked.answerer ?? null) : null;
-			return render(questionOf(bound, { now, answerer }), { id: noticeId(asked.id, n), destination });
-		});
-	}
-
-	#reaches(chat: Destination): boolean {
-		const { render, reaches = () => true } = this.#options;
-		return render !== undefined && reaches(chat);
-	}
-}
-
-type Asking = RequestInput &
-	Pick<ConfirmationRequest, "askedBy" | "via" | "from"> & {
-		readonly once?: boolean;
-		readonly answerer?: string | null;
-	};
-type Bound = Asking & { readonly id: string; readonly digest: string };
-
-function isSameChat(a: Destination, b: Destination): boolean {
-	return a.platform === b.platform && a.account === b.account && a.chatId === b.chatId;
-}
-
-const PLACEHOLDER = "\u0024{secret:NAME}";
-
-function secretNamed(field: string): KeryxError {
-	return new KeryxError("argument.invalid", `${field} contains a known secret`, {
-		field,
-		hint: `write ${PLACEHOLDER} instead`,
-	});
 }

@@ -3,14 +3,7 @@
 // Never here: running what was approved.
 
 export { type Attempt, type Caller, may } from "./callers.ts";
-export {
-	type AskedOutcome,
-	type CallQuestion,
-	type ConfirmationSettings,
-	type Confirmations,
-	type ConfirmationsOptions,
-	createConfirmations,
-} from "./confirmations.ts";
+export { createConfirmations } from "./confirmations.ts";
 export { confirmationDigest, type Details } from "./digest.ts";
 export { type Question, questionOf, questionText } from "./notices.ts";
 export {
@@ -24,4 +17,11 @@ export {
 	readRequest,
 } from "./read.ts";
 export { confirmationSettings } from "./settings.ts";
+export type {
+	AskedOutcome,
+	CallQuestion,
+	ConfirmationSettings,
+	Confirmations,
+	ConfirmationsOptions,
+} from "./types.ts";
 export { type Webhook, weakSecret } from "./webhook.ts";

@@ -1,6 +1,6 @@
 // What the configuration says of confirmations, in the words of this folder.
 import type { Config } from "../config/index.ts";
-import type { ConfirmationSettings } from "./confirmations.ts";
+import type { ConfirmationSettings } from "./types.ts";
 import { weakSecret } from "./webhook.ts";
 
 /** A webhook whose secret is not set, or can be guessed, would send what nobody can check: it is left out, and `problems` says so. */
