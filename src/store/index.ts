@@ -31,14 +31,13 @@ export type { AuditFilter, Verified } from "./operations/confirmations/audit.ts"
 export type { AskedForCall, UsedForTurn } from "./operations/confirmations/calls.ts";
 export type {
 	Cancelled,
-	ConfirmationRequest,
 	Consumed,
-	Requested,
 	ResolveArgs,
 	Resolved,
-	Woken,
 } from "./operations/confirmations/confirmations.ts";
+export type { Woken } from "./operations/confirmations/ending.ts";
 export type { ConfirmationScope, DueNotice } from "./operations/confirmations/read.ts";
+export type { ConfirmationRequest, Requested } from "./operations/confirmations/request.ts";
 export { COMPAT, noticeId } from "./operations/confirmations/rows.ts";
 export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";

@@ -21,7 +21,6 @@ import {
 	cancelConfirmation,
 	consumeConfirmation,
 	expireConfirmations,
-	requestConfirmation,
 	resolveConfirmation,
 } from "./confirmations/confirmations.ts";
 import { addGrant, grants, revokeGrant, takeGrantsDated } from "./confirmations/grants.ts";
@@ -33,6 +32,7 @@ import {
 	openConfirmations,
 	settleConfirmationNotice,
 } from "./confirmations/read.ts";
+import { requestConfirmation } from "./confirmations/request.ts";
 import { acceptAudit, auditStanding, verifyAudit } from "./confirmations/witness.ts";
 import {
 	claimDeliveries,

@@ -15,7 +15,7 @@ import type {
 	ProcessStatus,
 	Scope,
 } from "../types.ts";
-import type { Woken } from "./confirmations/confirmations.ts";
+import type { Woken } from "./confirmations/ending.ts";
 import { addDeliveries } from "./deliveries/deliveries.ts";
 import { emit } from "./events.ts";
 import { samePrincipals } from "./people/principals.ts";

@@ -6,16 +6,9 @@ import type { Confirmation, Message } from "../../types.ts";
 import { findConversation, findLive, sessionOfKey, targetOf } from "../sessions/sessions.ts";
 import { append, type IndexedMessage } from "../transcript/append.ts";
 import { heldTurn, type TurnRow } from "../turns/turns.ts";
-import {
-	type ConfirmationRequest,
-	cancel,
-	consume,
-	endByClock,
-	found,
-	outcomeNote,
-	type Requested,
-	requestConfirmation,
-} from "./confirmations.ts";
+import { cancel, consume } from "./confirmations.ts";
+import { endByClock, found, outcomeNote } from "./ending.ts";
+import { type ConfirmationRequest, type Requested, requestConfirmation } from "./request.ts";
 import { CONFIRMATION_COLUMNS, type ConfirmationRow, confirmationRow, toConfirmation } from "./rows.ts";
 
 const openOf = sql<ConfirmationRow>(

@@ -1,7 +1,7 @@
 // What a chat command does to jobs, as one change: it is committed together with the end of the command's message.
 import type { Context, Op } from "../../query.ts";
 import type { Job } from "../../types.ts";
-import type { Woken } from "../confirmations/confirmations.ts";
+import type { Woken } from "../confirmations/ending.ts";
 import { type CreateJobArgs, createJob, deleteJobOp, pauseJob, resumeJob } from "./jobs.ts";
 import { foundJob, type JobScope, toJob } from "./rows.ts";
 import { runJobNow } from "./runs.ts";

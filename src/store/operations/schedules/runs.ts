@@ -16,7 +16,7 @@ import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Destination, Job, JobRun, OperatorScope, PausedBecause, RunState } from "../../types.ts";
-import type { Woken } from "../confirmations/confirmations.ts";
+import type { Woken } from "../confirmations/ending.ts";
 import { destinationOf } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
 import { createConversation } from "../inbox/inbox.ts";

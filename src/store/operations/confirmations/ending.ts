@@ -1,0 +1,207 @@
+// How a confirmation ends (I14): by a decision or by the clock, once, with its audit entry; and how whoever waits for it is told.
+import {
+	type ConversationId,
+	leastStanding,
+	lesser,
+	type Speaker,
+	type Standing,
+	soleSpeaker,
+} from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { seal, unseal } from "../../codec.ts";
+import { type Context, get, type Op, run, sql } from "../../query.ts";
+import type { AuditVia, ConfirmationStatus } from "../../types.ts";
+import { endQuestion } from "../deliveries/deliveries.ts";
+import { emit } from "../events.ts";
+import { samePrincipals } from "../people/principals.ts";
+import { audit } from "./audit.ts";
+import type { Asker } from "./grants.ts";
+import { COMPAT, type ConfirmationRow, confirmationRow, type DecisionBody, endsAt, TIMEOUT } from "./rows.ts";
+
+const settleRow = sql(
+	`UPDATE confirmations SET status = ?, digest = ?, resolved_at = ?, resolved_by = ?, use_by = ?, decision_body = ?, due_at = ?
+	WHERE id = ? AND status = ?`,
+);
+const expireUse = sql(
+	"UPDATE confirmations SET status = 'expired', due_at = NULL WHERE id = ? AND status = ?",
+);
+const insertInbox = sql<{ id: number }>(
+	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at, body, due_at)
+	VALUES ('confirmation', 'keryx', '', ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+);
+const askingTurn = sql<{ principal: string | null; speakers: string }>(
+	"SELECT principal, speakers FROM turns WHERE id = ?",
+);
+const sourceOf = sql<{ source_body: string; body_key: number | null }>(
+	"SELECT source_body, body_key FROM conversations WHERE id = ?",
+);
+
+/** A conversation that has something new to look at. */
+export interface Woken {
+	readonly conversation: ConversationId;
+	readonly inbox: number;
+}
+
+/** Null for those who never say that they used an approval: it stays one. */
+export function useByOf({ now }: Context, askedBy: string, useWithinMs: number): number | null {
+	return askedBy === COMPAT ? null : now + useWithinMs;
+}
+
+/** Whom the asking turn speaks for. */
+export function* askerOf(turn: string, standing: Standing = "owner"): Op<Asker> {
+	const row = yield* get(askingTurn, turn);
+	const speakers = row ? (JSON.parse(row.speakers) as Speaker[]) : [];
+	const sole = soleSpeaker(speakers);
+	const role = lesser(standing, leastStanding(speakers.map((speaker) => speaker.role)));
+	return {
+		persons: sole === null ? [] : yield* samePrincipals(sole),
+		role: role === "none" ? "guest" : role,
+	};
+}
+
+/** Null where its time has not come. Silence is no consent, and an approval that was not used is none either. */
+export function* endByClock(context: Context, row: ConfirmationRow): Op<{ woken: Woken | null } | null> {
+	const end = endsAt(row);
+	if (end === null || end > context.now) return null;
+	if (row.status !== "pending") {
+		yield* lapse(context, row);
+		// An approval has begun its turn already; that finds it expired.
+		return { woken: null };
+	}
+	yield* settle(context, row, {
+		status: "expired",
+		digest: row.digest,
+		at: end,
+		by: TIMEOUT,
+		via: "system",
+		useBy: null,
+		said: {},
+	});
+	return { woken: yield* answerTurn(context, row, "expired") };
+}
+
+/** An approval that nobody used: who gave it, and when, stays. */
+function* lapse(context: Context, row: ConfirmationRow): Op<void> {
+	yield* run(expireUse, row.id, row.status);
+	yield* audit(context, {
+		kind: "expired",
+		confirmation: row.id,
+		who: TIMEOUT,
+		via: "system",
+		facts: { action: row.action, digest: row.digest, was: row.status },
+	});
+	yield* emit(context, "confirmation.expired", idsOf(row), { action: row.action });
+}
+
+export function* settle(
+	context: Context,
+	row: ConfirmationRow,
+	to: {
+		readonly status: "approved" | "denied" | "expired" | "cancelled";
+		readonly digest: string;
+		readonly at: number;
+		readonly by: string;
+		readonly via: AuditVia;
+		readonly useBy: number | null;
+		readonly said: DecisionBody;
+	},
+): Op<void> {
+	yield* run(
+		settleRow,
+		to.status,
+		to.digest,
+		to.at,
+		to.by,
+		to.useBy,
+		seal(to.said),
+		to.status === "approved" ? to.useBy : null,
+		row.id,
+		row.status,
+	);
+	yield* audit(context, {
+		kind: to.status,
+		confirmation: row.id,
+		who: to.by,
+		via: to.via,
+		facts: {
+			action: row.action,
+			digest: to.digest,
+			...(to.digest !== row.digest && { digest_before: row.digest }),
+			...(to.said.label && { label: to.said.label }),
+			...(to.said.reason && { reason: to.said.reason }),
+		},
+	});
+	yield* emit(context, `confirmation.${to.status}`, idsOf(row), { action: row.action });
+	yield* endQuestion(context, row.id, to.status);
+}
+
+/** The outcome as an inbox event of the conversation that waits for it: it begins a turn, exactly once, also after a crash. */
+export function* answerTurn(
+	context: Context,
+	row: ConfirmationRow,
+	status: Outcome,
+	reason?: string,
+): Op<Woken | null> {
+	if (row.waiter !== "turn" || row.conversation === null) return null;
+	const source = yield* get(sourceOf, row.conversation);
+	if (!source) return null;
+	const turn = row.turn === null ? undefined : yield* get(askingTurn, row.turn);
+	const body = seal({
+		source: unseal(source.source_body, source.body_key),
+		content: outcomeNote(row, status, reason),
+		destination: JSON.parse(row.destination ?? "null") as unknown,
+		confirmation: row.id,
+		speakers: turn === undefined ? [] : (JSON.parse(turn.speakers) as Speaker[]),
+	});
+	const inserted = yield* get(
+		insertInbox,
+		row.conversation,
+		`confirmation:${row.id}`,
+		row.conversation,
+		turn?.principal ?? null,
+		context.now,
+		body,
+		context.now,
+	);
+	const { id } = inserted as { id: number };
+	yield* emit(
+		context,
+		"inbound.accepted",
+		{ conversation: row.conversation, subject: id },
+		{ kind: "confirmation" },
+	);
+	return { conversation: row.conversation, inbox: id };
+}
+
+type Outcome = Extract<ConfirmationStatus, "approved" | "denied" | "expired" | "cancelled">;
+
+/** What the agent reads. A refusal of any kind is final: the same must not be tried another way. */
+export function outcomeNote(row: ConfirmationRow, status: Outcome, reason?: string): string {
+	const what = `Confirmation ${row.id} (${row.tool ?? "call"}: ${row.action})`;
+	const why = reason ? ` Reason given: ${JSON.stringify(reason)}.` : "";
+	const leave = "It was not done. Do not try to do the same in another way.";
+	switch (status) {
+		case "approved":
+			return `${what} was approved by a person.${why}`;
+		case "denied":
+			return `${what} was denied by a person.${why} ${leave}`;
+		case "expired":
+			return `${what} expired: nobody answered in time, which is neither yes nor no. ${leave}`;
+		case "cancelled":
+			return `${what} was cancelled. ${leave}`;
+	}
+}
+
+export function* found(id: string): Op<ConfirmationRow> {
+	const row = yield* confirmationRow(id);
+	if (!row) throw notFound(id);
+	return row;
+}
+
+export function notFound(id: string): KeryxError {
+	return new KeryxError("store.not_found", `no confirmation ${id}`, { field: "id" });
+}
+
+export function idsOf(row: ConfirmationRow) {
+	return { conversation: row.conversation, turn: row.turn, subject: row.id };
+}
