@@ -396,7 +396,10 @@ test("out of open files, a start fails with the reason, and the host goes on", a
 function hostsOf(home: string): number[] {
 	return readdirSync("/proc")
 		.filter((name) => /^\d+$/.test(name))
-		.filter((pid) => readText(`/proc/${pid}/cmdline`).includes(`main.ts\0${home}\0`))
+		.filter((pid) => {
+			const words = readText(`/proc/${pid}/cmdline`).split("\0");
+			return /main\.(ts|mjs)$/.test(words[words.indexOf(home) - 1] ?? "");
+		})
 		.map(Number);
 }
 
