@@ -19,7 +19,7 @@ const KILLS = Number(process.env.KERYX_CRASH_RUNS ?? 8);
 const LONGEST_LIFE_MS = 1200;
 const OPERATOR = { kind: "operator" } as const;
 /** The host of this build, which tests have bundled, or of the later one. */
-const HOST = /\/processes\/host\/main\.ts$|\/src\.processes\.host\.main\.mjs$/;
+const HOST = /\/processes\/host\/main\.[jt]s$/;
 
 const bench = new Workbench();
 const killedHosts = new Set<number>();

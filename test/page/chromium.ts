@@ -24,7 +24,8 @@ export function openBrowser(more: readonly string[] = []): Promise<Browser> {
 function chromiumPath(): string {
 	const named = process.env.CHROMIUM;
 	if (named) return named;
-	for (const program of ["chromium", "google-chrome"])
+	// The first has no windows to draw, hidden or not.
+	for (const program of ["chromium-headless-shell", "chromium", "google-chrome"])
 		for (const folder of (process.env.PATH ?? "").split(delimiter))
 			if (existsSync(join(folder, program))) return join(folder, program);
 	throw new Error("there is no Chromium here: npm test installs one");

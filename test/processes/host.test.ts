@@ -398,7 +398,7 @@ function hostsOf(home: string): number[] {
 		.filter((name) => /^\d+$/.test(name))
 		.filter((pid) => {
 			const words = readText(`/proc/${pid}/cmdline`).split("\0");
-			return /main\.(ts|mjs)$/.test(words[words.indexOf(home) - 1] ?? "");
+			return /main\.[jt]s$/.test(words[words.indexOf(home) - 1] ?? "");
 		})
 		.map(Number);
 }

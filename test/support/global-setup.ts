@@ -41,11 +41,13 @@ async function bundled(): Promise<string> {
 	}
 	const draft = `${folder}.${process.pid}`;
 	// What is started by a file is one file; programs share what they have in common.
-	for (const programs of [...Object.values(STARTED).map((file) => [file]), PROGRAMS]) {
+	const inputs = [
+		...Object.values(STARTED).map((file) => [[startedName(file), file]]),
+		PROGRAMS.map((file) => [bundleName(file), file]),
+	];
+	for (const programs of inputs) {
 		const bundle = await rolldown({
-			input: Object.fromEntries(
-				programs.map((file) => [bundleName(file).replace(/\.mjs$/, ""), join(ROOT, file)]),
-			),
+			input: Object.fromEntries(programs.map(([name = "", file = ""]) => [name, join(ROOT, file)])),
 			platform: "node",
 			// Packages with native code stay packages.
 			external: /^(?:node:|better-sqlite3$|pg$|@lydell)/,
@@ -54,7 +56,7 @@ async function bundled(): Promise<string> {
 		await bundle.write({
 			dir: draft,
 			format: "esm",
-			entryFileNames: "[name].mjs",
+			entryFileNames: "[name]",
 			chunkFileNames: "[name]-[hash].mjs",
 		});
 	}
@@ -85,8 +87,13 @@ function inPlace(folder: string) {
 /** Their files, by the variables that name them. */
 function startedIn(folder: string): Record<string, string> {
 	return Object.fromEntries(
-		Object.entries(STARTED).map(([name, file]) => [name, join(folder, bundleName(file))]),
+		Object.entries(STARTED).map(([name, file]) => [name, join(folder, startedName(file))]),
 	);
+}
+
+/** As in a build: Keryx knows its process host again by the end of its path. */
+function startedName(file: string): string {
+	return file.replace(/^src\//, "").replace(/\.ts$/, ".js");
 }
 
 /** Of all their files: names, sizes and times. */
