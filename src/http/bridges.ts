@@ -281,7 +281,9 @@ function outcomeOf({
 		case "refused":
 		case "unknown":
 			return { kind: outcome, reason };
-		default:
+		case "absent":
+		case "markup_refused":
+		case "missing":
 			return { kind: outcome };
 	}
 }

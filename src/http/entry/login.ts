@@ -44,7 +44,7 @@ export const loginEndpoints = {
 		answer: z.object({
 			who: z.string(),
 			person: z.string().nullable(),
-			role: z.enum(["operator", "approver", "agent", "reader", "member", "guest"]),
+			role: z.enum(["operator", "approver", "agent", "reader", "channel", "member", "guest"]),
 		}),
 	}),
 	logins: endpoint("get", "/api/logins", {

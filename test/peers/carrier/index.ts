@@ -82,28 +82,49 @@ export async function createCarrier({
 		requests++;
 		const fault = faults.shift();
 		const text = String(body.text);
-		if (fault === "refuse") return reply(response, 403, "this chat does not take it");
+		if (fault === "refuse") {
+			reply(response, 403, "this chat does not take it");
+			return;
+		}
 		if (fault === "pause") {
 			response.setHeader("retry-after", String(pauseSeconds));
-			return reply(response, 429, "too many");
+			reply(response, 429, "too many");
+			return;
 		}
-		if (fault === "markup_refused" && body.plain !== true)
-			return reply(response, 422, "cannot read the markup");
-		if (fault === "lost") return void response.destroy();
-		if (text.length > limit) return reply(response, 400, "too long");
+		if (fault === "markup_refused" && body.plain !== true) {
+			reply(response, 422, "cannot read the markup");
+			return;
+		}
+		if (fault === "lost") {
+			response.destroy();
+			return;
+		}
+		if (text.length > limit) {
+			reply(response, 400, "too long");
+			return;
+		}
 		const before = messages.find(({ receipt }) => receipt === body.receipt);
-		if (body.receipt !== null && !before) return reply(response, 404, "no such message");
+		if (body.receipt !== null && !before) {
+			reply(response, 404, "no such message");
+			return;
+		}
 		const receipt = before?.receipt ?? `c${messages.length + 1}`;
 		if (before) before.text = text;
 		else messages.push({ receipt, id: String(body.id), chat: String(body.chat), text });
-		if (fault === "lose_ack") return void response.destroy();
+		if (fault === "lose_ack") {
+			response.destroy();
+			return;
+		}
 		reply(response, 200, { receipt });
 	};
 
 	const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
 		const { pathname, searchParams } = new URL(request.url ?? "/", "http://carrier");
 		if (pathname === "/updates") return answerUpdates(Number(searchParams.get("after")), response);
-		if (request.method === "POST") return send(JSON.parse(await text(request)), response);
+		if (request.method === "POST") {
+			send(JSON.parse(await text(request)), response);
+			return;
+		}
 		const found = messages.find(({ id }) => id === searchParams.get("id"));
 		reply(response, 200, found ? [found.receipt] : []);
 	};
