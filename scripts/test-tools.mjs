@@ -1,5 +1,5 @@
 // What the tests need of the system besides Node: an sshd, an nginx and a PostgreSQL server, which the tests alone start, on ports of
-// their own, bubblewrap, and a Chromium.
+// their own, bubblewrap, Python, and a Chromium.
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fail, step } from "./setup.mjs";
@@ -26,6 +26,11 @@ const TOOLS = [
 		isThere: () =>
 			existsSync("/usr/lib/postgresql") &&
 			readdirSync("/usr/lib/postgresql").some((name) => existsSync(`/usr/lib/postgresql/${name}/bin/initdb`)),
+	},
+	{
+		package: "python3",
+		what: "the example of a bridge in Python needs python3",
+		isThere: () => onPath("python3"),
 	},
 	{
 		package: "chromium",
