@@ -1,15 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PGlite } from "@electric-sql/pglite";
 import Database from "better-sqlite3";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { ConversationId } from "../src/domain/index.ts";
 import { NO_SECRETS, openStore, type Scope, type Store } from "../src/store/index.ts";
 import { holdsAll } from "../src/store/search-match.ts";
 import { parseQuery } from "../src/store/search-query.ts";
-import { storeOn } from "../src/store/store.ts";
 import {
 	ADA,
 	type Begun,
@@ -23,7 +21,6 @@ import {
 	teller,
 } from "../src/testing/conformance/store/scene.ts";
 import { countedIds, HOUR, MINUTE, virtualClock } from "./support/clock.ts";
-import { openPglite } from "./support/pglite-engine.ts";
 
 type SearchArgs = Parameters<Store["search"]>[0];
 type SearchResult = Awaited<ReturnType<Store["search"]>>;
@@ -647,22 +644,4 @@ describe("rebuilding", () => {
 			});
 		expect(await rebuild(scene, 1)).toBe(0);
 	});
-});
-
-test("an engine without full-text search says so", async () => {
-	const db = await PGlite.create();
-	try {
-		const store = storeOn(await openPglite(db), {
-			clock: virtualClock(),
-			ids: countedIds(),
-			secrets: NO_SECRETS,
-		});
-		await expect(store.search({ scope: OPERATOR, query: "x", limit: 1 })).rejects.toMatchObject({
-			code: "store.unsupported",
-		});
-		expect(await store.rebuildSearch({})).toEqual({ indexed: 0, next: "t0" });
-		expect(await store.rebuildSearch({ cursor: "t0" })).toEqual({ indexed: 0, next: null });
-	} finally {
-		await db.close();
-	}
 });
