@@ -83,7 +83,6 @@ async function build({ node, env }) {
 		join(root, "tsconfig.json"),
 		join(root, "tsconfig.build.json"),
 		join(root, "package-lock.json"),
-		join(root, "scripts", "bundle.mjs"),
 	]);
 	if (read(stamp) === current) return;
 	// tsc leaves the output of deleted sources behind, and its build info would skip what was removed by hand. The page is no output of it.
@@ -102,10 +101,6 @@ async function build({ node, env }) {
 	await step("taking comments out", [node, join(root, "scripts", "strip.mjs")], [], {
 		env,
 		remedy: "the line above names the file",
-	});
-	await step("bundling", [node], [join(root, "scripts", "bundle.mjs")], {
-		env,
-		remedy: "the sources cannot be bundled; the lines above say where",
 	});
 	writeFileSync(stamp, current);
 }

@@ -21,7 +21,7 @@ test("the package holds the program, the page and the documents, and nothing els
 	const [packed] = JSON.parse(text) as [Packed];
 	const paths = packed.files.map(({ path }) => path);
 	const expected =
-		/^(bin\/[\w-]+\.mjs|dist\/.+\.(js|d\.ts|css|html|woff2|svg|png|ico|json|md|txt|gz|webmanifest)|docs\/.+\.md|[A-Z]+\.md|LICENSE|package\.json)$/;
+		/^(bin\/[\w-]+\.mjs|dist\/.+\.(js|d\.ts|css|html|woff2|svg|png|ico|json|md|txt|gz|webmanifest)|docs\/.+\.(md|json)|examples\/bridge\/bridge\.(py|ts)|[A-Z]+\.md|LICENSE|package\.json)$/;
 	expect(paths.filter((path) => !expected.test(path))).toEqual([]);
 	expect(paths.filter((path) => /\.test\.|\.tsbuildinfo|\.keryx-|\.map$/.test(path))).toEqual([]);
 	for (const needed of [
