@@ -38,6 +38,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"npm run peer -- discord": "runs until it is stopped",
 	"npm run peer -- slack": "runs until it is stopped",
 	"npm run peer -- telegram": "runs until it is stopped",
+	"KERYX_URL=http://127.0.0.1:7717 KERYX_CHANNEL=carrier KERYX_TOKEN=kx_... CARRIER_URL=http://127.0.0.1:9000 \\":
+		"runs until it is stopped; test/channels/bridge.test.ts starts it",
 	"export ANTHROPIC_API_KEY=...": "needs a real key",
 	"keryx update --check   # is there a newer version?": "asks the registry; test/update.test.ts updates",
 	"keryx update --to 1.4.2": "asks the registry; test/update.test.ts updates",
@@ -210,7 +212,9 @@ describe("sessions in a terminal", () => {
 		expect(lines.length).toBeGreaterThan(0);
 		for (const line of lines) {
 			const words = line.replace(/"[^"]*"|'[^']*'/g, "x").split(/\s+/);
-			const path = words.filter((word) => /^[a-z]+$/.test(word)).slice(0, 2);
+			const first = words.findIndex((word) => word.startsWith("-"));
+			const named = first === -1 ? words : words.slice(0, first);
+			const path = named.filter((word) => /^[a-z]+$/.test(word)).slice(0, 2);
 			const { code: exit, stdout } = await call(["help", ...path]);
 			expect({ line, exit }).toEqual({ line, exit: 0 });
 			for (const option of words.filter((word) => /^--?[a-z]/.test(word)))
