@@ -175,8 +175,12 @@ describe("the tables of docs/reference/rights.md", () => {
 	afterAll(() => keryx.close());
 
 	async function endpointTable(): Promise<string> {
-		const roles = ["operator", "approver", "agent", "reader"] as const;
-		const tokens = await Promise.all(roles.map((role) => keryx.token(role, { name: `matrix-${role}` })));
+		const roles = ["operator", "approver", "agent", "reader", "channel"] as const;
+		// Of the channel that is asked for below.
+		const bound = { channel: "none" };
+		const tokens = await Promise.all(
+			roles.map((role) => keryx.token(role, { name: `matrix-${role}`, ...(role === "channel" && bound) })),
+		);
 		const people = ["member", "guest"] as const;
 		const logins = await inTurn(people, async (role) => {
 			const body = { person: `matrix-${role}`, role };

@@ -336,7 +336,9 @@ function assertMayCall(
 /** Of everybody but the operator. */
 function mayCall(visitor: Visitor, method: string, path: string): boolean {
 	if (isPerson(visitor)) return mayPersonCall(visitor, method, path);
-	if (visitor.role === "channel") return isBridgePath(path, visitor.channel);
+	// Asking for a bridge's work takes it away from its program: no reading.
+	if (visitor.role === "channel" || path.startsWith("/api/bridges/"))
+		return isBridgePath(path, visitor.channel);
 	if (visitor.role === "agent") return isOpenAiPath(path);
 	return method === "GET" || method === "HEAD";
 }

@@ -168,6 +168,8 @@ describe("rights of a bridge", () => {
 		const { token } = await keryx.client.createToken({ name: "reader", role: "reader" });
 		const message = { source: { chat_id: "1" }, message_id: "1", text: "hi" };
 		expect((await post(url, token, "/api/bridges/pigeon/messages", message)).status).toBe(403);
+		const headers = { authorization: `Bearer ${token}` };
+		expect((await fetch(`${url}/api/bridges/pigeon/work?wait=0`, { headers })).status).toBe(403);
 		await expect(keryx.client.createToken({ name: "loose", role: "channel" })).rejects.toThrow(/channel/);
 		await expect(
 			keryx.client.createToken({ name: "both", role: "reader", channel: "pigeon" }),

@@ -368,7 +368,12 @@ export function readConformance(tell: Tell): void {
 
 	tell("what waits is counted, and that it can be written is proved by writing", async (scene) => {
 		const { store } = scene;
-		const none = { inbox: 0, turns: 0, deliveries: { waiting: 0, unsettled: 0, oldestAt: null }, confirmations: {} };
+		const none = {
+			inbox: 0,
+			turns: 0,
+			deliveries: { waiting: 0, unsettled: 0, oldestAt: null },
+			confirmations: {},
+		};
 		expect(await store.workload({ scope: OPERATOR })).toEqual(none);
 		await scene.reply(await scene.turn("one"), "1", { deliveries: [delivery("d", "1")] });
 		await scene.turn("two", BOB);
