@@ -165,7 +165,9 @@ class PostgresEngine implements Engine {
 					drawIds: (from, count) => this.#drawIds(from, count),
 					gate,
 					idsTaken: async (connection) => {
-						this.#lastId = Math.max(this.#lastId, await lastMessage(connection));
+						const last = await lastMessage(connection);
+						// Read after the wait: others may have drawn ids meanwhile.
+						this.#lastId = Math.max(this.#lastId, last);
 					},
 				}),
 			);
