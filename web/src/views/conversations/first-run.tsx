@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowRight, MessageSquareText, Ruler, ShieldQuestionMark } from "lucide-react";
 import type { ReactNode } from "react";
-import { useApi } from "../../api/index.ts";
+import { useApi, useMe } from "../../api/index.ts";
 import { texts } from "../../texts/conversations.ts";
 import { Button } from "../../ui/index.ts";
 
@@ -38,6 +38,8 @@ const TRIALS: readonly Trial[] = [
 
 export function FirstRun({ onTry }: { readonly onTry: (sends: readonly string[]) => void }) {
 	const { data: health } = useApi("health", {}, { on: ["confirmation"] });
+	// Settings are the operator's.
+	const { isPerson } = useMe();
 	return (
 		<div className="h-full overflow-y-auto">
 			<div className="mx-auto flex max-w-xl flex-col gap-6 px-5 py-10 md:py-16">
@@ -61,16 +63,18 @@ export function FirstRun({ onTry }: { readonly onTry: (sends: readonly string[])
 						</li>
 					))}
 				</ul>
-				<section aria-label={texts.firstRun.connectAModel}>
-					<h2 className="font-semibold">{texts.firstRun.connectAModel}</h2>
-					<p className="mb-2 text-ink-2">
-						{health?.agent === "offline" && texts.firstRun.noModelIsConnectedSo}
-						{texts.firstRun.chooseAProviderPasteIts}
-					</p>
-					<Link to="/settings" search={{ tab: "model" }} className="text-accent underline">
-						{texts.firstRun.connectAModel}
-					</Link>
-				</section>
+				{!isPerson && (
+					<section aria-label={texts.firstRun.connectAModel}>
+						<h2 className="font-semibold">{texts.firstRun.connectAModel}</h2>
+						<p className="mb-2 text-ink-2">
+							{health?.agent === "offline" && texts.firstRun.noModelIsConnectedSo}
+							{texts.firstRun.chooseAProviderPasteIts}
+						</p>
+						<Link to="/settings" search={{ tab: "model" }} className="text-accent underline">
+							{texts.firstRun.connectAModel}
+						</Link>
+					</section>
+				)}
 			</div>
 		</div>
 	);
