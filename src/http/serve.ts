@@ -20,7 +20,11 @@ export interface Served {
 }
 
 /** Only the owner of the store may call this: a socket file of an earlier owner is replaced. */
-export function serveOnSocket(api: Api, path: string): Promise<Served> {
+export function serveOnSocket(
+	api: Api,
+	path: string,
+	{ graceMs = SOCKET_GRACE_MS }: { readonly graceMs?: number } = {},
+): Promise<Served> {
 	if (Buffer.byteLength(path) > LONGEST_PATH)
 		throw new KeryxError("home.unusable", `the socket's path ${path} is longer than ${LONGEST_PATH} bytes`, {
 			hint: "choose a KERYX_HOME with a shorter path",
@@ -44,7 +48,7 @@ export function serveOnSocket(api: Api, path: string): Promise<Served> {
 					chmodSync(draft, 0o600);
 					const { ino } = statSync(draft);
 					renameSync(draft, path);
-					resolve({ close: () => closedAt(path, ino, api, server) });
+					resolve({ close: () => closedAt(path, ino, () => closed(api, server, graceMs)) });
 				} catch (cause) {
 					server.close(() => refuse(cause as Error));
 				}
@@ -76,7 +80,10 @@ export interface ServedOnPort extends Served {
 
 const USUAL_TIMEOUTS = { headersMs: 10_000, requestMs: 30_000 };
 const KEEP_ALIVE_MS = 10_000;
+/** How long a request under way may still take when Keryx stops: from the network, and on the socket, where an import takes longer. */
 const GRACE_MS = 2000;
+const SOCKET_GRACE_MS = 10_000;
+const IDLE_LOOK_MS = 50;
 const MOST_HEADER_BYTES = 16 * 1024;
 /** A name of this machine may lead to either, and to any program that listens there when Keryx does not. */
 const LOOPBACKS: Readonly<Record<string, readonly [string, string]>> = {
@@ -114,7 +121,7 @@ function served(api: Api, opened: readonly [Opened, ...Opened[]], missing: strin
 		port: opened[0].port,
 		missing,
 		close: async () => {
-			await Promise.all(opened.map(({ server }) => closedSoon(api, server)));
+			await Promise.all(opened.map(({ server }) => closed(api, server, GRACE_MS)));
 		},
 	};
 }
@@ -203,21 +210,24 @@ function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number, 
 }
 
 /** A newer owner may have put its own socket there. */
-function closedAt(path: string, ino: number, api: Api, server: Server): Promise<void> {
+function closedAt(path: string, ino: number, close: () => Promise<void>): Promise<void> {
 	if (statSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
-	return closed(api, server);
+	return close();
 }
 
-/** A client that takes its time does not hold up the end. */
-function closedSoon(api: Api, server: Server): Promise<void> {
-	const impatience = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-	return closed(api, server).finally(() => clearTimeout(impatience));
-}
-
-function closed(api: Api, server: Server): Promise<void> {
-	return new Promise((done) => {
+/** A client that takes its time does not hold up the end, and neither does one that asks again and again on the connection it has. */
+function closed(api: Api, server: Server, graceMs: number): Promise<void> {
+	const idle = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
+	const impatience = setTimeout(() => server.closeAllConnections(), graceMs);
+	server.prependListener("request", (_, response) => {
+		response.shouldKeepAlive = false;
+	});
+	return new Promise<void>((done) => {
 		api.close();
 		server.close(() => done());
 		server.closeIdleConnections();
+	}).finally(() => {
+		clearInterval(idle);
+		clearTimeout(impatience);
 	});
 }

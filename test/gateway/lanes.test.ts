@@ -66,6 +66,18 @@ for (const [ended, stops] of [
 		expect(lanes.active).toBe(stops.length === 0 ? 1 : 0);
 	});
 
+test("a turn that is just beginning when all are cut off is cut off, too", async () => {
+	const one = standIn("one");
+	let hasBegun = (_: Begun): void => {};
+	const { clock, lanes } = lanesThatBegin(() => new Promise((resolve) => (hasBegun = resolve)));
+	await clock.advance(0);
+	const drained = lanes.drain();
+	lanes.abortAll("shutdown");
+	hasBegun({ kind: "turn", turn: one.turn });
+	await drained;
+	expect(one.stops).toEqual(["shutdown"]);
+});
+
 test("a turn that runs is lost by its id alone", async () => {
 	const one = standIn("one");
 	const { clock, lanes } = lanesThatBegin(() => Promise.resolve({ kind: "turn", turn: one.turn }));

@@ -20,9 +20,22 @@ export async function runGateway(context: CliContext): Promise<void> {
 	const update = untilAsked(host.home.path);
 	const tidying = tidyWhenOld(host.home.path, { clock: systemClock, warn: (text) => output.warn(text) });
 	const isForUpdate = await untilStopped(context, host, config.values, output, update.asked);
+	const isClosed = await closedInTime(host, config.values);
+	if (!isClosed) output.warn(texts.run.notClosed);
 	update.close();
-	await tidying.close();
+	if (isClosed) await tidying.close();
 	if (isForUpdate) handOver(restart);
+	if (!isClosed) process.exit(1);
+}
+
+/** Beyond the time that answers under way have. */
+const SPARE_MS = 15_000;
+
+/** Nothing depends on an orderly end, and nobody is served by one that never comes. */
+async function closedInTime(host: Host, { shutdown }: Config): Promise<boolean> {
+	const { promise: isLate, resolve } = Promise.withResolvers<boolean>();
+	const cancel = systemClock.after(shutdown.drain_seconds * 1000 + SPARE_MS, () => resolve(false));
+	return Promise.race([host.close().then(() => true), isLate]).finally(cancel);
 }
 
 /** Whether it was stopped because an update waits. */
@@ -46,10 +59,12 @@ async function untilStopped(
 		const connection = { client, config, output, isRemote: false, close: () => host.close() };
 		try {
 			await Promise.race([chat(context, connection, {}), untilTold(), askedForUpdate]);
-		} finally {
+		} catch (error) {
 			atOnceIfToldAgain();
-			await host.close();
+			await closedInTime(host, config);
+			throw error;
 		}
+		atOnceIfToldAgain();
 		return isForUpdate;
 	}
 	// Who reads that it runs may stop it at once.
@@ -60,7 +75,6 @@ async function untilStopped(
 	tellWhere(host, output);
 	await Promise.race([stopAsked, askedForUpdate]);
 	atOnceIfToldAgain();
-	await host.close();
 	return isForUpdate;
 }
 

@@ -95,6 +95,8 @@ export class Lanes {
 	readonly #holds = new Map<ConversationId, number>();
 	#running = 0;
 	#stopping = false;
+	/** What a turn that is only just beginning is stopped for as well. */
+	#aborted: StopReason | null = null;
 
 	constructor(options: LanesOptions) {
 		this.#options = options;
@@ -218,6 +220,7 @@ export class Lanes {
 	}
 
 	abortAll(reason: StopReason): void {
+		this.#aborted = reason;
 		for (const lane of this.#lanes.values()) turnOf(lane)?.stop(reason);
 	}
 
@@ -325,6 +328,7 @@ export class Lanes {
 		if (beginning.interrupt) turn.stop("stopped");
 		if (lane.queue.some(({ kind }) => kind === "person")) turn.messageArrived();
 		if (beginning.lost === turn.id) turn.stop("lost");
+		if (this.#aborted) turn.stop(this.#aborted);
 		return (await turn.run()) === "ended";
 	}
 

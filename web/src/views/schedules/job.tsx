@@ -23,8 +23,10 @@ type Run = Answer<"scheduleRuns">["runs"][number];
 const CHANGES = { on: ["schedule", "delivery"] } as const;
 
 export function JobDetail({ id }: { readonly id: string }) {
-	const job = useApi("schedule", { job: id }, CHANGES);
-	const history = useApi("scheduleRuns", { job: id, limit: 100 }, CHANGES);
+	// The news that it is deleted would ask for it once more.
+	const [isGoing, setGoing] = useState(false);
+	const job = useApi("schedule", { job: id }, { ...CHANGES, enabled: !isGoing });
+	const history = useApi("scheduleRuns", { job: id, limit: 100 }, { ...CHANGES, enabled: !isGoing });
 	if (job.error) return <ErrorState error={job.error} onRetry={() => void job.refetch()} />;
 	if (!job.data) return <SkeletonRows />;
 	const { name, timing, text, deliver, failure, conversation } = job.data;
@@ -52,7 +54,7 @@ export function JobDetail({ id }: { readonly id: string }) {
 						</Fact>
 					)}
 				</dl>
-				<Actions job={job.data} />
+				<Actions job={job.data} onGoing={setGoing} />
 			</section>
 			<section aria-label={texts.job.next} className="px-4 lg:px-6">
 				<h3 className="font-medium">{texts.job.nextIn(yourZone())}</h3>
@@ -96,7 +98,12 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 	);
 }
 
-function Actions({ job }: { readonly job: Job }) {
+interface Going {
+	/** Whether it is being deleted. */
+	readonly onGoing: (isGoing: boolean) => void;
+}
+
+function Actions({ job, onGoing }: Going & { readonly job: Job }) {
 	const { id, state, running } = job;
 	const [isDeleting, setDeleting] = useState(false);
 	const acting = useMutation({
@@ -126,12 +133,16 @@ function Actions({ job }: { readonly job: Job }) {
 				{texts.actions.delete}
 			</Button>
 			{acting.isError && <ErrorLine error={acting.error} />}
-			{isDeleting && <DeleteJob job={job} onClose={() => setDeleting(false)} />}
+			{isDeleting && <DeleteJob job={job} onGoing={onGoing} onClose={() => setDeleting(false)} />}
 		</div>
 	);
 }
 
-function DeleteJob({ job: { id, name }, onClose }: { readonly job: Job; readonly onClose: () => void }) {
+function DeleteJob({
+	job: { id, name },
+	onGoing,
+	onClose,
+}: Going & { readonly job: Job; readonly onClose: () => void }) {
 	const navigate = useNavigate({ from: "/schedules" });
 	const { mutate, isPending, error } = useMutation({
 		mutationFn: () => api.deleteSchedule({ job: id }),
@@ -139,7 +150,12 @@ function DeleteJob({ job: { id, name }, onClose }: { readonly job: Job; readonly
 			await navigate({ search: {} });
 			await queryClient.invalidateQueries();
 		},
+		onError: () => onGoing(false),
 	});
+	const go = () => {
+		onGoing(true);
+		mutate();
+	};
 	return (
 		<Dialog
 			open
@@ -149,7 +165,7 @@ function DeleteJob({ job: { id, name }, onClose }: { readonly job: Job; readonly
 			actions={
 				<>
 					<Button onClick={onClose}>{texts.deletion.cancel}</Button>
-					<Button look="danger" disabled={isPending} onClick={() => mutate()}>
+					<Button look="danger" disabled={isPending} onClick={go}>
 						{texts.deletion.delete}
 					</Button>
 				</>
