@@ -156,5 +156,6 @@ async function startWhileStopped(
 	} finally {
 		process.kill(host, "SIGCONT");
 		await processes.kill(OPERATOR, id, { graceMs: 0 });
+		await processes.close();
 	}
 }
