@@ -1,5 +1,5 @@
 // Full-text search over messages and titles. Scope and filters are part of what the index is asked, never applied afterwards.
-// SQLite only, like the index itself: an engine without it refuses (store.unsupported).
+// What an index finds are candidates; which of them match, and in which order, is decided here, the same for both databases.
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import type { Op } from "../../query.ts";
