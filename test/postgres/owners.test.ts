@@ -28,10 +28,10 @@ async function openIn(schema: string, troubles: (string | null)[] = []): Promise
 
 let said = 0;
 
-function say(store: Store) {
+function say(store: Store, chat = "1") {
 	return store.accept({
 		kind: "person",
-		source: { platform: "telegram", chat_id: "1", user_id: "1" },
+		source: { platform: "telegram", chat_id: chat, user_id: chat },
 		platformMessage: `message ${++said}`,
 		content: "hello",
 		routing: { groupSessionsPerUser: true, threadSessionsPerUser: false, profile: null },
@@ -75,6 +75,21 @@ describe("the owner of a store on a server", () => {
 		await onServer(server.url(), drop);
 		await say(store);
 		expect(troubles.at(-1)).toBeNull();
+		await store.close();
+	});
+
+	it("commits together what comes together, also when it is not what came before", async () => {
+		const store = await openIn("together");
+		const people = Array.from({ length: 32 }, (_, n) => `${n}`);
+		for (const person of people) await say(store, person);
+		const before = said;
+		// Each was new until now, and none is any more.
+		await Promise.all(people.map((person) => say(store, person)));
+		const [row] = await onServer<{ n: number }>(
+			server.url(),
+			`SELECT count(DISTINCT xmin::text)::int AS n FROM together.inbox WHERE substr(platform_message, 9)::int > ${before}`,
+		);
+		expect(row?.n).toBe(1);
 		await store.close();
 	});
 });

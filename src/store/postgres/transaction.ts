@@ -69,13 +69,18 @@ export class Transaction {
 		}
 	}
 
-	/** Compares what was foretold with what was answered. */
+	/**
+	 * Compares what was foretold with what was answered, in the order in which it was sent: a wrong one before a statement that failed is
+	 * probably why it failed.
+	 */
 	async settle(): Promise<void> {
 		const pending = this.#pending;
 		this.#pending = [];
-		const answers = await Promise.all(pending.map(({ answer }) => answer));
+		const answers = await Promise.allSettled(pending.map(({ answer }) => answer));
 		pending.forEach(({ query, foretold }, n) => {
-			const real = inMode(query, answers[n] as Answer);
+			const answer = answers[n] as PromiseSettledResult<Answer>;
+			if (answer.status === "rejected") throw answer.reason;
+			const real = inMode(query, answer.value);
 			if (this.#foretelling?.compare(query, foretold, real) === false) throw new Mistaken();
 		});
 	}
