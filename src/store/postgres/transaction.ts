@@ -4,7 +4,7 @@
 import { KeryxError } from "../../errors.ts";
 import { insertEvent } from "../operations/events.ts";
 import type { Op, Query, Value } from "../query.ts";
-import type { Answer, Connection } from "./connection.ts";
+import { type Answer, type Connection, plain } from "./connection.ts";
 import { Foretelling } from "./foretelling.ts";
 
 export interface Reply {
@@ -142,7 +142,7 @@ function inMode({ mode }: Query, { rows, count }: Answer): unknown {
 
 /** One statement for all of them, whose numbers follow their order. */
 function insertOf(events: readonly (readonly Value[])[]): [text: string, values: Value[]] {
-	return [INSERT_EVENTS, [JSON.stringify(events)]];
+	return [INSERT_EVENTS, [JSON.stringify(events.map((event) => event.map(plain)))]];
 }
 
 const INSERT_EVENTS = `INSERT INTO events (at, type, conversation, session, turn, subject, facts)
