@@ -218,7 +218,7 @@ function passwordIn(settings: readonly Setting[]): [name: string, value: string]
 		...asked.map(([, value]) => value),
 	];
 	return [...new Set(found.flatMap((value) => (value ? [value, decoded(value)] : [])))].map((value, n) => [
-		`the password in store.url${n === 0 ? "" : ` (${n + 1})`}`,
+		`STORE_PASSWORD${n === 0 ? "" : `_${n + 1}`}`,
 		value,
 	]);
 }
