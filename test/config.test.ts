@@ -13,6 +13,7 @@ import {
 	loadConfig,
 } from "../src/config/index.ts";
 import { ERRORS, KeryxError } from "../src/errors.ts";
+import { createSecrets } from "../src/secrets/index.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-config-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -289,6 +290,17 @@ describe("YAML of every kind", () => {
 
 	test("a fault behind which the file can be read does not hide the other problems", () => {
 		expect(problemsOf("secrets: []\nsecrets: []\nsession_reset: {at_hour: 99}\n")).toHaveLength(2);
+	});
+
+	test.each([
+		["postgres://k:p%40ssword1@db/k", {}],
+		["postgres://k:p@ssword1@db/k", {}],
+		["postgres://k:p@ssword1@db:99999/k", {}],
+		["postgres://k@db/k?password=p@ssword1", {}],
+		["postgres://k@db/k", { PGPASSWORD: "p@ssword1" }],
+	])("I12: the password of the store's server is hidden, wherever it is given: %s %o", (url, env) => {
+		const { secrets } = checkConfig({ home: makeHome(`store: {url: "${url}"}`), env });
+		expect(createSecrets(secrets).hide("it is p@ssword1.")).toMatch(/^it is \$\{secret:\w+\}\.$/);
 	});
 
 	test("yes and no are words", () => {

@@ -69,7 +69,10 @@ export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck
 	const settings = overlay(written.settings, environment.values.map(fromVariable));
 
 	const names = secretNames(settings);
-	const values = new Map([...secretValues([...names, ...USUAL_KEYS], env), ...passwordIn(settings)]);
+	const values = new Map([
+		...secretValues([...names, ...USUAL_KEYS, "PGPASSWORD"], env),
+		...passwordIn(settings),
+	]);
 	const secrets = createSecrets(values, { maskShapes: !isOff(settings, "privacy.mask_shapes") });
 	const hide = (text: string) => hideSecretLike(secrets.hide(text));
 	const inFile = { file: source.file };
@@ -204,18 +207,27 @@ function secretValues(names: readonly string[], env: Environment): ReadonlyMap<s
 	);
 }
 
-/** The password of the store's server, as it is written and as it is meant. */
+/** The password of the store's server, wherever the URL has it: as it is written, as it is sent and as it is meant. */
 function passwordIn(settings: readonly Setting[]): [name: string, value: string][] {
 	const url = settings.find(({ path }) => path.join(".") === "store.url")?.value;
-	const written = typeof url === "string" ? /:\/\/[^/@]*?:([^@/]+)@/.exec(url)?.[1] : undefined;
-	if (written === undefined) return [];
+	if (typeof url !== "string") return [];
+	const parsed = URL.parse(url);
+	const asked = [...(parsed?.searchParams ?? [])].filter(([name]) => /pass/i.test(name));
+	const found = [
+		parsed ? parsed.password : /:\/\/[^/:@]*:(.+)@/.exec(url)?.[1],
+		...asked.map(([, value]) => value),
+	];
+	return [...new Set(found.flatMap((value) => (value ? [value, decoded(value)] : [])))].map((value, n) => [
+		`STORE_PASSWORD${n === 0 ? "" : `_${n + 1}`}`,
+		value,
+	]);
+}
+
+function decoded(value: string): string {
 	try {
-		return [
-			["store.url", written],
-			["the password in store.url", decodeURIComponent(written)],
-		];
+		return decodeURIComponent(value);
 	} catch {
-		return [["store.url", written]];
+		return value;
 	}
 }
 

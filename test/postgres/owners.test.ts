@@ -1,5 +1,6 @@
 // Who may write to a store on a server: one owner, which loses everything it could write once another has taken over; and what is said of
 // servers that refuse.
+import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_SECRETS, openStore, type Store, storeOn } from "../../src/store/index.ts";
 import { openPostgres } from "../../src/store/postgres/engine.ts";
@@ -28,10 +29,10 @@ async function openIn(schema: string, troubles: (string | null)[] = []): Promise
 
 let said = 0;
 
-function say(store: Store) {
+function say(store: Store, chat = "1") {
 	return store.accept({
 		kind: "person",
-		source: { platform: "telegram", chat_id: "1", user_id: "1" },
+		source: { platform: "telegram", chat_id: chat, user_id: chat },
 		platformMessage: `message ${++said}`,
 		content: "hello",
 		routing: { groupSessionsPerUser: true, threadSessionsPerUser: false, profile: null },
@@ -77,6 +78,28 @@ describe("the owner of a store on a server", () => {
 		expect(troubles.at(-1)).toBeNull();
 		await store.close();
 	});
+
+	it("takes a message with NUL in the id of its chat, and knows it again", async () => {
+		const store = await openIn("odd");
+		const { conversation } = await say(store, "a\0b");
+		expect((await say(store, "a\0b")).conversation).toBe(conversation);
+		await store.close();
+	});
+
+	it("commits together what comes together, also when it is not what came before", async () => {
+		const store = await openIn("together");
+		const people = Array.from({ length: 32 }, (_, n) => `${n}`);
+		for (const person of people) await say(store, person);
+		const before = said;
+		// Each was new until now, and none is any more.
+		await Promise.all(people.map((person) => say(store, person)));
+		const [row] = await onServer<{ n: number }>(
+			server.url(),
+			`SELECT count(DISTINCT xmin::text)::int AS n FROM together.inbox WHERE substr(platform_message, 9)::int > ${before}`,
+		);
+		expect(row?.n).toBe(1);
+		await store.close();
+	});
 });
 
 describe("a server that refuses", () => {
@@ -102,5 +125,35 @@ describe("a server that refuses", () => {
 		expect(await refusedBy(server.url("nothing"))).toContain("the database does not exist");
 		expect(await refusedBy(server.url().replace("keryx@", "other@"))).toContain("GRANT CREATE ON DATABASE");
 		expect(await refusedBy("postgres://x@127.0.0.1:1/x")).toContain("store.unreachable");
+		expect(await refusedBy(`${server.url()}?sslmode=verify-full`)).toContain("correct sslmode");
+		expect(await refusedBy(`${server.url()}?sslmode=verify-full&sslrootcert=/no/file`)).toContain(
+			"store.refused: cannot open",
+		);
+		const unread = await openStore({
+			...given(),
+			url: "postgres://nobody:secretpassword@host:99999/x",
+		}).catch((error: unknown) => inspect(error, { depth: null }));
+		expect(unread).toContain("store.url is not a URL");
+		expect(unread).not.toContain("secretpassword");
+	});
+
+	it("is left alone where the schema is somebody else's, whatever is in it", async () => {
+		for (const [n, thing] of [
+			"TABLE s.other (a int)",
+			"TABLE s.settings (other int)",
+			"TABLE s.settings (name text, value text); INSERT INTO s.settings VALUES ('schema', 'dark')",
+			"VIEW s.settings AS SELECT 1 AS name, 2 AS value",
+			"FUNCTION s.search_words(a text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			"TYPE s.mood AS ENUM ('fine')",
+		].entries()) {
+			const schema = `foreign${n}`;
+			const make = `CREATE ${thing.replaceAll("s.", `${schema}.`)}`;
+			await onServer(server.url(), `CREATE SCHEMA ${schema}; ${make}`);
+			expect(await refusedBy(`${server.url()}?schema=${schema}`)).toContain("store.corrupt: the schema");
+		}
+		await onServer(server.url(), "CREATE SCHEMA closed; CREATE USER outsider");
+		expect(await refusedBy(`${server.url().replace("keryx@", "outsider@")}?schema=closed`)).toContain(
+			"GRANT USAGE, CREATE ON SCHEMA closed",
+		);
 	});
 });

@@ -13,8 +13,9 @@ export function serverSettings(url: string): ServerSettings {
 	let parsed: URL;
 	try {
 		parsed = new URL(url);
-	} catch (cause) {
-		throw new KeryxError("store.url", "store.url is not a URL", { field: "store.url", cause });
+	} catch {
+		// Without the cause, which holds the whole URL, and with it the password.
+		throw new KeryxError("store.url", "store.url is not a URL", { field: "store.url" });
 	}
 	const schema = parsed.searchParams.get("schema") ?? "keryx";
 	if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))

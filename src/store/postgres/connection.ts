@@ -116,7 +116,7 @@ export function quoted(name: string): string {
 }
 
 /** PostgreSQL takes neither NUL nor half a character in a text; both become the sign for what cannot be shown. */
-function plain(value: Value): Value {
+export function plain(value: Value): Value {
 	if (typeof value !== "string") return value;
 	const text = value.isWellFormed() ? value : value.toWellFormed();
 	return text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text;

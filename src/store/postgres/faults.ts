@@ -55,12 +55,12 @@ const KNOWN: readonly (readonly [prefix: string, code: ErrorCode, message: strin
 		"42501",
 		"store.refused",
 		"the database user lacks a right",
-		"let it create: GRANT CREATE ON DATABASE <name> TO <user>",
+		"GRANT CREATE ON DATABASE <name> TO <user>; where the schema is there already, make the user its owner: ALTER SCHEMA <schema> OWNER TO <user>",
 	],
 	["53100", "store.full", "the disk of the database server is full"],
 	["53300", "store.unreachable", "the database server takes no more connections"],
 	["53", "store.full", "the database server lacks memory or space"],
-	["54", "store.failed", "the database server cannot take a value of this size"],
+	["54", "store.failed", "the database server cannot take a value of this size", "give a shorter one"],
 	["25006", "store.readonly", "the database takes no writes"],
 	["57P03", "store.unreachable", "the database server is starting or stopping"],
 	["57", "store.unreachable", "the database server ended the connection"],
@@ -84,6 +84,12 @@ export function toKeryxError(error: unknown): KeryxError {
 	if (error instanceof KeryxError) return error;
 	const code = codeOf(error);
 	const text = wordsOf(error);
+	// Before all others: not a server that cannot be reached, but a file of its certificates.
+	if ((error as { readonly syscall?: unknown } | null)?.syscall === "open")
+		return new KeryxError("store.refused", `a file that store.url names cannot be read (${text})`, {
+			cause: error,
+			hint: "correct sslrootcert, sslcert or sslkey in store.url",
+		});
 	const [, ours, meaning, hint] = KNOWN.find(([prefix]) => code.startsWith(prefix)) ?? [];
 	if (ours !== undefined)
 		return new KeryxError(ours, `${meaning} (${text})`, { cause: error, ...hintOf(hint ?? REMEDIES[ours]) });
@@ -92,7 +98,12 @@ export function toKeryxError(error: unknown): KeryxError {
 			cause: error,
 			...hintOf(REMEDIES["store.unreachable"]),
 		});
-	if (/SSL|TLS|certificate|password/i.test(text))
+	if (/SSL|TLS|certificate/i.test(text))
+		return new KeryxError("store.refused", `there is no secure connection to the database server (${text})`, {
+			cause: error,
+			hint: "correct sslmode or sslrootcert in store.url, or let the server speak TLS with a certificate for this name",
+		});
+	if (/password/i.test(text))
 		return new KeryxError("store.refused", `the database server refused the connection (${text})`, {
 			cause: error,
 		});

@@ -33,7 +33,7 @@ export class Foretelling {
 		const answer = simplified(query, real);
 		const { index } = query.statement;
 		const known = this.#known[index];
-		if (answer !== undefined && known?.answer === answer) known.times++;
+		if (known && (known.times < 0 || known.answer === answer)) known.times++;
 		else this.#known[index] = answer === undefined ? undefined : { answer, times: 1 };
 	}
 

@@ -71,20 +71,35 @@ async function pidOf(connection: Connection): Promise<number> {
 /** Null: there is no store yet. */
 export async function schemaVersion(connection: Connection, schema: string): Promise<number | null> {
 	const { rows } = await connection.exec(
-		"SELECT count(*)::int AS tables, (count(*) FILTER (WHERE tablename = 'settings'))::int AS ours FROM pg_tables WHERE schemaname = $1",
+		`SELECT has_schema_privilege(n.oid, 'USAGE') AS usable,
+			EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = n.oid)
+				OR EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = n.oid)
+				OR EXISTS (SELECT FROM pg_type t WHERE t.typnamespace = n.oid) AS filled,
+			(SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+				WHERE c.relnamespace = n.oid AND c.relname = 'settings' AND c.relkind = 'r' AND a.attname IN ('name', 'value'))::int AS columns
+		FROM pg_namespace n WHERE n.nspname = $1`,
 		[schema],
 	);
-	const { tables, ours } = rows[0] as { tables: number; ours: number };
-	if (tables === 0) return null;
+	const found = rows[0] as { usable: boolean; filled: boolean; columns: number } | undefined;
+	if (found && !found.usable)
+		throw new KeryxError("store.refused", `the database user may not use the schema ${schema}`, {
+			hint: `GRANT USAGE, CREATE ON SCHEMA ${schema} TO <user>, or name another one in store.url: ?schema=<name>`,
+		});
+	if (!found?.filled) return null;
 	const version =
-		ours === 1
+		found.columns === 2
 			? (await connection.exec("SELECT value FROM settings WHERE name = 'schema'")).rows[0]
 			: undefined;
-	if (!version)
-		throw new KeryxError("store.corrupt", `the schema ${schema} of the database contains other tables`, {
-			hint: "name another one in store.url: ?schema=<name>",
-		});
-	return Number((version as { value: string }).value);
+	const value = String((version as { value: unknown } | undefined)?.value);
+	if (!/^[0-9]{1,9}$/.test(value))
+		throw new KeryxError(
+			"store.corrupt",
+			`the schema ${schema} of the database is not Keryx's: it contains other things`,
+			{
+				hint: "name another one in store.url: ?schema=<name>",
+			},
+		);
+	return Number(value);
 }
 
 /** Refuses a store of another version than this Keryx writes. */

@@ -4,7 +4,7 @@
 import { KeryxError } from "../../errors.ts";
 import { insertEvent } from "../operations/events.ts";
 import type { Op, Query, Value } from "../query.ts";
-import type { Answer, Connection } from "./connection.ts";
+import { type Answer, type Connection, plain } from "./connection.ts";
 import { Foretelling } from "./foretelling.ts";
 
 export interface Reply {
@@ -69,13 +69,18 @@ export class Transaction {
 		}
 	}
 
-	/** Compares what was foretold with what was answered. */
+	/**
+	 * Compares what was foretold with what was answered, in the order in which it was sent: a wrong one before a statement that failed is
+	 * probably why it failed.
+	 */
 	async settle(): Promise<void> {
 		const pending = this.#pending;
 		this.#pending = [];
-		const answers = await Promise.all(pending.map(({ answer }) => answer));
+		const answers = await Promise.allSettled(pending.map(({ answer }) => answer));
 		pending.forEach(({ query, foretold }, n) => {
-			const real = inMode(query, answers[n] as Answer);
+			const answer = answers[n] as PromiseSettledResult<Answer>;
+			if (answer.status === "rejected") throw answer.reason;
+			const real = inMode(query, answer.value);
 			if (this.#foretelling?.compare(query, foretold, real) === false) throw new Mistaken();
 		});
 	}
@@ -137,7 +142,7 @@ function inMode({ mode }: Query, { rows, count }: Answer): unknown {
 
 /** One statement for all of them, whose numbers follow their order. */
 function insertOf(events: readonly (readonly Value[])[]): [text: string, values: Value[]] {
-	return [INSERT_EVENTS, [JSON.stringify(events)]];
+	return [INSERT_EVENTS, [JSON.stringify(events.map((event) => event.map(plain)))]];
 }
 
 const INSERT_EVENTS = `INSERT INTO events (at, type, conversation, session, turn, subject, facts)
