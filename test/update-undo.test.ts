@@ -35,6 +35,7 @@ const JOURNAL: Journal = {
 	wasReady: true,
 	attempts: 0,
 	worker: null,
+	asker: null,
 };
 let homes = 0;
 

@@ -1351,7 +1351,8 @@ Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wro
 			needsYou: (name: Shown, why: Shown) => `${name} needs your attention${why}`,
 			needsYouRemedy: "do what it says; Keryx then connects automatically",
 			channel: (name: Shown, state: Shown, why: Shown) => `${name} is ${state}${why}`,
-			channelRemedy: "check its token and the network; Keryx keeps trying",
+			channelRemedy:
+				"check its token and the network, and whether its bridge program runs if it has one; Keryx keeps trying",
 			failingRemedy: "put the file back, or restart Keryx; docs/errors.md describes each case",
 			silent: (socket: Shown, owner: Shown) => `the Keryx on ${socket} does not answer${owner}`,
 			silentRemedy: "end that process and start Keryx again; nothing is lost",

@@ -141,7 +141,8 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 				entrance: c.env.entrance.kind,
 				page: page && pageAddress(c, host),
 				get signal() {
-					return AbortSignal.any([c.req.raw.signal, closing.signal]);
+					const stay = visitor ? [visitor.stay] : [];
+					return AbortSignal.any([c.req.raw.signal, closing.signal, ...stay]);
 				},
 				assertMayDecide: async (asked, grant) => {
 					if (!visitor || !isPerson(visitor)) return;
@@ -180,7 +181,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 					profile: prefixedProfile(c, host),
 					// Asking for the request's own signal makes the server put a whole Request together, as long as all else it does.
 					get signal() {
-						return AbortSignal.any([c.req.raw.signal, closing.signal]);
+						return AbortSignal.any([c.req.raw.signal, closing.signal, visitor.stay]);
 					},
 				}),
 				spec.status as 200,
@@ -188,16 +189,16 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 		});
 	}
 	app.get("/", (c) => c.text(where(c.get("visitor")?.who ?? "nobody", host.version, page !== null)));
-	addEvents(app, feed, access, closing.signal);
+	addEvents(app, feed, closing.signal);
 	// A file can name anybody's ids and addresses: taking one in decides who is who.
 	app.post("/api/import", assertProof(host));
 	addTransfer(app, host, limit);
 	addAttachments(app, host);
 	addBridgeFiles(app, host);
-	addTerminals(app, host, access, closing.signal);
+	addTerminals(app, host, closing.signal);
 	addObservation(app, host, closing.signal);
 	const checked = (path: string) => app.post(path, limited, requireJson);
-	addOpenAi(app, { host, feed, access, closing: closing.signal, checked });
+	addOpenAi(app, { host, feed, closing: closing.signal, checked });
 	describeConfirm(app);
 	addDescription(app, host.version);
 	const api: Api = {

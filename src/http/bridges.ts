@@ -6,13 +6,14 @@ import { KeryxError } from "../errors.ts";
 import type { BridgeOutcome, BridgeWork, ChannelBridge } from "../gateway/index.ts";
 import { type ApiHost, type HandlersOf, running } from "./call.ts";
 import { endpoint } from "./endpoint.ts";
+import { distinctText } from "./schemas.ts";
 
 export const PATH = "/api/bridges/{name}";
 export const name = z
 	.string()
 	.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/)
 	.openapi({ description: "the channel's name in config.yaml" });
-const id = z.string().min(1).max(512);
+const id = distinctText.min(1).max(512);
 const done = z.object({ done: z.literal(true) });
 
 /** Platform and account are the channel's own: a program cannot speak for another one. */
@@ -29,8 +30,7 @@ const source = z
 		scope_id: id.optional(),
 	})
 	.openapi("BridgeSource", { description: "docs/reference/sources.md; without platform and account" });
-const cursor = z
-	.string()
+const cursor = distinctText
 	.max(10_000)
 	.optional()
 	.openapi({ description: "where the platform was read to; stored together with this" });

@@ -10,6 +10,7 @@ import type { Backups, Retention } from "../keeping/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { Schedules } from "../schedules/index.ts";
 import type { AuditVia, ConfigChangeEntry, Scope, Store } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { McpServers } from "../tools/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Access, Visitor } from "./entry/auth.ts";
@@ -97,6 +98,8 @@ export interface ApiHost {
 	readonly now: () => number;
 	/** For durations; left out: the machine's. */
 	readonly monotonic?: () => number;
+	/** For timers; left out: the machine's. */
+	readonly after?: Clock["after"];
 }
 
 /** A way in by its name, for whoever has its secret. */

@@ -24,6 +24,7 @@ import {
 	conversationId,
 	delivery,
 	delta,
+	distinctText,
 	event,
 	hit,
 	inbound,
@@ -158,7 +159,7 @@ export const endpoints = {
 		about: "send a message as a source; the same client_message_id again returns the result of the first",
 		body: {
 			text: z.string().max(1_000_000).openapi({ description: "may be empty if there are attachments" }),
-			client_message_id: z.string().min(1).max(200),
+			client_message_id: distinctText.min(1).max(200),
 			source: source.partial().extend({ platform: z.string() }),
 			conversation: conversationId.optional().openapi({
 				description: "operator only: write in this conversation, whatever the source's address",

@@ -15,6 +15,13 @@ export const sessionId = z
 	.min(1)
 	.max(64)
 	.transform((id) => toSessionId(id));
+/** The store writes NUL and half a character like something else: two different texts would be one to it. */
+export const distinctText = z
+	.string()
+	.refine(
+		(text) => text.isWellFormed() && !text.includes("\0"),
+		"must have no NUL and no half of a character",
+	);
 export const time = z.iso.datetime().openapi({ example: "2026-03-01T12:00:00.000Z" });
 
 const busyMode = z.enum(["queue", "interrupt", "steer"]);

@@ -3,7 +3,7 @@
 import { chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** So much waits in memory while the disk is slow; beyond that lines are dropped, and their count is written. */
+/** So much waits in memory while the disk is slow. Lines beyond that, or that the disk refuses, are dropped, and their count is written. */
 const MOST_WAITING = 1024 * 1024;
 
 interface LogFileOptions {
@@ -48,6 +48,7 @@ export class LogFile {
 
 	async #drain(): Promise<void> {
 		while (this.#waiting.length > 0) {
+			const lines = this.#waiting.length + this.#lost;
 			if (this.#lost > 0) this.#waiting.push(`${this.#options.dropped(this.#lost)}\n`);
 			const text = this.#waiting.join("");
 			this.#waiting = [];
@@ -59,6 +60,7 @@ export class LogFile {
 			} catch (error) {
 				if (!this.#isFailing) this.#options.failed(error as Error);
 				this.#isFailing = true;
+				this.#lost += lines;
 			}
 		}
 	}

@@ -47,6 +47,8 @@ const journal = z.object({
 	attempts: z.int(),
 	/** The launcher that works on it. */
 	worker: identity.nullable(),
+	/** The command that asked for it, and waits for its end. */
+	asker: identity.nullable().default(null),
 });
 export type Journal = z.output<typeof journal>;
 

@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Environment } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
+import { identityOf, isSameProcess } from "../processes/index.ts";
 import { isAlive, ownerOf } from "../store/index.ts";
 import {
 	beginJournal,
 	endJournal,
 	type Journal,
 	type Last,
+	readCurrent,
 	readJournal,
 	readLast,
 	updatePaths,
@@ -47,7 +49,8 @@ export async function runUpdate(options: UpdateOptions): Promise<Outcome> {
 	assertRoom(home, plan);
 	mkdirSync(updatePaths(home).folder, { recursive: true, mode: 0o700 });
 	removeDrafts(home, isAlive);
-	assertAlone(home);
+	await assertAlone(home);
+	const since = readCurrent(home)?.since;
 	const from = ownBuild();
 	if (plan.version === from.version) return { kind: "same", version: from.version };
 	tell("fetching", plan.version ?? plan.spec);
@@ -55,7 +58,9 @@ export async function runUpdate(options: UpdateOptions): Promise<Outcome> {
 	if (fetched.version === from.version) return { kind: "same", version: from.version };
 	tell("trying", fetched.version);
 	const { schema, trialMs } = await tryVersion({ home, env }, fetched);
-	assertAlone(home);
+	await assertAlone(home);
+	if (readCurrent(home)?.since !== since)
+		throw new KeryxError("update.under_way", "another update was made meanwhile");
 	const askedAt = Date.now();
 	const isRunning = existsSync(home) && ownerOf(join(home, "keryx.db")) !== null;
 	const wasReady = isRunning && (await says(home, "ready"));
@@ -69,6 +74,7 @@ export async function runUpdate(options: UpdateOptions): Promise<Outcome> {
 		wasReady,
 		attempts: 0,
 		worker: null,
+		asker: identityOf(process.pid),
 	});
 	if (isRunning) await followed(journal, options);
 	else await resume({ ...options, words: [], isGateway: true, onlySwitch: true });
@@ -130,19 +136,28 @@ function assertRoom(home: string, { neededBytes, freeBytes }: Plan): void {
 	);
 }
 
-function assertAlone(home: string): void {
-	const journal = readJournal(home);
-	if (journal === null) return;
-	if (journal.phase === "asked" && ownerOf(join(home, "keryx.db")) === null) {
-		// Its Keryx ended before it could make room. This update takes its place.
-		endJournal(home, {
-			from: journal.from.version,
-			to: journal.to.version,
-			at: Date.now(),
-			problem: "another update took its place",
-			awayMs: 0,
-		});
-		return;
+/** How long the Keryx that runs may take from letting go of its store until its launcher has written that it works on the update. */
+const HAND_OVER_MS = 10_000;
+
+async function assertAlone(home: string): Promise<void> {
+	const until = performance.now() + HAND_OVER_MS;
+	for (;;) {
+		const journal = readJournal(home);
+		if (journal === null) return;
+		const isLeft = journal.phase === "asked" && ownerOf(join(home, "keryx.db")) === null;
+		if (!isLeft || (journal.asker !== null && isSameProcess(journal.asker)))
+			throw new KeryxError("update.under_way", `an update to ${journal.to.version} is under way already`);
+		if (performance.now() > until) {
+			// Its Keryx ended before it could make room. This update takes its place.
+			endJournal(home, {
+				from: journal.from.version,
+				to: journal.to.version,
+				at: Date.now(),
+				problem: "another update took its place",
+				awayMs: 0,
+			});
+			return;
+		}
+		await pause(LOOK_MS);
 	}
-	throw new KeryxError("update.under_way", `an update to ${journal.to.version} is under way already`);
 }

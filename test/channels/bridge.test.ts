@@ -163,6 +163,27 @@ describe("rights of a bridge", () => {
 		expect(noted.filter(({ who }) => who === "token:for-pigeon").length).toBeGreaterThan(5);
 	});
 
+	test("ids and cursors that the store could not tell apart are refused, so that none counts as a duplicate", async () => {
+		const { url, tokenFor } = await scene();
+		const headers = {
+			authorization: `Bearer ${await tokenFor("pigeon")}`,
+			"content-type": "application/json",
+		};
+		const post = async (message_id: string, more: object = {}) => {
+			const body = JSON.stringify({
+				source: { chat_id: "c", user_id: "ann" },
+				message_id,
+				text: "hi",
+				...more,
+			});
+			const answer = await fetch(`${url}/api/bridges/pigeon/messages`, { method: "POST", headers, body });
+			return `${answer.status} ${((await answer.json()) as { error?: { field?: string } }).error?.field ?? ""}`;
+		};
+		for (const id of ["\ud800", "\ud801", "a\0"]) expect(await post(id)).toBe("400 message_id");
+		expect(await post("1", { cursor: "\ud800" })).toBe("400 cursor");
+		expect(await post("\ud83d\ude00")).toBe("200 ");
+	});
+
 	test("no other role is a channel, and a token of role channel names one", async () => {
 		const { keryx, url } = await scene();
 		const { token } = await keryx.client.createToken({ name: "reader", role: "reader" });

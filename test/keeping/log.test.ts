@@ -1,5 +1,5 @@
 // Keryx's own log: lines of JSON, for its owner alone, bounded, without secrets and without what people write.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -17,16 +17,20 @@ const linesOf = (path: string) =>
 		.split("\n")
 		.map((line) => JSON.parse(line) as Record<string, unknown>);
 
-function logAt(name: string, settings: { level: LogLevel; file_mb: number; keep: number }) {
+function logAt(
+	name: string,
+	settings: { level: LogLevel; file_mb: number; keep: number },
+	failed = (error: Error): void => {
+		throw error;
+	},
+) {
 	const path = join(root, name, "gateway.log");
 	const log = createGatewayLog({
 		path,
 		settings: () => settings,
 		hide: (text) => text.replaceAll("hunter2", "[hidden]"),
 		clock: { now: () => Date.UTC(2026, 2, 10, 12) },
-		failed: (error) => {
-			throw error;
-		},
+		failed,
 	});
 	return { path, log };
 }
@@ -60,6 +64,23 @@ test("files and their number are bounded, whatever is written", async () => {
 		expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
 	}
 	expect(linesOf(path).at(-1)).toMatchObject({ n: 59 });
+});
+
+test("lines that the disk refuses are counted once it takes some again, and the failure is told once", async () => {
+	const failures: string[] = [];
+	const settings = { level: "info", file_mb: 1, keep: 1 } as const;
+	const { path, log } = logAt("refused", settings, (error) => void failures.push(error.message));
+	// A folder in the way of the file.
+	mkdirSync(path, { recursive: true });
+	for (let n = 0; n < 3; n++) {
+		log.write("info", "test", "lost", { n });
+		await log.end();
+	}
+	rmSync(path, { recursive: true });
+	log.write("info", "test", "kept");
+	await log.end();
+	expect(failures).toHaveLength(1);
+	expect(linesOf(path)).toMatchObject([{ event: "kept" }, { event: "lines_dropped", count: 3 }]);
 });
 
 test("more than the disk takes is dropped, and the count is told", async () => {

@@ -14,6 +14,7 @@ import {
 	type Token,
 	type TokenRole,
 } from "../../store/index.ts";
+import { type Clock, systemClock } from "../../time/index.ts";
 
 const DAY_MS = 86_400_000;
 const LINK_MS = 600_000;
@@ -42,8 +43,8 @@ export interface Visitor extends Caller {
 	readonly principal: string | null;
 	/** Who logged in to the page with a link of their own. */
 	readonly person?: Person;
-	/** The id of that login. */
-	readonly login?: string;
+	/** Aborted when its token or login is revoked, expires or gets another role: ends what goes on after the answer has begun. */
+	readonly stay: AbortSignal;
 }
 
 export interface Credentials {
@@ -69,6 +70,8 @@ export interface AccessOptions {
 	>;
 	readonly operatorSecret: string;
 	readonly now: () => number;
+	/** Left out: the machine's. */
+	readonly after?: Clock["after"];
 }
 
 export interface Login {
@@ -83,8 +86,15 @@ const LOGIN = "kl_";
 /** On the socket without a token. Another name than the operator's, who may then decide about what it asks for. */
 const AT_SOCKET = "socket";
 
-/** Bound to nothing. */
-const NOBODYS = { sessionKey: null, principal: null, channel: null } as const;
+/** Bound to nothing, and never revoked. */
+const NOBODYS = {
+	sessionKey: null,
+	principal: null,
+	channel: null,
+	stay: new AbortController().signal,
+} as const;
+/** The wall clock may be set while a timer runs. */
+const LONGEST_LOOK_MS = 60_000;
 
 export class Access {
 	readonly #options: AccessOptions;
@@ -92,8 +102,8 @@ export class Access {
 	readonly #known = new Map<string, Token>();
 	readonly #knownLogins = new Map<string, LiveLogin>();
 	#changes = 0;
-	/** By who; of those that follow something. */
-	readonly #stays = new Map<string, AbortController>();
+	/** Of tokens by who, of logins by who and id. */
+	readonly #stays = new Map<string, { readonly signal: AbortSignal; readonly end: () => void }>();
 
 	constructor(options: AccessOptions) {
 		this.#options = options;
@@ -152,17 +162,30 @@ export class Access {
 			return await this.#options.store.revokeToken({ name, by, via });
 		} finally {
 			this.#forget();
-			this.#stays.get(`token:${name}`)?.abort();
-			this.#stays.delete(`token:${name}`);
+			this.#stays.get(`token:${name}`)?.end();
 		}
 	}
 
-	/** For what goes on after its answer has begun: ends when the caller's token or login is revoked. */
-	stayOf({ who, login }: Pick<Visitor, "who" | "login">): AbortSignal {
-		const key = login === undefined ? who : `${who}/${login}`;
-		const stay = this.#stays.get(key) ?? new AbortController();
-		this.#stays.set(key, stay);
-		return stay.signal;
+	/** Taken in the same step as the token or login was found valid, so that no revocation falls between the two. */
+	#stay(key: string, expiresAt: number | null): AbortSignal {
+		const known = this.#stays.get(key);
+		if (known) return known.signal;
+		const { now, after = systemClock.after } = this.#options;
+		const controller = new AbortController();
+		let cancel = () => {};
+		const end = () => {
+			cancel();
+			this.#stays.delete(key);
+			controller.abort();
+		};
+		const look = (until: number) => {
+			const left = until - now();
+			if (left <= 0) return end();
+			cancel = after(Math.min(left, LONGEST_LOOK_MS), () => look(until));
+		};
+		this.#stays.set(key, { signal: controller.signal, end });
+		if (expiresAt !== null) look(expiresAt);
+		return controller.signal;
 	}
 
 	/** Gives somebody a role, and answers the path of a link that logs one browser in as them. */
@@ -190,11 +213,7 @@ export class Access {
 
 	#endStays(prefix: string): void {
 		this.#forget();
-		for (const [key, stay] of this.#stays) {
-			if (!key.startsWith(prefix)) continue;
-			stay.abort();
-			this.#stays.delete(key);
-		}
+		for (const [key, { end }] of [...this.#stays]) if (key.startsWith(prefix)) end();
 	}
 
 	/** Of a link that makes whoever opens it first the operator, in a browser. */
@@ -249,10 +268,11 @@ export class Access {
 	async #person(cookie: string): Promise<Visitor | null> {
 		const login = await this.#login(digestOf(cookie));
 		if (!login) return null;
-		const { id, person, principal } = login;
+		const { id, person, principal, expiresAt } = login;
 		const role = person.role === "owner" ? "operator" : person.role;
 		const who = `person:${person.name}`;
-		return { ...NOBODYS, who, role, via: "page", principal, proven: true, person, login: id };
+		const stay = this.#stay(`${who}/${id}`, expiresAt);
+		return { ...NOBODYS, who, role, via: "page", principal, proven: true, person, stay };
 	}
 
 	async #login(digest: string): Promise<LiveLogin | null> {
@@ -261,8 +281,9 @@ export class Access {
 		if (known) return known.expiresAt <= now ? null : known;
 		const before = this.#changes;
 		const found = await this.#options.store.loginByDigest({ scope: OPERATOR, digest, now });
-		// One that was revoked while it was looked up must not be kept.
-		if (found && before === this.#changes) {
+		// It may have been revoked while it was looked up.
+		if (found && before !== this.#changes) return this.#login(digest);
+		if (found) {
 			if (this.#knownLogins.size >= MOST_CACHED) this.#knownLogins.clear();
 			this.#knownLogins.set(digest, found);
 		}
@@ -274,8 +295,10 @@ export class Access {
 			return { ...NOBODYS, who: "operator", role: "operator", via, proven: true };
 		const token = await this.#token(digestOf(bearer));
 		if (!token) return null;
-		const { name, role, sessionKey, principal, channel } = token;
-		return { who: `token:${name}`, role, via, sessionKey, principal, channel, proven: true };
+		const { name, role, sessionKey, principal, channel, expiresAt } = token;
+		const who = `token:${name}`;
+		const stay = this.#stay(who, expiresAt);
+		return { who, role, via, sessionKey, principal, channel, proven: true, stay };
 	}
 
 	async #token(digest: string): Promise<Token | null> {
@@ -284,8 +307,9 @@ export class Access {
 		if (known) return known.expiresAt !== null && known.expiresAt <= now ? null : known;
 		const before = this.#changes;
 		const found = await this.#options.store.tokenByDigest({ scope: OPERATOR, digest, now });
-		// One that was revoked while it was looked up must not be kept.
-		if (found && before === this.#changes) {
+		// It may have been revoked while it was looked up.
+		if (found && before !== this.#changes) return this.#token(digest);
+		if (found) {
 			if (this.#known.size >= MOST_CACHED) this.#known.clear();
 			this.#known.set(digest, found);
 		}

@@ -5,7 +5,7 @@ import { conversationId, sessionId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { exportMarkdown, exportTexts, importJsonl, linesOf } from "../../store/index.ts";
 import type { ApiHost } from "../call.ts";
-import type { Access, Visitor } from "../entry/auth.ts";
+import type { Visitor } from "../entry/auth.ts";
 import { tooLarge } from "../entry/guards.ts";
 import { scopeOf } from "../entry/scope.ts";
 import type { App } from "../environment.ts";
@@ -16,7 +16,7 @@ import type { Feed } from "./feed.ts";
 /** In characters: so much of an export is sent at once. */
 const GATHERED = 64 * 1024;
 
-export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSignal): void {
+export function addEvents(app: App, feed: Feed, closing: AbortSignal): void {
 	const query = z.object({
 		after: z.string().max(32).optional().openapi({
 			description:
@@ -49,7 +49,7 @@ export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSi
 			scope: scopeOf(visitor),
 			after: cursor,
 			nameless: isNameless,
-			signal: AbortSignal.any([left.signal, closing, access.stayOf(visitor)]),
+			signal: AbortSignal.any([left.signal, closing, visitor.stay]),
 			...(conversation !== undefined && { conversation: conversationId(conversation) }),
 			...(types !== undefined && { types: new Set(types.split(",").map((type) => type.trim())) }),
 		});
@@ -96,7 +96,8 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 					? ({ kind: "conversation", id: conversationId(conversation) } as const)
 					: ({ kind: "everything" } as const);
 		const write = format === "jsonl" ? exportTexts : exportMarkdown;
-		const chunks = write(host.store, { scope: scopeOf(c.get("visitor") as Visitor), what });
+		const visitor = c.get("visitor") as Visitor;
+		const chunks = write(host.store, { scope: scopeOf(visitor), what });
 		// The first is made before the answer begins, so that what cannot be exported is an error and not a short file.
 		const first = await chunks.next();
 		const body = ReadableStream.from(
@@ -105,6 +106,7 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 				// Each of them ends its own lines. Many small ones go out as one.
 				let waiting = first.done ? "" : first.value;
 				for await (const chunk of chunks) {
+					visitor.stay.throwIfAborted();
 					waiting += chunk;
 					if (waiting.length < GATHERED) continue;
 					yield encoder.encode(waiting);

@@ -5,7 +5,7 @@ import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { KeryxError } from "../../errors.ts";
 import { OPERATOR } from "../../store/index.ts";
 import type { ApiHost } from "../call.ts";
-import type { Access, Visitor } from "../entry/auth.ts";
+import type { Visitor } from "../entry/auth.ts";
 import { prefixedProfile } from "../entry/profile-prefix.ts";
 import type { App, AppEnvironment } from "../environment.ts";
 import { toKeryxError } from "../errors.ts";
@@ -25,7 +25,6 @@ const LONGEST_ID = 200;
 export interface OpenAiOptions {
 	readonly host: ApiHost;
 	readonly feed: Feed;
-	readonly access: Access;
 	readonly closing: AbortSignal;
 	/** Before a body is read: what it may be. */
 	readonly checked: (path: string) => void;
@@ -227,7 +226,7 @@ function streamed(
 	});
 }
 
-function following(c: Env, { host, feed, access, closing }: OpenAiOptions, left: AbortSignal) {
-	const stay = access.stayOf(c.get("visitor") as Visitor);
+function following(c: Env, { host, feed, closing }: OpenAiOptions, left: AbortSignal) {
+	const { stay } = c.get("visitor") as Visitor;
 	return { store: host.store, feed, signal: AbortSignal.any([left, closing, stay]) };
 }

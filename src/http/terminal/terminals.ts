@@ -5,7 +5,7 @@ import type { WebSocket } from "ws";
 import { isAtLeast } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { ApiHost } from "../call.ts";
-import type { Access, Visitor } from "../entry/auth.ts";
+import type { Visitor } from "../entry/auth.ts";
 import { isPerson } from "../entry/people.ts";
 import { scopeOf } from "../entry/scope.ts";
 import type { App } from "../environment.ts";
@@ -23,7 +23,7 @@ export function isTerminal(url: string | undefined): boolean {
 	return PATH.test(url ?? "");
 }
 
-export function addTerminals(app: App, host: ApiHost, access: Access, closing: AbortSignal): void {
+export function addTerminals(app: App, host: ApiHost, closing: AbortSignal): void {
 	const audiences = new Audiences();
 	let open = 0;
 	const query = z.object({
@@ -51,7 +51,6 @@ export function addTerminals(app: App, host: ApiHost, access: Access, closing: A
 		const process = await processes.find(scopeOf(visitor), c.req.valid("param").id);
 		if (open >= MOST) throw new KeryxError("http.rate", `${MOST} terminals are already open`);
 		const { from = null } = c.req.valid("query");
-		const revoked = access.stayOf(visitor);
 		const upgrade = upgradeWebSocket(() => ({
 			onOpen: (_event, { raw }) => {
 				open++;
@@ -70,7 +69,7 @@ export function addTerminals(app: App, host: ApiHost, access: Access, closing: A
 							`${what} ${process.id} in a terminal`,
 							`its role is ${visitor.role}`,
 						),
-					revoked,
+					revoked: visitor.stay,
 					closing,
 				});
 				void terminal.finally(() => open--);
