@@ -144,7 +144,7 @@ export async function keepKey(context: BrowserContext, url: string, key: string)
 
 /** What axe finds wrong, in a line each. The source is evaluated, since the page's policy lets no other script in. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
-	await page.evaluate(axe.source);
+	if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
 	return page.evaluate(async () => {
 		const { axe } = globalThis as unknown as {
 			axe: { run(): Promise<{ violations: { id: string; help: string; nodes: { target: unknown[] }[] }[] }> };
@@ -156,8 +156,9 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
 	});
 }
 
-/** Written where people look at them. */
+/** For people to look at. Taken only when KERYX_SCREENSHOTS is set: no test reads them, and each takes as long as a test's step. */
 export async function screenshot(page: Page, name: string): Promise<void> {
+	if (!process.env.KERYX_SCREENSHOTS) return;
 	mkdirSync(SCREENSHOTS, { recursive: true });
 	await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }

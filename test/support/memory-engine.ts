@@ -17,7 +17,7 @@ const NEVER = new Promise<never>(() => {});
 export type WriteFault = "full" | "lost_answer" | "die_before" | "die_after";
 
 export class MemoryDatabase {
-	readonly #connection = Connection.writer(":memory:");
+	readonly #connection = Connection.inMemory();
 	readonly #auditKey: Uint8Array;
 	#epoch = 0;
 

@@ -118,8 +118,8 @@ interface Opened {
 	readonly database: FileId | null;
 }
 
-function openWriter({ alone, path: given }: WorkerSettings, path: string): Opened {
-	if (alone) return { connection: Connection.writer(given), database: null };
+function openWriter({ alone }: WorkerSettings, path: string): Opened {
+	if (alone) return { connection: Connection.inMemory(), database: null };
 	createPrivately(path);
 	refuseForeignLog(path);
 	forgetOverwritten(path);
