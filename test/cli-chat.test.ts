@@ -1,4 +1,4 @@
-// `keryx chat` on a real terminal, with a question to answer.
+// `keryx chat` on a real terminal, with a question to answer; and `keryx` itself there, which ends when it is left.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,6 +52,26 @@ test("y and n answer the question that waits; without one they are messages", as
 		chat.write("/quit\r");
 		await ended;
 	}
+});
+
+test("keryx on a terminal ends when it is left", async () => {
+	const home = join(root, "left");
+	const keryx = spawn(process.execPath, [MAIN], {
+		cols: 100,
+		rows: 40,
+		env: {
+			...process.env,
+			KERYX_HOME: home,
+			XDG_DATA_HOME: dataOf(home),
+			KERYX_HTTP_PORT: "0",
+			NO_COLOR: "1",
+		},
+	});
+	const ended = new Promise<{ readonly exitCode: number }>((resolve) => keryx.onExit(resolve));
+	const shown = recorded(keryx);
+	await shown("Write a message to start");
+	keryx.write("/quit\r");
+	expect((await ended).exitCode).toBe(0);
 });
 
 /** Waits for words that are shown after those that were waited for before. */

@@ -58,7 +58,8 @@ async function untilStopped(
 		const client = createClient(apiTransport(host.api, asOperator(context)));
 		const connection = { client, config, output, isRemote: false, close: () => host.close() };
 		try {
-			await Promise.race([chat(context, connection, {}), untilTold(), askedForUpdate]);
+			const told = untilTold({ keepsAlive: false });
+			await Promise.race([chat(context, connection, {}), told, askedForUpdate]);
 		} catch (error) {
 			atOnceIfToldAgain();
 			await closedInTime(host, config);

@@ -1,10 +1,13 @@
 // How a command that goes on until it is told to stop is told.
 
-/** Resolves when the process is told to end. */
-export function untilTold(): Promise<void> {
+/**
+ * Resolves when the process is told to end. Keeps the process alive until then, which the timers of what runs alone do not; not where
+ * something else ends it, too: a process would go on that has nothing to do.
+ */
+export function untilTold({ keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): Promise<void> {
 	return new Promise((resolve) => {
-		// Keeps the process alive while nothing is going on; the timers of what runs alone do not.
 		const alive = setInterval(() => {}, 1 << 30);
+		if (!keepsAlive) alive.unref();
 		const stop = () => {
 			clearInterval(alive);
 			resolve();
