@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readToken } from "../src/app/channel-token.ts";
+import { readToken } from "../src/app/setup/channel-token.ts";
 import { checkConfig, connections, describeProblem, unreached } from "../src/config/index.ts";
 import { createSecrets } from "../src/secrets/index.ts";
 

@@ -17,7 +17,7 @@ import { createWorkspaces, type Walls, type WorkspaceFolders, workspaceFolders }
 import { OPERATOR, type Store } from "../store/index.ts";
 import { type Clock, systemClock } from "../time/index.ts";
 import type { McpCaller } from "../tools/index.ts";
-import { readSecretFile } from "./secret-file.ts";
+import { readSecretFile } from "./setup/secret-file.ts";
 
 /** Of Keryx itself, or of the profile of that name. */
 export interface AgentSettings extends Pick<Config, "agent" | "workspace"> {

@@ -8,7 +8,13 @@ import type { CHANNEL_PLATFORMS, ChannelSettings, Config } from "../config/index
 import { createPlatforms } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Channel, Clock, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
-import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace } from "./channel-token.ts";
+import {
+	isPostedTo,
+	readAppToken,
+	readSigningSecret,
+	readToken,
+	type TokenPlace,
+} from "./setup/channel-token.ts";
 
 /** What a channel is made with. A `module` exports `createChannel`, which takes these. */
 export interface ChannelOptions {

@@ -43,9 +43,7 @@ import {
 import { Backups, logEvents, Retention, startTraces } from "../keeping/index.ts";
 import { type Engine, openEngine, type Store, storeOn, systemIds } from "../store/index.ts";
 import type { Tool } from "../tools/index.ts";
-import { channelSetup } from "./channel-setup.ts";
 import { ChannelFollower } from "./channels.ts";
-import { ConfigFile } from "./config-file.ts";
 import { followConfig } from "./follow-config.ts";
 import {
 	auditKey,
@@ -58,13 +56,15 @@ import {
 } from "./home.ts";
 import { journalOf } from "./journal.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
-import { mcpSetup } from "./mcp-setup.ts";
-import { modelSetup } from "./model-setup.ts";
 import { mounted } from "./mounted.ts";
 import { pacedLog } from "./paced-log.ts";
 import { createParts } from "./parts.ts";
 import { type Report, wordsOf } from "./report.ts";
-import { settingsEditor } from "./settings-editor.ts";
+import { channelSetup } from "./setup/channel-setup.ts";
+import { ConfigFile } from "./setup/config-file.ts";
+import { mcpSetup } from "./setup/mcp-setup.ts";
+import { modelSetup } from "./setup/model-setup.ts";
+import { settingsEditor } from "./setup/settings-editor.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { version } from "./version.ts";
 import { auditWalls, tellOfWalls, tidyAfterWalls } from "./walls.ts";

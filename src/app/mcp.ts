@@ -7,7 +7,7 @@ import type { ChatCommand, Walls, WorkspaceFolders } from "../gateway/index.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
 import { createMcpServers, type McpCaller, type McpServers, type McpServersOptions } from "../tools/index.ts";
-import { readSecretFile, writeSecretFile } from "./secret-file.ts";
+import { readSecretFile, writeSecretFile } from "./setup/secret-file.ts";
 import { version } from "./version.ts";
 
 export interface McpParts {

@@ -38,7 +38,7 @@ import { Agents } from "./agents.ts";
 import { settingsOf } from "./channels.ts";
 import { machinesOf } from "./machines.ts";
 import { acpServers, mcpCommand, openMcpServers } from "./mcp.ts";
-import { ModelChoices } from "./model-choices.ts";
+import { ModelChoices } from "./setup/model-choices.ts";
 import { createTerminal } from "./terminal.ts";
 import { openWalls } from "./walls.ts";
 

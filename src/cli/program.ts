@@ -115,7 +115,7 @@ export const COMMANDS: readonly Listed[] = [
 	{
 		term: "mcp",
 		about: texts.mcp.about,
-		load: async () => (await import("./commands/mcp.ts")).addMcp,
+		load: async () => (await import("./commands/mcp/index.ts")).addMcp,
 	},
 	{
 		term: "status",
@@ -255,7 +255,7 @@ export const COMMANDS: readonly Listed[] = [
 	{
 		term: "config",
 		about: texts.config.about,
-		load: async () => (await import("./commands/config.ts")).addConfig,
+		load: async () => (await import("./commands/config/index.ts")).addConfig,
 	},
 	{
 		term: "completion <shell>",

@@ -2,10 +2,11 @@
 // It is checked as a whole, and each problem names its file, line and remedy.
 // Never here: acting on a setting.
 
-export { type ConfigChange, compareConfig } from "./change.ts";
 export { APP_TOKEN_PLATFORMS, CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
-export { editConfig, writeConfig, writtenValue } from "./edit.ts";
-export { EDITABLE_SETTINGS, type EditableSetting } from "./editable.ts";
+export { type ConfigChange, compareConfig } from "./editing/change.ts";
+export { editConfig, writeConfig, writtenValue } from "./editing/edit.ts";
+export { EDITABLE_SETTINGS, type EditableSetting } from "./editing/editable.ts";
+export { setInConfig } from "./editing/set.ts";
 export { configFrom, givenView } from "./given.ts";
 export { keryxHome } from "./home.ts";
 export { listKeys } from "./keys.ts";
@@ -35,7 +36,6 @@ export { type Connection, connections, ownPlatforms, unreached } from "./reach.t
 export { authRules, CONFIG_KEYS, type Config, type ConfigInput } from "./schema.ts";
 export { hideSecretLike } from "./secrets.ts";
 export { resolvePolicy, type SessionReset, sessionResetSchema } from "./session-reset.ts";
-export { setInConfig } from "./set.ts";
 export type { Origin } from "./settings.ts";
 export { type ConfigView, createConfigView, type ShownEntry, shownEntries } from "./view.ts";
 export { type ConfigWatch, type WatchClock, type WatchOptions, watchConfig } from "./watch.ts";

@@ -1,7 +1,7 @@
 // The configuration in force, in one place for everything that runs in a process: two that follow the file by themselves would
 // disagree on what waits for a restart. Parts that live as long as the gateway ask here each time; what has begun, such as a turn,
 // goes on with what it began with.
-import { compareConfig } from "./change.ts";
+import { compareConfig } from "./editing/change.ts";
 import type { Config } from "./schema.ts";
 
 export class LiveConfig {

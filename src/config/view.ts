@@ -1,5 +1,5 @@
 // The configuration for people to look at: every value in force with where it came from, and nothing that looks like a secret.
-import { compareConfig } from "./change.ts";
+import { compareConfig } from "./editing/change.ts";
 import {
 	type ConfigCheck,
 	type ConfigEntry,

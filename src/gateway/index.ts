@@ -50,7 +50,7 @@ export { sendTool } from "./sending/tool.ts";
 export type { NewSend, Sending, Sent } from "./sending/types.ts";
 export { LET_IN } from "./sentences.ts";
 export { homesOf } from "./session-settings.ts";
-export { storeAttachments } from "./turn/attachments.ts";
+export { storeAttachments } from "./turn/attachments/attachments.ts";
 export type { Delta, PartialAnswer } from "./turn/deltas.ts";
 export {
 	chooseWall,

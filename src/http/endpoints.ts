@@ -1,23 +1,21 @@
 // Every call of the API but the streams, in one table: the server answers it, OpenAPI describes it, the client calls it by name.
 import { z } from "@hono/zod-openapi";
+import { checkpointEndpoints, restored } from "./agent/checkpoints.ts";
+import { mcpServerEndpoints } from "./agent/mcp-servers.ts";
+import { processEndpoints } from "./agent/processes.ts";
+import { profileEndpoints } from "./agent/profiles.ts";
+import { scheduleEndpoints } from "./agent/schedules.ts";
+import { turnEndpoints } from "./agent/turns.ts";
 import { attachment } from "./attachments.ts";
-import { bridgeEndpoints } from "./bridges.ts";
-import { channelSetupEndpoints } from "./channel-setup.ts";
+import { bridgeEndpoints } from "./bridge/bridges.ts";
 import { channelEndpoints } from "./channels.ts";
-import { checkpointEndpoints, restored } from "./checkpoints.ts";
-import { configEndpoints } from "./config.ts";
 import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
 import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
 import { archiveEndpoints } from "./keeping/archives.ts";
 import { backupEndpoints } from "./keeping/backups.ts";
 import { managingEndpoints } from "./managing.ts";
-import { mcpServerEndpoints } from "./mcp-servers.ts";
-import { modelSetupEndpoints } from "./model-setup.ts";
 import { pairingEndpoints } from "./pairings.ts";
-import { processEndpoints } from "./processes.ts";
-import { profileEndpoints } from "./profiles.ts";
-import { scheduleEndpoints } from "./schedules.ts";
 import {
 	channel,
 	conversation,
@@ -39,10 +37,12 @@ import {
 	tokenRole,
 } from "./schemas.ts";
 import { sendEndpoints } from "./sends.ts";
-import { settingsEndpoints } from "./settings.ts";
-import { setupEndpoints } from "./setup.ts";
+import { channelSetupEndpoints } from "./setup/channel-setup.ts";
+import { configEndpoints } from "./setup/config.ts";
+import { modelSetupEndpoints } from "./setup/model-setup.ts";
+import { settingsEndpoints } from "./setup/settings.ts";
+import { setupEndpoints } from "./setup/setup.ts";
 import { sideMessageEndpoints } from "./side-messages.ts";
-import { turnEndpoints } from "./turns.ts";
 
 const ofSession = { session: sessionId };
 const title = z.string().trim().min(1).max(500);

@@ -9,13 +9,16 @@ import {
 import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
 import type { ConversationRef, InboxItem } from "../store/index.ts";
+import { checkpointHandlers, toWireRestored } from "./agent/checkpoints.ts";
+import { mcpServerHandlers } from "./agent/mcp-servers.ts";
+import { processHandlers } from "./agent/processes.ts";
+import { profileHandlers } from "./agent/profiles.ts";
+import { scheduleHandlers } from "./agent/schedules.ts";
+import { turnHandlers } from "./agent/turns.ts";
 import { partsOf } from "./attachments.ts";
-import { bridgeHandlers } from "./bridges.ts";
+import { bridgeHandlers } from "./bridge/bridges.ts";
 import { type Call, type HandlersOf, nextCommit, operator, running } from "./call.ts";
-import { channelSetupHandlers } from "./channel-setup.ts";
 import { channelHandlers } from "./channels.ts";
-import { checkpointHandlers, toWireRestored } from "./checkpoints.ts";
-import { configHandlers } from "./config.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
@@ -24,17 +27,14 @@ import { insightsHandlers } from "./insights.ts";
 import { archiveHandlers } from "./keeping/archives.ts";
 import { backupHandlers } from "./keeping/backups.ts";
 import { managingHandlers } from "./managing.ts";
-import { mcpServerHandlers } from "./mcp-servers.ts";
-import { modelSetupHandlers } from "./model-setup.ts";
 import { pairingHandlers } from "./pairings.ts";
-import { processHandlers } from "./processes.ts";
-import { profileHandlers } from "./profiles.ts";
-import { scheduleHandlers } from "./schedules.ts";
 import { sendHandlers } from "./sends.ts";
-import { settingsHandlers } from "./settings.ts";
-import { setupHandlers } from "./setup.ts";
+import { channelSetupHandlers } from "./setup/channel-setup.ts";
+import { configHandlers } from "./setup/config.ts";
+import { modelSetupHandlers } from "./setup/model-setup.ts";
+import { settingsHandlers } from "./setup/settings.ts";
+import { setupHandlers } from "./setup/setup.ts";
 import { sideMessageHandlers } from "./side-messages.ts";
-import { turnHandlers } from "./turns.ts";
 import {
 	toWireChannel,
 	toWireConversation,

@@ -2,8 +2,9 @@
 // A call is one entry in a table of endpoints; server, OpenAPI, client and page take their types from it.
 // Never here: what a call does beyond reading its input and putting its answer into words.
 
+export { toWireServer } from "./agent/mcp-servers.ts";
 export { type Api, createApi } from "./app.ts";
-export { type ServedBridge, serveBridge } from "./bridge-server.ts";
+export { type ServedBridge, serveBridge } from "./bridge/server.ts";
 export type {
 	ApiHost,
 	Author,
@@ -41,7 +42,6 @@ export {
 	type WireGrant,
 } from "./confirm/schemas.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
-export { toWireServer } from "./mcp-servers.ts";
 export type {
 	EventType,
 	WireConversation,

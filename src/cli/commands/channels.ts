@@ -3,14 +3,14 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
+import { openHome } from "../../app/home.ts";
 import {
 	addChannel,
 	type GivenToken,
 	type NewChannel,
 	removeChannel,
 	testChannel,
-} from "../../app/channel-setup.ts";
-import { openHome } from "../../app/home.ts";
+} from "../../app/setup/channel-setup.ts";
 import { APP_TOKEN_PLATFORMS, CHANNEL_PLATFORMS, keryxHome } from "../../config/index.ts";
 import { running } from "../connect.ts";
 import { type CliContext, openConfig } from "../context.ts";

@@ -11,7 +11,7 @@ import {
 	SUGGESTED_MODELS,
 	takeModel,
 	writeModel,
-} from "../../app/model-setup.ts";
+} from "../../app/setup/model-setup.ts";
 import {
 	keryxHome,
 	MODEL_PROVIDERS,

@@ -7,7 +7,7 @@ import { fileDeliveries } from "../outbox/files.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
-import { storeAttachments } from "../turn/attachments.ts";
+import { storeAttachments } from "../turn/attachments/attachments.ts";
 import type { OutputFiles } from "./output.ts";
 import type { Place, Targets } from "./targets.ts";
 import type { NewSend, Sending, Sent } from "./types.ts";

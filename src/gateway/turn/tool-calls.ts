@@ -14,7 +14,7 @@ import type { Clock } from "../../time/index.ts";
 import type { ConfirmationQuestion, PreparedCall, ToolContext, ToolRegistry } from "../../tools/index.ts";
 import { Aborted, DeadlinePassed, signalWithin, within } from "../deadline.ts";
 import type { Asked, Waiting } from "./asking.ts";
-import { storeAttachments } from "./attachments.ts";
+import { storeAttachments } from "./attachments/attachments.ts";
 
 export interface CallOutcome {
 	readonly message: NewMessage;

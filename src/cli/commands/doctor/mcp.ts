@@ -1,7 +1,7 @@
 // The MCP servers of the Keryx that runs: connected or why not, and who sees their tools.
 import type { Client } from "../../../http/client/index.ts";
 import { texts } from "../../texts.ts";
-import { used, visible } from "../mcp-servers.ts";
+import { used, visible } from "../mcp/servers.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
 
 export async function lookAtMcpServers(client: Client): Promise<Finding[]> {

@@ -1,0 +1,271 @@
+// Adding and removing a channel: tries the token, writes the key file and the entry of config.yaml. Used by `keryx channels` and the
+// page; a Keryx that runs follows the file. Nothing is written unless the platform accepts the token.
+
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { KERYX } from "../../called.ts";
+import {
+	APP_TOKEN_PLATFORMS,
+	CHANNEL_PLATFORMS,
+	checkConfig,
+	type Environment,
+	editConfig,
+	writeConfig,
+} from "../../config/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { ChannelSetup } from "../../http/index.ts";
+import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace } from "./channel-token.ts";
+import type { ConfigChanges, ConfigFile } from "./config-file.ts";
+import { writeSecretFile } from "./secret-file.ts";
+
+export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
+
+/** Who the platform says the token is. */
+export interface ChannelIdentity {
+	readonly who: string;
+	/** What it cannot do as it is set up on the platform, each with the remedy. */
+	readonly remarks: readonly string[];
+}
+
+export interface NewChannel {
+	readonly platform: ChannelPlatform;
+	/** Of the entry; left out, the platform's. */
+	readonly name?: string;
+	readonly account?: string;
+	readonly token: GivenToken;
+	/** Of the app, where the platform wants one beside the bot's. */
+	readonly appToken?: GivenToken;
+	/** In place of the app's token: Slack posts its events to Keryx, signed with this. */
+	readonly signingSecret?: GivenToken;
+	/** Telegram posts its updates to this address. One without a path gets that of the channel. */
+	readonly webhookUrl?: string;
+	readonly apiRoot?: string;
+}
+
+/** The token itself, for a key file; or the variable that holds it. */
+export type GivenToken = { readonly value: string } | { readonly variable: string };
+
+export interface SetupPlace {
+	readonly home: string;
+	readonly env: Environment;
+}
+
+/** The same for the page. */
+export function channelSetup(place: TokenPlace & { readonly writer: ConfigFile }): ChannelSetup {
+	return {
+		platforms: CHANNEL_PLATFORMS,
+		appTokenPlatforms: [...APP_TOKEN_PLATFORMS],
+		add: ({ platform, name, account, token, appToken, signingSecret, webhookUrl, apiRoot, by }) =>
+			addChannel(
+				{
+					platform: known(platform),
+					token: { value: token },
+					...(appToken !== undefined && { appToken: { value: appToken } }),
+					...(signingSecret !== undefined && { signingSecret: { value: signingSecret } }),
+					...(webhookUrl !== undefined && { webhookUrl }),
+					...(name !== undefined && { name }),
+					...(account !== undefined && { account }),
+					...(apiRoot !== undefined && { apiRoot }),
+				},
+				place,
+				(changes) => place.writer.change({ changes: () => changes, by }),
+			),
+		test: async (name) => ({ name, ...(await testChannel(name, place)) }),
+		remove: (name, by) =>
+			removeChannel(name, place, (changes) => place.writer.change({ changes: () => changes, by })),
+	};
+}
+
+/** Asks the platform who the bot is, with the token as it is now. */
+export async function testChannel(name: string, place: TokenPlace): Promise<ChannelIdentity> {
+	const settings = checkConfig(place).config?.values.channels[name];
+	if (!settings) throw noChannel(name);
+	const platform = known(settings.platform);
+	const token = await readToken(name, settings, place);
+	if (isPostedTo(settings)) await readSigningSecret(name, settings, place);
+	const hasAppToken = APP_TOKEN_PLATFORMS.has(platform) && !isPostedTo(settings);
+	const appToken = hasAppToken ? await readAppToken(name, settings, place) : "";
+	return tryToken(platform, { token, appToken, apiRoot: settings.api_root });
+}
+
+function known(platform: string): ChannelPlatform {
+	const found = CHANNEL_PLATFORMS.find((one) => one === platform);
+	if (found) return found;
+	throw new KeryxError(
+		"argument.invalid",
+		`platform must be one of ${CHANNEL_PLATFORMS.join(", ")}; set up a channel from a module in config.yaml`,
+		{ field: "platform" },
+	);
+}
+
+/** Throws channel.refused where the platform does not accept the token. */
+function tryToken(
+	platform: ChannelPlatform,
+	{ apiRoot, ...tokens }: Omit<Asked, "apiRoot"> & { readonly apiRoot?: string | undefined },
+): Promise<ChannelIdentity> {
+	return IDENTIFY[platform]({ ...tokens, ...(apiRoot !== undefined && { apiRoot }) });
+}
+
+interface Asked {
+	readonly token: string;
+	/** Empty where the platform has none. */
+	readonly appToken: string;
+	readonly apiRoot?: string;
+}
+
+const IDENTIFY: Readonly<Record<ChannelPlatform, (asked: Asked) => Promise<ChannelIdentity>>> = {
+	telegram: async (asked) => (await import("../../channels/telegram/index.ts")).identifyTelegram(asked),
+	discord: async (asked) => (await import("../../channels/discord/index.ts")).identifyDiscord(asked),
+	slack: async (asked) => (await import("../../channels/slack/index.ts")).identifySlack(asked),
+};
+
+/** Answers the entry's name and who the bot is. */
+export async function addChannel(
+	wanted: NewChannel,
+	place: SetupPlace,
+	write: WriteChanges = unrecorded(place),
+): Promise<ChannelIdentity & { readonly name: string }> {
+	const { platform, apiRoot, name = wanted.platform, account } = wanted;
+	const webhookUrl = wanted.webhookUrl === undefined ? undefined : withPath(wanted.webhookUrl, name);
+	refuseMissing(wanted);
+	const secrets = SECRETS.flatMap((secret) => {
+		const given = wanted[secret.option];
+		return given ? [{ ...secret, given, value: readGiven(given, secret.called, place) }] : [];
+	});
+	const read = (option: (typeof SECRETS)[number]["option"]) =>
+		secrets.find((secret) => secret.option === option)?.value ?? "";
+	const file = join(place.home, "config.yaml");
+	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+	const changes = {
+		[`channels.${name}`]: {
+			platform,
+			...(account && { account }),
+			...Object.fromEntries(
+				secrets.map(({ setting, ending, given }) =>
+					"value" in given ? [`${setting}_file`, keyFile(name, ending)] : [`${setting}_env`, given.variable],
+				),
+			),
+			...(webhookUrl !== undefined && { webhook_url: webhookUrl }),
+			...(apiRoot !== undefined && { api_root: apiRoot }),
+		},
+	};
+	const after = editConfig(before, changes);
+	refuseTaken(before, name, place);
+	refuseInvalid(after, place);
+	const identity = await tryToken(platform, {
+		token: read("token"),
+		appToken: read("appToken"),
+		apiRoot,
+	});
+	for (const { ending, given, value } of secrets)
+		if ("value" in given) writeSecretFile(join(place.home, keyFile(name, ending)), value);
+	await write(changes);
+	return { ...identity, remarks: [...identity.remarks, ...nextSteps(name, wanted, webhookUrl)], name };
+}
+
+/** The secrets of an entry: where the configuration names them, and what their key file ends with. */
+const SECRETS = [
+	{ option: "token", setting: "token", ending: "token", called: "the token" },
+	{ option: "appToken", setting: "app_token", ending: "app-token", called: "the app-level token" },
+	{
+		option: "signingSecret",
+		setting: "signing_secret",
+		ending: "signing-secret",
+		called: "the signing secret",
+	},
+] as const;
+
+function keyFile(name: string, ending: string): string {
+	return join("keys", `${name}.${ending}`);
+}
+
+function refuseMissing({ platform, appToken, signingSecret }: NewChannel): void {
+	const needsApp = APP_TOKEN_PLATFORMS.has(platform);
+	const isGiven = appToken !== undefined || signingSecret !== undefined;
+	if (needsApp && !isGiven)
+		throw new KeryxError("argument.invalid", `${platform} also needs an app-level token`, {
+			field: "app_token",
+			hint: "or give the signing secret, if Slack is to post its events to your address",
+		});
+	if (!needsApp && appToken !== undefined)
+		throw new KeryxError("argument.invalid", `${platform} does not use an app-level token`, {
+			field: "app_token",
+		});
+}
+
+/** An address alone means Keryx itself, so the channel's path is added. */
+function withPath(address: string, name: string): string {
+	const url = URL.canParse(address) ? new URL(address) : null;
+	if (url?.pathname !== "/" || url.search !== "" || url.hash !== "") return address;
+	return `${url.href}${eventsPath(name).slice(1)}`;
+}
+
+function eventsPath(name: string): string {
+	return `/channels/${name}/events`;
+}
+
+/** What is left to do where the platform posts to Keryx. */
+function nextSteps(name: string, { signingSecret }: NewChannel, webhookUrl: string | undefined): string[] {
+	const path = eventsPath(name);
+	if (signingSecret)
+		return [
+			`Slack posts events to Keryx at ${path}. At api.slack.com/apps, turn Socket Mode off, and enter your address with this path under Event Subscriptions, under Interactivity & Shortcuts and at the slash command.`,
+		];
+	if (webhookUrl === undefined || new URL(webhookUrl).pathname.endsWith(path)) return [];
+	return [`Your proxy must pass ${webhookUrl} on to Keryx as ${path}.`];
+}
+
+/** Takes the entry out, and the key files that `addChannel` wrote for it. */
+export async function removeChannel(
+	name: string,
+	place: SetupPlace,
+	write: WriteChanges = unrecorded(place),
+): Promise<void> {
+	const file = join(place.home, "config.yaml");
+	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+	const settings = checkConfig({ ...place, text: before }).config?.values.channels[name];
+	if (!settings) throw noChannel(name);
+	await write({ [`channels.${name}`]: undefined });
+	for (const { setting, ending } of SECRETS)
+		if (settings[`${setting}_file`] === keyFile(name, ending))
+			rmSync(join(place.home, keyFile(name, ending)), { force: true });
+}
+
+/** Left out: at once, and without a record of who did it. */
+type WriteChanges = (changes: ConfigChanges) => Promise<unknown>;
+
+function unrecorded({ home }: SetupPlace): WriteChanges {
+	const file = join(home, "config.yaml");
+	return async (changes) =>
+		writeConfig(file, editConfig(existsSync(file) ? readFileSync(file, "utf8") : "", changes));
+}
+
+function readGiven(token: GivenToken, called: string, { env }: SetupPlace): string {
+	const value = "value" in token ? token.value.trim() : env[token.variable]?.trim();
+	if (value) return value;
+	throw new KeryxError(
+		"channel.token_missing",
+		"variable" in token ? `${token.variable} is not set here` : `${called} is empty`,
+	);
+}
+
+export function noChannel(name: string): KeryxError {
+	return new KeryxError("store.not_found", `there is no channels.${name} in config.yaml`, {
+		field: "name",
+		hint: `\`${KERYX} channels list\` shows their names`,
+	});
+}
+
+function refuseTaken(text: string, name: string, place: SetupPlace): void {
+	if (checkConfig({ ...place, text }).config?.values.channels[name])
+		throw new KeryxError("argument.invalid", `channels.${name} already exists`, {
+			field: "name",
+			hint: "choose another --name, or remove that one first",
+		});
+}
+
+function refuseInvalid(text: string, place: SetupPlace): void {
+	const [first] = checkConfig({ ...place, text }).problems;
+	if (first)
+		throw new KeryxError("config.invalid", first.message, { ...(first.key && { field: first.key }) });
+}

@@ -1,0 +1,78 @@
+// Where a channel's token is: an environment variable, or a file that only its owner can read. It is read at every connect, so
+// that a new one is used without a restart, and hidden from the moment it is read (I12).
+import type { ChannelSettings, Environment } from "../../config/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { Secrets } from "../../secrets/index.ts";
+import { readSecretFile } from "./secret-file.ts";
+
+export interface TokenPlace {
+	readonly env: Environment;
+	/** Relative names of files are looked for here. */
+	readonly home: string;
+	readonly secrets: Pick<Secrets, "learn">;
+}
+
+/** Throws channel.token_missing or channel.token_exposed, which name the entry and the remedy. */
+export async function readToken(
+	name: string,
+	settings: Pick<ChannelSettings, "token_env" | "token_file">,
+	{ env, home, secrets }: TokenPlace,
+): Promise<string> {
+	return read(`channels.${name}`, settings, { env, home, secrets });
+}
+
+/** The same for the token of the app, which some platforms want beside the bot's. */
+export async function readAppToken(
+	name: string,
+	{ app_token_env, app_token_file }: Pick<ChannelSettings, "app_token_env" | "app_token_file">,
+	place: TokenPlace,
+): Promise<string> {
+	const where = { token_env: app_token_env, token_file: app_token_file };
+	return read(`the app of channels.${name}`, where, place);
+}
+
+/** The same for the secret that Slack signs its requests with. */
+export async function readSigningSecret(
+	name: string,
+	{
+		signing_secret_env,
+		signing_secret_file,
+	}: Pick<ChannelSettings, "signing_secret_env" | "signing_secret_file">,
+	place: TokenPlace,
+): Promise<string> {
+	const where = { token_env: signing_secret_env, token_file: signing_secret_file };
+	return read(`the signing secret of channels.${name}`, where, place);
+}
+
+/** Whether Slack posts the channel's events to Keryx. */
+export function isPostedTo(
+	settings: Pick<ChannelSettings, "signing_secret_env" | "signing_secret_file">,
+): boolean {
+	return (settings.signing_secret_env ?? settings.signing_secret_file) !== undefined;
+}
+
+function read(
+	owner: string,
+	{ token_env, token_file }: Pick<ChannelSettings, "token_env" | "token_file">,
+	{ env, home, secrets }: TokenPlace,
+): string {
+	const token = (token_file === undefined ? env[token_env ?? ""] : fromFile(owner, token_file, home))?.trim();
+	if (!token)
+		throw new KeryxError(
+			"channel.token_missing",
+			`${owner} has no token: ${token_file === undefined ? `${token_env} is not set` : `${token_file} is empty`}`,
+		);
+	secrets.learn(new Map([[owner, token]]));
+	return token;
+}
+
+function fromFile(owner: string, file: string, home: string): string {
+	const found = readSecretFile(file, home);
+	if (found.kind === "read") return found.value;
+	const { path } = found;
+	if (found.kind === "missing")
+		throw new KeryxError("channel.token_missing", `${owner} has no token: there is no file ${path}`);
+	throw new KeryxError("channel.token_exposed", `others can read ${path}, the token of ${owner}`, {
+		hint: `run \`chmod 600 ${path}\``,
+	});
+}

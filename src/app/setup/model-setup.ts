@@ -1,0 +1,225 @@
+// Connecting a model: tries it, writes the key file and the entry of config.yaml. Used by `keryx setup` and the page; a Keryx that runs
+// follows the file. Nothing is written unless the model answers.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createModelAgent, listModels, type ModelCheck, PROVIDER_ADDRESSES } from "../../agents/index.ts";
+import {
+	checkConfig,
+	type Environment,
+	editConfig,
+	MODEL_PROVIDERS,
+	type ModelProvider,
+	USUAL_KEY_VARIABLES,
+	writeConfig,
+} from "../../config/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { ModelSetup } from "../../http/index.ts";
+import type { Secrets } from "../../secrets/index.ts";
+import { systemClock } from "../../time/index.ts";
+import type { ConfigChanges, ConfigFile } from "./config-file.ts";
+import { readSecretFile, writeSecretFile } from "./secret-file.ts";
+
+/** What most people take; a suggestion, never a default that is written unasked. */
+export const SUGGESTED_MODELS: Readonly<Record<ModelProvider, string>> = {
+	openai: "gpt-5.1",
+	anthropic: "claude-sonnet-4-5",
+	google: "gemini-2.5-pro",
+	openrouter: "anthropic/claude-sonnet-4.5",
+	ollama: "llama3.1",
+	"openai-compatible": "",
+};
+
+const ANSWER_MS = 60_000;
+const LIST_MS = 20_000;
+
+export interface ModelPlace {
+	readonly home: string;
+	readonly env: Environment;
+	readonly secrets: Pick<Secrets, "learn">;
+}
+
+export interface ModelWanted {
+	readonly provider: ModelProvider;
+	readonly model: string;
+	readonly baseUrl?: string | undefined;
+	/** The key itself, for a key file; left out: the one stored for the provider, or its variable's. */
+	readonly key?: string | undefined;
+	/** In place of the provider's usual one. */
+	readonly variable?: string | undefined;
+}
+
+export function modelSetup(place: ModelPlace & { readonly writer: ConfigFile }): ModelSetup {
+	return {
+		current: () => {
+			const { agent } = checkConfig(place).config?.values ?? { agent: undefined };
+			return {
+				kind: agent?.kind ?? "offline",
+				provider: agent?.provider ?? null,
+				model: agent?.model ?? null,
+				base_url: agent?.base_url ?? null,
+				providers: MODEL_PROVIDERS.map((provider) => ({
+					provider,
+					needs_key: USUAL_KEY_VARIABLES[provider] !== null,
+					needs_address: PROVIDER_ADDRESSES[provider] === "",
+					has_key: storedKey(provider, place) !== null,
+					suggested: SUGGESTED_MODELS[provider],
+				})),
+			};
+		},
+		list: async (wanted, signal) => {
+			assertMayUseKey(wanted, place);
+			return modelsOf(wanted, place, signal);
+		},
+		take: async ({ by, ...wanted }, signal) => {
+			assertMayUseKey(wanted, place);
+			const { ms } = await takeModel(wanted, place, {
+				signal,
+				write: (changes) => place.writer.change({ changes: () => changes, by }),
+			});
+			return { provider: wanted.provider, model: wanted.model, ms };
+		},
+	};
+}
+
+/** Throws model.unreachable with what the provider said. */
+export async function modelsOf(
+	{ provider, baseUrl, key }: Omit<ModelWanted, "model">,
+	place: ModelPlace,
+	signal?: AbortSignal,
+): Promise<readonly string[]> {
+	const address = addressOf(provider, baseUrl);
+	const deadline = AbortSignal.timeout(LIST_MS);
+	try {
+		return await listModels(
+			{ provider, baseUrl: address },
+			key?.trim() || storedKey(provider, place),
+			signal ? AbortSignal.any([signal, deadline]) : deadline,
+		);
+	} catch (cause) {
+		throw new KeryxError("model.unreachable", (cause as Error).message, { cause });
+	}
+}
+
+/** Throws model.unreachable where the model does not answer, and then nothing is written. */
+export async function takeModel(
+	wanted: ModelWanted,
+	place: ModelPlace,
+	{
+		signal,
+		write = async (changes) => writeChanges(changes, place),
+	}: {
+		readonly signal?: AbortSignal;
+		/** Left out: at once, and without a record of who did it. */
+		readonly write?: (changes: ConfigChanges) => Promise<unknown>;
+	} = {},
+): Promise<Extract<ModelCheck, { ok: true }>> {
+	addressOf(wanted.provider, wanted.baseUrl);
+	if (wanted.key !== undefined)
+		place.secrets.learn(new Map([[keyFileOf(wanted.provider), wanted.key.trim()]]));
+	const check = await tryModel(wanted, place, signal);
+	if (!check.ok)
+		throw new KeryxError(
+			"model.unreachable",
+			`${wanted.provider} ${wanted.model} did not answer: ${check.failure.detail}`,
+		);
+	const changes = modelChanges(wanted, place);
+	if (wanted.key !== undefined)
+		writeSecretFile(join(place.home, keyFileOf(wanted.provider)), wanted.key.trim());
+	await write(changes);
+	return check;
+}
+
+/** Unasked, for whoever knows that it will answer. */
+export function writeModel(wanted: ModelWanted, place: Pick<ModelPlace, "home">): string {
+	const changes = modelChanges(wanted, place);
+	if (wanted.key !== undefined)
+		writeSecretFile(join(place.home, keyFileOf(wanted.provider)), wanted.key.trim());
+	return writeChanges(changes, place);
+}
+
+function writeChanges(changes: ConfigChanges, { home }: Pick<ModelPlace, "home">): string {
+	const path = join(home, "config.yaml");
+	writeConfig(path, editConfig(existsSync(path) ? readFileSync(path, "utf8") : "", changes));
+	return path;
+}
+
+function modelChanges(
+	{ provider, model, baseUrl, key, variable }: ModelWanted,
+	place: Pick<ModelPlace, "home">,
+): ConfigChanges {
+	const file = keyFileOf(provider);
+	const isStored = key !== undefined || (variable === undefined && existsSync(join(place.home, file)));
+	return {
+		"agent.kind": "ai-sdk",
+		"agent.provider": provider,
+		"agent.model": model,
+		"agent.base_url": baseUrl,
+		"agent.api_key_env": isStored ? undefined : variable,
+		"agent.api_key_file": isStored ? file : undefined,
+	};
+}
+
+export function tryModel(
+	{ provider, model, baseUrl, key, variable }: ModelWanted,
+	place: ModelPlace,
+	signal?: AbortSignal,
+): Promise<ModelCheck> {
+	const value = key?.trim() ?? (variable === undefined ? storedKey(provider, place) : place.env[variable]);
+	const deadline = AbortSignal.timeout(ANSWER_MS);
+	const agent = createModelAgent({
+		settings: {
+			provider,
+			model,
+			...(baseUrl !== undefined && { base_url: baseUrl }),
+			...(value && { api_key_file: "given" }),
+			...(!value && variable !== undefined && { api_key_env: variable }),
+			failover: [],
+			retries: 0,
+			prices: {},
+		},
+		env: place.env,
+		keyFile: () => ({ key: value ?? "" }),
+		clock: systemClock,
+		readBlob: () => Promise.resolve(null),
+	});
+	return agent.check(signal ? AbortSignal.any([signal, deadline]) : deadline);
+}
+
+/** One file for each provider, so that going back to one needs no key again. */
+function keyFileOf(provider: ModelProvider): string {
+	return join("keys", `${provider}.key`);
+}
+
+function storedKey(provider: ModelProvider, { home, env }: Pick<ModelPlace, "home" | "env">): string | null {
+	const found = readSecretFile(keyFileOf(provider), home);
+	if (found.kind === "read" && found.value !== "") return found.value;
+	return env[USUAL_KEY_VARIABLES[provider] ?? ""]?.trim() || null;
+}
+
+/** A key that is stored goes where the configuration sends it, or to its provider: whoever names another address brings the key. */
+function assertMayUseKey({ provider, baseUrl, key }: Omit<ModelWanted, "model">, place: ModelPlace): void {
+	if (baseUrl === undefined || key?.trim() || storedKey(provider, place) === null) return;
+	const { agent, profiles = {} } = checkConfig(place).config?.values ?? {};
+	const agents = [agent, ...Object.values(profiles).map((profile) => profile.agent)];
+	const configured = agents
+		.flatMap((one) => (one ? [one, ...one.failover] : []))
+		.filter((one) => one.provider === provider)
+		.map((one) => one.base_url ?? "");
+	const isSame = (address: string) => withoutSlash(address) === withoutSlash(baseUrl);
+	if ([PROVIDER_ADDRESSES[provider], ...configured].some(isSame)) return;
+	throw new KeryxError("argument.invalid", "key is required: the stored one is for another address", {
+		field: "key",
+	});
+}
+
+function withoutSlash(address: string): string {
+	return address.replace(/\/+$/, "");
+}
+
+function addressOf(provider: ModelProvider, given: string | undefined): string {
+	const address = given ?? PROVIDER_ADDRESSES[provider];
+	if (address !== "") return address;
+	throw new KeryxError("argument.invalid", `base_url is required: ${provider} has no default address`, {
+		field: "base_url",
+	});
+}

@@ -1,0 +1,16 @@
+// `keryx config`: looks at the configuration.
+
+import type { Command } from "commander";
+import type { CliContext } from "../../context.ts";
+import { addGroup } from "../../io/group.ts";
+import { texts } from "../../texts.ts";
+import { addConfigCheck } from "./check.ts";
+import { addConfigSet } from "./set.ts";
+import { addConfigShow } from "./show.ts";
+
+export function addConfig(program: Command, context: CliContext): void {
+	const config = addGroup(program, "config", texts.config.about);
+	addConfigCheck(config, context);
+	addConfigShow(config, context);
+	addConfigSet(config, context);
+}

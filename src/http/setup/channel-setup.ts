@@ -1,0 +1,105 @@
+// Connecting a chat platform from the page: the same as `keryx channels add`, `test` and `remove`. It changes config.yaml, so it asks
+// for proof of a human; a token goes in and never comes out.
+import { z } from "@hono/zod-openapi";
+import { KeryxError } from "../../errors.ts";
+import type { ApiHost, ChannelFound, ChannelSetup, HandlersOf } from "../call.ts";
+import { endpoint } from "../endpoint.ts";
+
+const found = z
+	.object({
+		name: z.string().openapi({ description: "of its entry in config.yaml" }),
+		who: z.string().openapi({ description: "who the platform says the token is" }),
+		remarks: z.array(z.string()).openapi({ description: "what the bot cannot do yet, each with a remedy" }),
+	})
+	.openapi("ChannelFound");
+const name = z.string().min(1).max(64);
+
+export const channelSetupEndpoints = {
+	channelPlatforms: endpoint("get", "/api/channels/platforms", {
+		about: "platforms that can be connected with a token",
+		answer: z.object({
+			platforms: z.array(z.string()),
+			app_token: z.array(z.string()).openapi({
+				description: "platforms that also need an app-level token, or a signing secret in its place",
+			}),
+			public_url: z.string().nullable().openapi({ description: "the setting http.public_url" }),
+		}),
+	}),
+	addChannel: endpoint("post", "/api/channels", {
+		about: "connect a platform: try the token, then write config.yaml and a key file",
+		body: {
+			platform: z.string().min(1).max(64),
+			name: name.optional(),
+			account: z.string().max(64).optional(),
+			token: z.string().min(1).max(10_000),
+			app_token: z.string().min(1).max(10_000).optional(),
+			signing_secret: z
+				.string()
+				.min(1)
+				.max(10_000)
+				.optional()
+				.openapi({ description: "in place of app_token: Slack posts its events to Keryx" }),
+			webhook_url: z
+				.url({ protocol: /^https?$/ })
+				.max(1000)
+				.optional()
+				.openapi({
+					description:
+						"Telegram posts its updates to this address; one without a path gets /channels/<name>/events",
+				}),
+			api_root: z.url({ protocol: /^https?$/ }).optional(),
+		},
+		answer: found,
+	}),
+	testChannel: endpoint("post", "/api/channels/{name}/test", {
+		about: "ask the platform who the bot is, with the current token",
+		params: { name },
+		answer: found,
+	}),
+	removeChannel: endpoint("post", "/api/channels/{name}/remove", {
+		about: "remove a connection from config.yaml and delete its key file",
+		params: { name },
+		answer: z.object({ name: z.string(), removed: z.literal(true) }),
+	}),
+} as const;
+
+export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
+	channelPlatforms: (_input, { host }) => ({
+		platforms: [...(host.channelSetup?.platforms ?? [])],
+		app_token: [...(host.channelSetup?.appTokenPlatforms ?? [])],
+		public_url: host.publicUrl ?? null,
+	}),
+	addChannel: async (
+		{ platform, name: called, account, token, app_token, signing_secret, webhook_url, api_root },
+		{ host, visitor: { who, via } },
+	) =>
+		toWire(
+			await setupOf(host).add({
+				platform,
+				name: called,
+				account,
+				token,
+				appToken: app_token,
+				signingSecret: signing_secret,
+				webhookUrl: webhook_url,
+				apiRoot: api_root,
+				by: { who, via },
+			}),
+		),
+	testChannel: async ({ name: called }, { host }) => toWire(await setupOf(host).test(called)),
+	removeChannel: async ({ name: called }, { host, visitor: { who, via } }) => {
+		await setupOf(host).remove(called, { who, via });
+		return { name: called, removed: true };
+	},
+};
+
+function setupOf({ channelSetup }: ApiHost): ChannelSetup {
+	if (channelSetup) return channelSetup;
+	throw new KeryxError("gateway.stopped", "Keryx is not running, so no channel can be connected", {
+		hint: "start Keryx, then try again",
+	});
+}
+
+function toWire({ remarks, ...rest }: ChannelFound) {
+	return { ...rest, remarks: [...remarks] };
+}
