@@ -1,6 +1,6 @@
 // The rooms of src: each has a face that says what lives there, and CONTRIBUTING.md names all of them.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
@@ -27,6 +27,19 @@ test.each(layers)("%s has a face of three lines that says what never belongs the
 test("CONTRIBUTING.md names every room", () => {
 	const rooms = layers.flatMap(foldersIn);
 	expect(rooms.filter((room) => !guide.includes(`| \`${room}\` |`))).toEqual([]);
+});
+
+test("no folder holds more than 25 files beside tests", () => {
+	const folders = ["src", "web/src"].flatMap((top) => [
+		top,
+		...readdirSync(join(root, top), { recursive: true, withFileTypes: true })
+			.filter((entry) => entry.isDirectory())
+			.map(({ parentPath, name }) => relative(root, join(parentPath, name))),
+	]);
+	const crowded = folders.filter(
+		(folder) => readdirSync(join(root, folder)).filter((name) => /(?<!\.test)\.tsx?$/.test(name)).length > 25,
+	);
+	expect(crowded).toEqual([]);
 });
 
 test("every file and folder that CONTRIBUTING.md names is there", () => {

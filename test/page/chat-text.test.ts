@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { questionText } from "../../src/confirmations/index.ts";
 import type { Session } from "../../web/src/api/types.ts";
-import { hasMath, mathMarked } from "../../web/src/views/conversations/math-marks.ts";
-import { questionsIn } from "../../web/src/views/conversations/questions.ts";
-import { pathOf } from "../../web/src/views/conversations/versions.ts";
+import { hasMath, mathMarked } from "../../web/src/views/conversations/prose/math-marks.ts";
+import { questionsIn } from "../../web/src/views/conversations/transcript/questions.ts";
+import { pathOf } from "../../web/src/views/conversations/transcript/versions.ts";
 
 describe("questions in a text", () => {
 	const asked = (id: string, details: Readonly<Record<string, string>>) =>

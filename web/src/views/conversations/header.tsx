@@ -21,14 +21,20 @@ import { api, readText } from "../../api/index.ts";
 import type { Conversation, Session } from "../../api/types.ts";
 import { texts } from "../../texts/conversations.ts";
 import { Badge, copyText, IconButton, Menu, MenuItem, MenuSeparator, PlatformIcon } from "../../ui/index.ts";
-import { LimitGauge } from "./gauge.tsx";
-import { ManageItems } from "./manage-items.tsx";
-import { showNotes, useNotesShown } from "./notes.ts";
+import { ManageItems } from "./list/manage-items.tsx";
 import { useProfiles } from "./profiles.ts";
+import { LimitGauge } from "./transcript/gauge.tsx";
+import { showNotes, useNotesShown } from "./transcript/notes.ts";
 
-const DeleteDialog = lazy(() => import("./delete-dialog.tsx").then((m) => ({ default: m.DeleteDialog })));
-const RenameDialog = lazy(() => import("./rename-dialog.tsx").then((m) => ({ default: m.RenameDialog })));
-const ModelDialog = lazy(() => import("./model-picker.tsx").then((m) => ({ default: m.ModelDialog })));
+const DeleteDialog = lazy(() =>
+	import("./list/delete-dialog.tsx").then((m) => ({ default: m.DeleteDialog })),
+);
+const RenameDialog = lazy(() =>
+	import("./list/rename-dialog.tsx").then((m) => ({ default: m.RenameDialog })),
+);
+const ModelDialog = lazy(() =>
+	import("./compose/model-picker.tsx").then((m) => ({ default: m.ModelDialog })),
+);
 const SessionsDialog = lazy(() =>
 	import("./sessions-dialog.tsx").then((m) => ({ default: m.SessionsDialog })),
 );

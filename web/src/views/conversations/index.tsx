@@ -6,16 +6,16 @@ import { lazy, Suspense, useState } from "react";
 import { classes } from "../../lib/classes.ts";
 import { texts } from "../../texts/conversations.ts";
 import { Empty, ErrorLine, Marked, SkeletonRows } from "../../ui/index.ts";
-import { useFirstMessages } from "./first-messages.ts";
+import { useFirstMessages } from "./compose/first-messages.ts";
 import { FirstRun } from "./first-run.tsx";
-import { ConversationList } from "./list.tsx";
-import { useConversationList } from "./list-data.ts";
+import { useConversationList } from "./list/data.ts";
+import { ConversationList } from "./list/list.tsx";
 import { useSetup } from "./setup.ts";
 
-export { followConversationList, useConversationList } from "./list-data.ts";
-export { followOutgoing, send } from "./outgoing.ts";
-export { followTranscripts } from "./transcripts.ts";
-export { useUnreadCount } from "./unread.ts";
+export { followOutgoing, send } from "./compose/outgoing.ts";
+export { followConversationList, useConversationList } from "./list/data.ts";
+export { useUnreadCount } from "./list/unread.ts";
+export { followTranscripts } from "./transcript/transcripts.ts";
 
 /** Transcript and composer are loaded with the first conversation that is opened, and at once where the address names one. */
 const opening = () => import("./open-conversation.tsx");
@@ -24,7 +24,7 @@ const FirstRunSteps = lazy(() =>
 	import("../first-run/index.tsx").then((m) => ({ default: m.FirstRunSteps })),
 );
 const NewConversation = lazy(() =>
-	import("./new-conversation.tsx").then((m) => ({ default: m.NewConversation })),
+	import("./list/new-conversation.tsx").then((m) => ({ default: m.NewConversation })),
 );
 if (location.pathname.startsWith("/c/")) void opening().catch(() => undefined);
 

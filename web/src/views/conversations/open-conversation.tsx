@@ -8,19 +8,19 @@ import { useShortcut } from "../../app/shortcuts.ts";
 import { useRunningTurn } from "../../live/index.ts";
 import { texts } from "../../texts/conversations.ts";
 import { ErrorLine, ErrorState, IconButton, SkeletonRows } from "../../ui/index.ts";
-import { askedBy, contentsOf, type MessageActions, MessageActionsProvider } from "./actions.tsx";
-import { Compose, type ComposeHandle } from "./compose.tsx";
-import { textOf } from "./content.ts";
+import { Compose, type ComposeHandle } from "./compose/compose.tsx";
+import { type OutgoingFile, send } from "./compose/outgoing.ts";
+import { addFiles } from "./compose/uploads.ts";
 import { ConversationHeader } from "./header.tsx";
-import { type OutgoingFile, send } from "./outgoing.ts";
-import { PutAwayBanner } from "./put-away.tsx";
-import { TranscriptView } from "./transcript.tsx";
-import type { Spot, TranscriptState } from "./transcript-store.ts";
-import { transcriptOf, useTranscript } from "./transcripts.ts";
-import { markSeen } from "./unread.ts";
-import { addFiles } from "./uploads.ts";
+import { PutAwayBanner } from "./list/put-away.tsx";
+import { markSeen } from "./list/unread.ts";
+import { askedBy, contentsOf, type MessageActions, MessageActionsProvider } from "./transcript/actions.tsx";
+import { textOf } from "./transcript/content.ts";
+import type { Spot, TranscriptState } from "./transcript/store.ts";
+import { TranscriptView } from "./transcript/transcript.tsx";
+import { transcriptOf, useTranscript } from "./transcript/transcripts.ts";
 
-const FindBar = lazy(() => import("./find-bar.tsx").then((m) => ({ default: m.FindBar })));
+const FindBar = lazy(() => import("./transcript/find-bar.tsx").then((m) => ({ default: m.FindBar })));
 
 export function OpenConversation({ id, at }: { readonly id: string; readonly at: string | undefined }) {
 	const { data, error, refetch } = useApi(

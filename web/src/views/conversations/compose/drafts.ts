@@ -1,0 +1,10 @@
+// What was begun to be written, by conversation; kept in this browser.
+import { readLocal, writeLocal } from "../../../lib/storage.ts";
+
+export function readDraft(key: string): string {
+	return readLocal(`draft.${key}`) ?? "";
+}
+
+export function writeDraft(key: string, text: string): void {
+	writeLocal(`draft.${key}`, text === "" ? null : text);
+}

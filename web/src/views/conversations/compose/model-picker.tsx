@@ -1,0 +1,109 @@
+// Which model answers here, and another one instead. The choice holds for this conversation, until a new session.
+
+import { useMutation } from "@tanstack/react-query";
+import { Check } from "lucide-react";
+import { useState } from "react";
+import { api, useApi } from "../../../api/index.ts";
+import type { Conversation } from "../../../api/types.ts";
+import { classes } from "../../../lib/classes.ts";
+import { texts } from "../../../texts/conversations.ts";
+import { Button, Dialog, ErrorLine, Field, Input } from "../../../ui/index.ts";
+
+/** provider:model, or a model alone; what stands behind the first colon is its own name. */
+const NAME = /^(?:([a-z0-9][\w.-]{0,63}):)?(\w(?:[\w.:/@-]{0,198}\w)?)$/i;
+/** A provider may have hundreds: the rest is found by typing. */
+const MOST_SHOWN = 50;
+
+export function ModelDialog({
+	conversation,
+	configured,
+	onClose,
+}: {
+	readonly conversation: Conversation;
+	/** What answers where nobody has chosen. */
+	readonly configured: string;
+	readonly onClose: () => void;
+}) {
+	const { model_override: override, id, profile } = conversation;
+	const chosen = [override?.provider, override?.model].filter(Boolean).join(":");
+	const [name, setName] = useState(chosen);
+	const [, provider, model] = NAME.exec(name.trim()) ?? [];
+	const { data, isPending } = useApi("modelChoices", { profile });
+	const words = name === chosen ? "" : name.trim().toLowerCase();
+	const fitting = (data?.models ?? [])
+		.map((one) => `${one.provider}:${one.model}`)
+		.filter((one) => one.toLowerCase().includes(words));
+	const choose = useMutation({
+		mutationFn: (to: Conversation["model_override"]) => api.setModel({ conversation: id, override: to }),
+		onSuccess: onClose,
+	});
+	const take = (wanted: string): void => {
+		const [, of, called] = NAME.exec(wanted) ?? [];
+		if (called !== undefined) choose.mutate({ model: called, ...(of && { provider: of }) });
+	};
+	return (
+		<Dialog
+			open
+			onOpenChange={onClose}
+			title={texts.modelPicker.modelForThisConversation}
+			about={texts.modelPicker.defaultAnotherChoiceAppliesTo(configured)}
+			actions={
+				<>
+					<Button disabled={override === null || choose.isPending} onClick={() => choose.mutate(null)}>
+						{texts.modelPicker.useTheDefault}
+					</Button>
+					<Button
+						look="primary"
+						disabled={model === undefined || choose.isPending}
+						onClick={() => model !== undefined && choose.mutate({ model, ...(provider && { provider }) })}
+					>
+						{texts.modelPicker.useThisModel}
+					</Button>
+				</>
+			}
+		>
+			<Field label={texts.modelPicker.modelProviderModel}>
+				{(field) => (
+					<Input
+						id={field}
+						placeholder="anthropic:claude-sonnet"
+						value={name}
+						autoComplete="off"
+						spellCheck={false}
+						onChange={({ target }) => setName(target.value)}
+					/>
+				)}
+			</Field>
+			{isPending && <p className="mt-2 text-sm text-ink-3">{texts.modelPicker.loadingModels}</p>}
+			{fitting.length > 0 && (
+				<ul
+					aria-label={texts.modelPicker.availableModels}
+					className="mt-2 max-h-64 overflow-y-auto rounded-sm border"
+				>
+					{fitting.slice(0, MOST_SHOWN).map((one) => (
+						<li key={one} className="border-b last:border-0">
+							<button
+								type="button"
+								disabled={choose.isPending}
+								className={classes(
+									"flex w-full items-center gap-2 px-2.5 py-1.5 text-left -outline-offset-2 hover:bg-hover",
+									one === chosen && "bg-selected",
+								)}
+								onClick={() => take(one)}
+							>
+								<span className="min-w-0 flex-1 truncate">{one}</span>
+								{one === chosen && <Check size={14} aria-label={texts.modelPicker.chosen} />}
+							</button>
+						</li>
+					))}
+				</ul>
+			)}
+			{fitting.length > MOST_SHOWN && (
+				<p className="mt-1 text-xs text-ink-3">
+					{texts.modelPicker.moreTypePartOfA(fitting.length - MOST_SHOWN)}
+				</p>
+			)}
+			{choose.isError && <ErrorLine error={choose.error} />}
+		</Dialog>
+	);
+}

@@ -1,0 +1,218 @@
+// Messages that are written here: on the screen at once, with what is known of them. One that was not taken stays, to be sent again
+// under the same id, so that it is never taken twice.
+
+import { useCallback, useSyncExternalStore } from "react";
+import { ApiError, api } from "../../../api/index.ts";
+import type { Conversation } from "../../../api/types.ts";
+import { randomId } from "../../../lib/random.ts";
+import { onFrames } from "../../../live/index.ts";
+import { texts } from "../../../texts/conversations.ts";
+
+export type OutgoingState =
+	| { readonly kind: "sending" }
+	/** It is stored, and will be answered. */
+	| { readonly kind: "accepted" }
+	/** It has its end: answered, stopped, refused and so on. */
+	| { readonly kind: "ended"; readonly as: string; readonly reason: string | undefined }
+	/** Whether it was taken may not be known: sending it again is safe. */
+	| { readonly kind: "failed"; readonly error: unknown };
+
+export interface Outgoing {
+	/** The client message id. */
+	readonly id: string;
+	readonly text: string;
+	readonly files: readonly OutgoingFile[];
+	/** When it was taken; before, when it was written. */
+	readonly at: string;
+	readonly state: OutgoingState;
+	/** The server's number of it, for its story. */
+	readonly inbound: number | null;
+	/** The row it became. */
+	readonly message: number | null;
+	/** The newest row when it was written: its own comes after it. */
+	readonly newerThan: number;
+	readonly place: Place;
+}
+
+/** Stored on the server already. */
+export interface OutgoingFile {
+	readonly id: string;
+	readonly name: string;
+	readonly media_type: string;
+}
+
+/** Where it is said: in a conversation that is there, or in a chat that begins with it. */
+export type Place =
+	| { readonly kind: "conversation"; readonly conversation: Conversation }
+	| { readonly kind: "new"; readonly chat: string; readonly profile: string };
+
+const MOST_KEPT = 50;
+const LONGEST_NAME = 60;
+const NONE: readonly Outgoing[] = [];
+const byPlace = new Map<string, readonly Outgoing[]>();
+const listeners = new Set<() => void>();
+
+export function useOutgoing(key: string): readonly Outgoing[] {
+	return useSyncExternalStore(
+		subscribe,
+		useCallback(() => byPlace.get(key) ?? NONE, [key]),
+	);
+}
+
+/** A fresh place for a chat that nobody has written in. */
+export function newChat(): Extract<Place, { kind: "new" }> {
+	return { kind: "new", chat: randomId(), profile: "" };
+}
+
+export function keyOf(place: Place): string {
+	return place.kind === "new" ? `new:${place.chat}` : place.conversation.id;
+}
+
+/** Answers the conversation it was taken in; null where it was not. */
+export function send(
+	place: Place,
+	text: string,
+	newerThan: number,
+	files: readonly OutgoingFile[] = [],
+): Promise<string | null> {
+	const outgoing: Outgoing = {
+		id: randomId(),
+		text,
+		files,
+		at: new Date().toISOString(),
+		state: { kind: "sending" },
+		inbound: null,
+		message: null,
+		newerThan,
+		place,
+	};
+	put(keyOf(place), [...(byPlace.get(keyOf(place)) ?? NONE), outgoing].slice(-MOST_KEPT));
+	return deliver(outgoing);
+}
+
+export function sendAgain(outgoing: Outgoing): Promise<string | null> {
+	change(outgoing.id, { state: { kind: "sending" } });
+	return deliver(outgoing);
+}
+
+export function discard({ id }: Outgoing): void {
+	for (const [key, all] of byPlace)
+		if (all.some((one) => one.id === id))
+			put(
+				key,
+				all.filter((one) => one.id !== id),
+			);
+}
+
+async function deliver({ id, text, place, files }: Outgoing): Promise<string | null> {
+	try {
+		const attachments = [...files];
+		const named = text === "" ? (files[0]?.name ?? "") : text;
+		const answer = await api.send({
+			text,
+			attachments,
+			client_message_id: id,
+			...addressOf(place, named),
+		});
+		const { inbound, refused, conversation } = answer;
+		change(id, {
+			at: inbound.accepted_at,
+			inbound: inbound.id,
+			message: inbound.message,
+			state: refused === null ? stateOf(inbound) : { kind: "ended", as: "refused", reason: refused },
+		});
+		if (place.kind === "new" && conversation !== null) move(keyOf(place), conversation);
+		// Its end may have been told before this answer was here.
+		if (inbound.disposition === null) void readEnd(id, inbound.id);
+		return conversation;
+	} catch (error) {
+		change(id, {
+			state: { kind: "failed", error: error instanceof ApiError ? error : new Error(String(error)) },
+		});
+		return null;
+	}
+}
+
+/** Whoever writes on the page is the operator; all of the page's chats are with the same person. */
+function addressOf(place: Place, text: string) {
+	const person = {
+		platform: "web",
+		chat_type: "dm",
+		user_id: "operator",
+		user_name: "Operator",
+	} as const;
+	if (place.kind === "new")
+		return {
+			source: { ...person, ...of(place.profile), chat_id: place.chat, chat_name: beginningOf(text) },
+		};
+	const { id, platform, source, profile } = place.conversation;
+	return platform === "web"
+		? { source: { ...person, ...of(profile), chat_id: source.chat_id, chat_name: source.chat_name } }
+		: { source: { ...person, chat_id: `conversation ${id}` }, conversation: id };
+}
+
+/** The same chat of another profile is another conversation. */
+function of(profile: string): { readonly profile?: string } {
+	return profile === "" ? {} : { profile };
+}
+
+/** What a chat is called that began so; a command says nothing of it. */
+function beginningOf(text: string): string {
+	const line = text.replace(/\s+/g, " ").trim();
+	if (line.startsWith("/")) return texts.outgoing.newChat;
+	return line.length > LONGEST_NAME ? `${line.slice(0, LONGEST_NAME).toWellFormed()}…` : line;
+}
+
+/** Events tell that something has an end; what end it is, is asked. */
+export function followOutgoing(): () => void {
+	return onFrames((frames) => {
+		for (const frame of frames) {
+			if (frame.kind !== "event" || frame.event.conversation === null) continue;
+			const { type, conversation, subject } = frame.event;
+			for (const one of byPlace.get(conversation) ?? NONE) {
+				if (one.state.kind !== "accepted" || one.inbound === null) continue;
+				if (type === "turn.ended" || (type.startsWith("inbound.") && subject === String(one.inbound)))
+					void readEnd(one.id, one.inbound);
+			}
+		}
+	});
+}
+
+async function readEnd(id: string, inbound: number): Promise<void> {
+	try {
+		const now = await api.inbound({ id: inbound });
+		change(id, { state: stateOf(now), ...(now.message !== null && { message: now.message }) });
+	} catch {
+		// It stays as it was known; the next event asks again.
+	}
+}
+
+function stateOf({ disposition }: Awaited<ReturnType<typeof api.inbound>>): OutgoingState {
+	if (disposition === null) return { kind: "accepted" };
+	return { kind: "ended", as: disposition.kind, reason: disposition.reason };
+}
+
+function move(from: string, to: string): void {
+	const moved = byPlace.get(from) ?? NONE;
+	byPlace.delete(from);
+	put(to, [...(byPlace.get(to) ?? NONE), ...moved]);
+}
+
+function change(id: string, to: Partial<Outgoing>): void {
+	for (const [key, all] of byPlace)
+		if (all.some((one) => one.id === id))
+			put(
+				key,
+				all.map((one) => (one.id === id ? { ...one, ...to } : one)),
+			);
+}
+
+function put(key: string, all: readonly Outgoing[]): void {
+	byPlace.set(key, all);
+	for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+	listeners.add(listener);
+	return () => void listeners.delete(listener);
+}

@@ -1,0 +1,100 @@
+// Files that go with the next message of a conversation: sent to the server as soon as they are chosen, with progress, and kept here
+// until the message is. They stay when another conversation is opened, and are gone with the tab.
+import { useCallback, useSyncExternalStore } from "react";
+import { upload } from "../../../api/index.ts";
+import { randomId } from "../../../lib/random.ts";
+
+export type UploadState =
+	/** Between 0 and 1. */
+	| { readonly kind: "sending"; readonly done: number }
+	| { readonly kind: "ready"; readonly id: string; readonly digest: string }
+	| { readonly kind: "failed"; readonly error: unknown };
+
+export interface Upload {
+	readonly key: string;
+	readonly name: string;
+	readonly mediaType: string;
+	readonly size: number;
+	/** The address of a picture in this browser; null for other files. */
+	readonly preview: string | null;
+	readonly state: UploadState;
+}
+
+/** As many as one message takes. */
+export const MOST_FILES = 10;
+const NONE: readonly Upload[] = [];
+const byPlace = new Map<string, readonly Upload[]>();
+const running = new Map<string, AbortController>();
+const listeners = new Set<() => void>();
+
+export function useUploads(place: string): readonly Upload[] {
+	return useSyncExternalStore(
+		subscribe,
+		useCallback(() => byPlace.get(place) ?? NONE, [place]),
+	);
+}
+
+/** Answers how many did not fit into one message. */
+export function addFiles(place: string, files: readonly File[]): number {
+	const room = MOST_FILES - (byPlace.get(place) ?? NONE).length;
+	for (const file of files.slice(0, Math.max(0, room))) begin(place, file);
+	return Math.max(0, files.length - room);
+}
+
+export function removeUpload(place: string, key: string): void {
+	running.get(key)?.abort();
+	const gone = byPlace.get(place)?.find((one) => one.key === key);
+	if (gone?.preview) URL.revokeObjectURL(gone.preview);
+	put(
+		place,
+		(byPlace.get(place) ?? NONE).filter((one) => one.key !== key),
+	);
+}
+
+/** Those that are ready go with the message that is being sent; the others stay. */
+export function takeReady(place: string): readonly Upload[] {
+	const all = byPlace.get(place) ?? NONE;
+	const ready = all.filter(({ state }) => state.kind === "ready");
+	put(
+		place,
+		all.filter((one) => !ready.includes(one)),
+	);
+	return ready;
+}
+
+function begin(place: string, file: File): void {
+	const key = randomId();
+	const calledOff = new AbortController();
+	const isPicture = /^image\/(?:png|jpeg|gif|webp|avif)$/.test(file.type);
+	running.set(key, calledOff);
+	put(place, [
+		...(byPlace.get(place) ?? NONE),
+		{
+			key,
+			name: file.name === "" ? "file" : file.name,
+			mediaType: file.type === "" ? "application/octet-stream" : file.type,
+			size: file.size,
+			preview: isPicture ? URL.createObjectURL(file) : null,
+			state: { kind: "sending", done: 0 },
+		},
+	]);
+	const change = (state: UploadState): void =>
+		put(
+			place,
+			(byPlace.get(place) ?? NONE).map((one) => (one.key === key ? { ...one, state } : one)),
+		);
+	upload(file, { onProgress: (done) => change({ kind: "sending", done }), signal: calledOff.signal })
+		.then(({ id, digest }) => change({ kind: "ready", id, digest }))
+		.catch((error: unknown) => change({ kind: "failed", error }))
+		.finally(() => running.delete(key));
+}
+
+function put(place: string, all: readonly Upload[]): void {
+	byPlace.set(place, all);
+	for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+	listeners.add(listener);
+	return () => void listeners.delete(listener);
+}

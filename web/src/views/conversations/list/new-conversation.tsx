@@ -1,0 +1,78 @@
+// A chat that nobody has written in yet. It becomes a conversation with its first message.
+
+import { Link, useSearch } from "@tanstack/react-router";
+import { ChevronLeft } from "lucide-react";
+import { useId, useRef, useState } from "react";
+import { texts } from "../../../texts/conversations.ts";
+import { Empty, Select } from "../../../ui/index.ts";
+import { Compose, type ComposeHandle } from "../compose/compose.tsx";
+import { useOpening } from "../compose/first-messages.ts";
+import { keyOf, newChat, send, useOutgoing } from "../compose/outgoing.ts";
+import { profileName, useProfiles } from "../profiles.ts";
+import { OutgoingItem } from "../transcript/message-item.tsx";
+
+export function NewConversation() {
+	const { profile: asked = "" } = useSearch({ strict: false });
+	const profiles = useProfiles();
+	const profileId = useId();
+	const [profile, setProfile] = useState(asked);
+	const [chat] = useState(newChat);
+	const place = { ...chat, profile } as const;
+	const outgoing = useOutgoing(keyOf(place));
+	const open = useOpening();
+	const compose = useRef<ComposeHandle>(null);
+	return (
+		<section aria-label={texts.newConversation.newChat} className="flex h-full min-h-0 flex-col">
+			<header className="flex h-13 shrink-0 items-center gap-2 border-b px-2 md:px-4">
+				<Link
+					to="/"
+					aria-label={texts.newConversation.backToTheList}
+					className="flex size-8 items-center justify-center rounded-sm text-ink-2 hover:bg-hover md:hidden"
+				>
+					<ChevronLeft size={20} aria-hidden />
+				</Link>
+				<h1 className="font-semibold">{texts.newConversation.newChat}</h1>
+				{profiles.length > 1 && (
+					<span className="ml-auto flex min-w-0 items-center gap-2 text-sm text-ink-2">
+						<label htmlFor={profileId} className="max-sm:sr-only">
+							{texts.newConversation.profile}
+						</label>
+						<Select
+							id={profileId}
+							value={profile}
+							disabled={outgoing.length > 0}
+							className="max-w-44"
+							onChange={({ target }) => setProfile(target.value)}
+						>
+							{profiles.map(({ name, agent, model }) => (
+								<option key={name} value={name}>
+									{profileName(name)} ({model ?? agent})
+								</option>
+							))}
+						</Select>
+					</span>
+				)}
+			</header>
+			<div className="min-h-0 flex-1 overflow-y-auto">
+				{outgoing.length === 0 ? (
+					<Empty title={texts.newConversation.aNewConversation}>
+						{texts.newConversation.sendAMessageToStart}
+					</Empty>
+				) : (
+					<div className="mx-auto max-w-3xl pt-4">
+						{outgoing.map((one) => (
+							<OutgoingItem key={one.id} outgoing={one} />
+						))}
+					</div>
+				)}
+			</div>
+			<Compose
+				draftKey="new"
+				handle={compose}
+				placeholder={texts.newConversation.writeAMessage}
+				history={() => []}
+				onSend={(text, files) => void send(place, text, 0, files).then(open)}
+			/>
+		</section>
+	);
+}

@@ -1,0 +1,95 @@
+// What can be done about a message: say it differently, have it answered again, go another way from it, take it back. Each of these
+// keeps what was said before: it stays as another version.
+
+import { ChevronLeft, ChevronRight } from "lucide-react";
+import { createContext, useContext, useState } from "react";
+import { api, attachmentBlob } from "../../../api/index.ts";
+import type { Conversation, Message } from "../../../api/types.ts";
+import { texts } from "../../../texts/conversations.ts";
+import { ErrorLine, IconButton } from "../../../ui/index.ts";
+import { attachedTo, textOf } from "./content.ts";
+import type { TranscriptState } from "./store.ts";
+import type { Fork } from "./versions.ts";
+
+export interface MessageActions {
+	/** Puts it into the box; what is sent then takes its place. */
+	readonly edit: (message: Message) => void;
+	/** Asks what this answers once more; null where that cannot be done for it. */
+	readonly regenerate: (message: Message) => (() => void) | null;
+	readonly branch: (message: Message) => void;
+	/** Puts its words back into the box. */
+	readonly undo: (message: Message) => void;
+}
+
+const Actions = createContext<MessageActions | null>(null);
+
+export const MessageActionsProvider = Actions.Provider;
+
+export function useMessageActions(): MessageActions | null {
+	return useContext(Actions);
+}
+
+/** The person's message that an answer is about: the first one of its turn. */
+export function askedBy(answer: Message, { segments }: TranscriptState): Message | null {
+	const rows = segments.find(({ id }) => id === answer.session)?.messages ?? [];
+	const place = rows.findIndex(({ id }) => id === answer.id);
+	const last = rows.slice(0, place).findLast(({ role, hidden }) => role === "user" && !hidden);
+	if (!last || last.turn === null) return last ?? null;
+	return rows.find(({ role, turn, hidden }) => role === "user" && turn === last.turn && !hidden) ?? last;
+}
+
+/** Its words, and its files as they were. */
+export async function contentsOf(
+	{ id }: Conversation,
+	{ content }: Message,
+): Promise<{ readonly text: string; readonly files: readonly File[] }> {
+	const files = attachedTo(content).map(async ({ blob, media_type, name = "file" }) => {
+		const bytes = await attachmentBlob(id, blob, media_type);
+		return new File([bytes], name, { type: media_type });
+	});
+	return { text: textOf(content), files: await Promise.all(files) };
+}
+
+/** Leads from one version of what follows to another; it becomes the one that is gone on with. */
+export function VersionSwitch({
+	conversation,
+	fork,
+}: {
+	readonly conversation: string;
+	readonly fork: Fork;
+}) {
+	const [error, setError] = useState<unknown>(null);
+	const { versions, shown } = fork;
+	const go = (place: number) => {
+		const target = versions[place];
+		if (target === undefined) return undefined;
+		return () => {
+			setError(null);
+			api.switchSession({ conversation, target }).catch(setError);
+		};
+	};
+	return (
+		<fieldset aria-label={texts.actions.versions} className="flex items-center text-xs text-ink-2">
+			<IconButton
+				label={texts.actions.previousVersion}
+				size="sm"
+				disabled={shown === 0}
+				onClick={go(shown - 1)}
+			>
+				<ChevronLeft size={14} />
+			</IconButton>
+			<span className="tabular-nums">
+				{shown + 1} / {versions.length}
+			</span>
+			<IconButton
+				label={texts.actions.nextVersion}
+				size="sm"
+				disabled={shown === versions.length - 1}
+				onClick={go(shown + 1)}
+			>
+				<ChevronRight size={14} />
+			</IconButton>
+			{error !== null && <ErrorLine error={error} />}
+		</fieldset>
+	);
+}

@@ -1,0 +1,54 @@
+// Pieces of sessions in the order in which they are shown. Pure: rows in, rows out.
+import type { Message, Session } from "../../../api/types.ts";
+
+export interface Segment {
+	readonly id: string;
+	/** Null until it was read: a row may tell of it first. */
+	readonly session: Session | null;
+	readonly messages: readonly Message[];
+	/** Its first row is the session's first. */
+	readonly isWhole: boolean;
+}
+
+/** From newest first to the order of reading: by their beginning, the live one last, because what is said now is said there. */
+export function arranged(newestFirst: readonly Session[]): Session[] {
+	const live = newestFirst.find(({ live }) => live !== null)?.live ?? null;
+	const others = newestFirst.filter(({ id }) => id !== live).reverse();
+	return [...others, ...newestFirst.filter(({ id }) => id === live)];
+}
+
+/** At its place; one that is there already, or came too late for the window, changes nothing. */
+export function appended(segments: readonly Segment[], message: Message): readonly Segment[] {
+	const place = segments.findIndex(({ id }) => id === message.session);
+	const segment = segments[place];
+	if (!segment)
+		return [
+			...segments,
+			{ id: message.session, session: null, messages: [message], isWhole: message.seq === 1 },
+		];
+	const last = segment.messages.at(-1);
+	if (last && last.seq >= message.seq) return segments;
+	return segments.with(place, { ...segment, messages: [...segment.messages, message] });
+}
+
+/** The newest rows of a session read anew: they take the place of all that is not older. A page that is not full is all there is. */
+export function replacedTail(
+	segments: readonly Segment[],
+	id: string,
+	newest: readonly Message[],
+	pageSize: number,
+): readonly Segment[] {
+	const from = newest.length < pageSize ? 0 : (newest[0]?.seq ?? 0);
+	return segments.map((segment) => {
+		if (segment.id !== id) return segment;
+		const shown = segment.messages[0]?.seq ?? 0;
+		const start = segment.isWhole ? 0 : shown;
+		return {
+			...segment,
+			messages: [
+				...segment.messages.filter(({ seq }) => seq < from),
+				...newest.filter(({ seq }) => seq >= Math.max(from, start)),
+			],
+		};
+	});
+}
