@@ -54,6 +54,12 @@ test("after: the operation is made, and nobody hears of it", async () => {
 	expect(commits()).toBe(1);
 });
 
+test("after, of a read: what others commit meanwhile is heard", async () => {
+	const { ask, commits } = scene({ at: 1, fault: "after" });
+	expect(await ask()).toEqual(["store.io", "written", "read"]);
+	expect(commits()).toBe(1);
+});
+
 test("slow: the operation takes its time on both sides", async () => {
 	const { ask, reached, clock } = scene({ fault: "slow" });
 	const answers = ask();

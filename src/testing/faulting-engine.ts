@@ -68,8 +68,12 @@ export function faultingEngine(engine: Engine, point: FaultPoint): FaultingEngin
 			return value;
 		}
 		if (fault === "after") {
-			unheard++;
-			await work().finally(() => unheard--);
+			// A read commits nothing: what others commit meanwhile is heard.
+			if (isRead) await work();
+			else {
+				unheard++;
+				await work().finally(() => unheard--);
+			}
 		}
 		throw new KeryxError("store.io", `the disk failed at operation ${n}, ${name}`);
 	};
