@@ -7,7 +7,6 @@ import { atLeast, measured, median, type Row } from "./harness.ts";
 import { KeryxRounds, LANES } from "./store-rounds.ts";
 
 const CONVERSATIONS = 512;
-const WRITERS = Number(process.env.KERYX_BENCH_WRITERS ?? 1);
 const SAMPLES = 5;
 const SAMPLE_MS = 2500;
 const SHARE = 0.5;
@@ -15,12 +14,12 @@ const SHARE = 0.5;
 export async function measureCluster(): Promise<Row[]> {
 	const server = await startPostgres({ durable: true, settings: { shared_buffers: "256MB" } });
 	try {
-		const engine = await openPostgres({ url: server.url(), startedAt: 0, access: "own", writers: WRITERS });
+		const engine = await openPostgres({ url: server.url(), startedAt: 0, access: "own" });
 		const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock), secrets: NO_SECRETS });
 		const keryx = new KeryxRounds(store);
 		for (let n = 0; n < CONVERSATIONS; n += LANES)
 			await Promise.all(Array.from({ length: LANES }, (_, lane) => keryx.round(n + lane)));
-		const script = await PgScriptRounds.open(server.url(), WRITERS);
+		const script = await PgScriptRounds.open(server.url(), 1);
 		const pick = (lane: number) => lane + LANES * Math.floor(Math.random() * (CONVERSATIONS / LANES));
 		const ours: number[] = [];
 		const theirs: number[] = [];
@@ -32,7 +31,7 @@ export async function measureCluster(): Promise<Row[]> {
 		await script.close();
 		await store.close();
 		const [keryxRate, scriptRate] = [median(ours), median(theirs)];
-		const what = `durable rounds on PostgreSQL, ${LANES} lanes, ${WRITERS === 1 ? "one connection" : `${WRITERS} connections`}`;
+		const what = `durable rounds on PostgreSQL, ${LANES} lanes, one connection`;
 		return [
 			measured(what, keryxRate, "/s"),
 			measured("the same by a hand-written pg script", scriptRate, "/s"),

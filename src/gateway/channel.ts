@@ -188,6 +188,8 @@ export interface Channel {
 	readonly name: string;
 	readonly platform: string;
 	readonly account: string;
+	/** It holds no connection: every gateway on the same store has it at the same time. */
+	readonly everywhere?: true;
 	/** Left out: those that the registry has for its platform. */
 	readonly traits?: ChannelTraits;
 	start(host: ChannelHost): Promise<void>;

@@ -34,6 +34,7 @@ import { Connections } from "./lifecycle/connections.ts";
 import { tellCutOff } from "./lifecycle/cut-off.ts";
 import { HookFollower } from "./lifecycle/hook-follower.ts";
 import { createHooks } from "./lifecycle/hooks.ts";
+import { Neighbours } from "./lifecycle/neighbours.ts";
 import { recover } from "./lifecycle/recovery.ts";
 import { ScheduleRunner } from "./lifecycle/schedule-runner.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
@@ -83,6 +84,7 @@ class RunningGateway implements Gateway {
 	readonly #unknownDeliveries: UnknownDeliveries;
 	readonly #channelWatch: ChannelWatch;
 	readonly #unheard: Unheard;
+	readonly #neighbours: Neighbours;
 	readonly #config: LiveConfig;
 	#unlisten = () => {};
 	#awaySince: number | null = null;
@@ -145,6 +147,11 @@ class RunningGateway implements Gateway {
 			work: {
 				begin: (conversation, items) => this.#turns.begin(conversation, items),
 				resume: (conversation, turn) => this.#turns.resume(conversation, turn),
+				// Other gateways may have accepted something for a conversation that runs here.
+				...(store.cluster && {
+					refresh: (conversation) => this.#unheard.refresh(conversation),
+					idle: (conversation) => this.#track(this.#lookAgain(conversation)),
+				}),
 				log,
 			},
 		});
@@ -161,6 +168,7 @@ class RunningGateway implements Gateway {
 		this.#outbox = new Outbox({
 			...sending,
 			channels: () => this.#connections.values(),
+			elsewhere: () => this.#connections.elsewhere,
 			outlet: this.outlet,
 		});
 		this.#unknownDeliveries = new UnknownDeliveries(sending);
@@ -261,6 +269,15 @@ class RunningGateway implements Gateway {
 			},
 			log,
 		});
+		this.#neighbours = new Neighbours({
+			store,
+			clock,
+			lanes: this.#lanes,
+			refresh: (conversation) => this.#unheard.refresh(conversation),
+			lookForUnheard: () => this.#unheard.look(),
+			takeOver: () => this.#takeOver(),
+			log,
+		});
 		this.actions = createActions({
 			store,
 			clock,
@@ -317,21 +334,12 @@ class RunningGateway implements Gateway {
 	}
 
 	async start(): Promise<void> {
-		const { store, clock, config } = this.#options;
+		const { store } = this.#options;
 		this.#stopping = new AbortController();
 		this.#awaySince = await this.#patiently(() => store.lastEventAt({ scope: OPERATOR }));
 		// Before what is unfinished is looked at: the end of a restore may be that of a command, too.
 		await this.#patiently(() => this.#finishRestores());
-		const unfinished = await this.#patiently(() =>
-			recover({
-				store,
-				clock,
-				config,
-				aliveAt: this.#awaySince,
-				channels: this.#connections.values(),
-				outlet: this.outlet,
-			}),
-		);
+		const unfinished = await this.#patiently(() => this.#recover(this.#awaySince));
 		this.#sessionSettings.takeHomes(await this.#patiently(() => store.homeChannels({ scope: OPERATOR })));
 		this.#accepting = true;
 		const unlisten = [
@@ -355,6 +363,7 @@ class RunningGateway implements Gateway {
 		this.#outbox.kick();
 		this.#watchers.start();
 		this.#unheard.start();
+		await this.#patiently(() => this.#neighbours.start());
 		await this.#patiently(() => this.#follower.start());
 		await this.#connections.openAll();
 		this.#unknownDeliveries.start();
@@ -401,6 +410,29 @@ class RunningGateway implements Gateway {
 		});
 	}
 
+	#recover(aliveAt: number | null) {
+		const { store, clock, config } = this.#options;
+		const channels = this.#connections.values();
+		return recover({ store, clock, config, aliveAt, channels, outlet: this.outlet });
+	}
+
+	/** A gateway on the same store has died: what it had begun and accepted goes on here. */
+	async #takeOver(): Promise<void> {
+		const { turns } = await this.#recover(null);
+		for (const { conversation, turn } of turns)
+			if (!this.#lanes.isBusy(conversation)) this.#lanes.resume(conversation, turn);
+		this.#unheard.look();
+		await this.#connections.openWaiting();
+		this.#outbox.kick();
+	}
+
+	async #lookAgain(conversation: ConversationId): Promise<void> {
+		await this.#unheard.refresh(conversation).catch((error: unknown) => {
+			this.#log("what waits in a conversation cannot be read right now", error);
+			this.#unheard.look();
+		});
+	}
+
 	async #finishRestores(): Promise<void> {
 		for (const { id, workspace, problem, left } of (await this.#options.checkpoints?.recover()) ?? [])
 			this.#log(
@@ -421,6 +453,7 @@ class RunningGateway implements Gateway {
 			this.#channelWatch.stop(),
 			this.#unknownDeliveries.stop(),
 			this.#unheard.stop(),
+			this.#neighbours.stop(),
 			...this.#working,
 		]);
 		const unplanned = (error: unknown) => this.#log("the shutdown could not be planned", error);

@@ -25,8 +25,22 @@ export interface StoreFacts {
 	readonly lastEvent: number;
 }
 
+/** The other gateways on the same store, seen from one of them. */
+export interface Cluster {
+	/** False: the lease may have run out, and somebody else may have taken over. Nothing may be sent and no tool called. */
+	readonly holdsLease: boolean;
+	/** Something was committed by another node. Also called from time to time, where a hint may have been lost. */
+	onCommitElsewhere(listener: () => void): () => void;
+	/** A node has died: its unfinished work is for the others. */
+	onNodeDead(listener: () => void): () => void;
+	/** The lease may have run out (false), or is good again (true). */
+	onLease(listener: (holds: boolean) => void): () => void;
+}
+
 export interface Engine {
 	readonly epoch: number;
+	/** Left out: this engine has no other. */
+	readonly cluster?: Cluster | undefined;
 	write(name: WriteName, args: unknown, drawn: Drawn): Promise<unknown>;
 	read(name: ReadName, args: unknown): Promise<unknown>;
 	/** Writes the whole store, as it is at one instant, to a new file. Writes go on meanwhile. Left out: this engine cannot. */

@@ -1027,6 +1027,18 @@ CREATE INDEX sends_untold ON sends (untold_to) WHERE untold_to IS NOT NULL;
 ALTER TABLE schedule_runs ADD COLUMN sent_as TEXT;
 `;
 
+/**
+ * Several gateways on one store. `inbox.node`: who accepted a message, and begins its turn while it lives. A duty is something that one
+ * node does for all of them, such as the connection to a platform's account; whose node is dead is anybody's.
+ */
+const TABLES_CLUSTER = `
+ALTER TABLE inbox ADD COLUMN node {int};
+CREATE TABLE duties (
+	name TEXT PRIMARY KEY,
+	node {int} NOT NULL
+) {strict};
+`;
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -1063,6 +1075,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_NODES, own: NODES_OWN },
 	{ tables: TABLES_PEOPLE, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SEND_ENDS, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_CLUSTER, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -4,7 +4,7 @@ import { newSessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
-import type { Drawn, Engine, ReadName, StoreFacts, WriteName } from "./engine.ts";
+import type { Cluster, Drawn, Engine, ReadName, StoreFacts, WriteName } from "./engine.ts";
 import { DRAWS, reads, writes } from "./operations/index.ts";
 import { isPassing } from "./passing.ts";
 import type { Op } from "./query.ts";
@@ -39,6 +39,8 @@ export interface Store extends Writes, Reads {
 	onWritten(listener: (ms: number) => void): () => void;
 	/** Called after each write that met a passing fault: it may have been made without anybody having heard of it. */
 	onFault(listener: () => void): () => void;
+	/** The other gateways on the same store; null where there can be none. */
+	readonly cluster: Cluster | null;
 	/** Writes all of it, as it is at one instant, to a new file of mode 0600. Other operations go on. Throws store.unsupported. */
 	copyTo(path: string): Promise<StoreFacts>;
 	close(): Promise<void>;
@@ -139,6 +141,7 @@ export function storeOn(
 	return {
 		...(operations as unknown as Writes & Reads),
 		epoch: engine.epoch,
+		cluster: engine.cluster ?? null,
 		secrets,
 		onCommit: (listener) => engine.onCommit(listener),
 		onWritten: (listener) => {

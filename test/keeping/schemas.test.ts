@@ -43,6 +43,7 @@ const STEPS = [
 	"111689f244f803e6",
 	"2ca960249cff1ce2",
 	"8bd82b86dc87db5d",
+	"6c223e8e1739431f",
 ];
 
 test("no step of the schema was edited after it had landed, and each is listed here", () => {

@@ -1,12 +1,11 @@
-// The conformance suite of stores on a real PostgreSQL server, with 16 connections.
+// The conformance suite of stores on a real PostgreSQL server.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Scene } from "../../src/testing/conformance/store/scene.ts";
 import { storeConformance } from "../../src/testing/conformance/store.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { onServer, openEmptied } from "../support/postgres-store.ts";
 
-/** And one for the lock of the owner. */
-const CONNECTIONS = { writers: 4, readers: 11 };
+const CONNECTIONS = { readers: 11 };
 
 describe("PostgreSQL", () => {
 	let server: PostgresServer;

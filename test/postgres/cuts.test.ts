@@ -26,7 +26,7 @@ describe("a connection that is cut at a statement", () => {
 		const clock = virtualClock();
 		const url = server.url().replace(String(server.port), String(proxy.port));
 		proxy.cutAt(0, when);
-		const engine = await openOn(url, { writers: 1, readers: 1 });
+		const engine = await openOn(url, { readers: 1 });
 		const store = storeOn(engine, { clock, ids: countedIds(), secrets: NO_SECRETS });
 		const scene = new Scene({ store, clock, close: () => store.close() });
 		await scene.exchange("one", "1");

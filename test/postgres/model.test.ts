@@ -2,7 +2,7 @@
 // store shows that nobody else uses.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NO_SECRETS, storeOn } from "../../src/store/index.ts";
+import { type Engine, NO_SECRETS, storeOn } from "../../src/store/index.ts";
 import { OPERATOR } from "../../src/testing/conformance/store/scene.ts";
 import { countedIds, virtualClock } from "../support/clock.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
@@ -11,13 +11,14 @@ import type { StepName } from "../support/store-steps.ts";
 import { anyStep, compareEverything, type StepCommand, worldOn } from "../support/store-worlds.ts";
 
 const CLIENTS = 8;
+const NODES = 4;
 /** `npm run test:crash` makes more. */
 const RUNS = Number(process.env.KERYX_CLIENT_RUNS ?? 2);
 const STEPS_A_CLIENT = 40;
 /** These work on whatever is due in the whole store. */
 const OF_ALL: readonly StepName[] = ["deliver", "resolve"];
 
-describe("eight clients at once", () => {
+describe("eight clients at once, on four nodes", () => {
 	let server: PostgresServer;
 	beforeAll(async () => {
 		server = await startPostgres();
@@ -32,11 +33,12 @@ describe("eight clients at once", () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(series, { minLength: CLIENTS, maxLength: CLIENTS }), async (clients) => {
 				await emptied(server.url());
-				const engine = await openOn(server.url(), { writers: 4, readers: 11 });
+				const engines = await Promise.all(Array.from({ length: NODES }, () => openOn(server.url())));
 				try {
 					await Promise.all(
 						clients.map(async (steps, n) => {
 							const clock = virtualClock();
+							const engine = engines[n % NODES] as Engine;
 							const store = storeOn(engine, { clock, ids: apart(n), secrets: NO_SECRETS });
 							const world = await worldOn(store, clock, [
 								{ platform: "telegram", chat_id: `${n}-1`, user_id: `${n}-a` },
@@ -47,10 +49,14 @@ describe("eight clients at once", () => {
 							await compareEverything(world);
 						}),
 					);
-					const store = storeOn(engine, { clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS });
+					const store = storeOn(engines[0] as Engine, {
+						clock: virtualClock(),
+						ids: countedIds(),
+						secrets: NO_SECRETS,
+					});
 					expect(await store.checkIntegrity({ scope: OPERATOR })).toEqual({ problems: [] });
 				} finally {
-					await engine.close();
+					await Promise.all(engines.map((engine) => engine.close()));
 				}
 			}),
 			{ numRuns: RUNS, endOnFailure: true },

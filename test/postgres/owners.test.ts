@@ -1,5 +1,5 @@
-// Who may write to a store on a server: one owner, which loses everything it could write once another has taken over; and what is said of
-// servers that refuse.
+// Who may write to a store on a server: nodes, each of which loses everything it could write once another has found it dead; and what is
+// said of servers that refuse.
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_SECRETS, openStore, type Store, storeOn } from "../../src/store/index.ts";
@@ -40,23 +40,42 @@ function say(store: Store, chat = "1") {
 	});
 }
 
-describe("the owner of a store on a server", () => {
-	it("is alone, and one whose lease has run out writes nothing any more once another has taken over", async () => {
-		const first = await openIn("owned");
+describe("a node on a store on a server", () => {
+	it("shares it with others, and writes nothing any more once it was found dead", async () => {
+		const first = await openIn("shared");
 		await say(first);
-		expect(await refusal(openIn("owned"))).toBe("store.owned");
-		await onServer(server.url(), "UPDATE owned.nodes SET expires_at = 0");
-		const second = await openIn("owned");
+		const second = await openIn("shared");
 		expect(second.epoch).toBe(first.epoch + 1);
+		await Promise.all(["1", "2", "3"].flatMap((chat) => [say(first, chat), say(second, chat)]));
+		await onServer(server.url(), `UPDATE shared.nodes SET expires_at = 0 WHERE epoch = ${first.epoch}`);
+		const third = await openIn("shared");
 		expect(await refusal(say(first))).toBe("store.owner_lost");
+		await Promise.all([say(second), say(third)]);
+		const [row] = await onServer<{ n: number }>(server.url(), "SELECT count(*)::int AS n FROM shared.inbox");
+		expect(row?.n).toBe(9);
+		await Promise.all([first, second, third].map((store) => store.close()));
+		const live = "SELECT epoch FROM shared.nodes WHERE ended_at IS NULL";
+		expect(await onServer(server.url(), live)).toEqual([]);
+	});
+
+	it("hears of what another has committed, and of another's death", async () => {
+		const first = await openIn("heard");
+		const second = await openIn("heard");
+		const heard = (listen: (done: () => void) => (() => void) | undefined) =>
+			new Promise<void>((resolve) => {
+				const end = listen(() => {
+					end?.();
+					resolve();
+				});
+			});
+		const committed = heard((done) => first.cluster?.onCommitElsewhere(done));
+		const seen = heard((done) => first.onCommit(done));
 		await say(second);
-		const [row] = await onServer<{ n: number }>(server.url(), "SELECT count(*)::int AS n FROM owned.inbox");
-		expect(row?.n).toBe(2);
-		await first.close();
+		await Promise.all([committed, seen]);
+		const died = heard((done) => first.cluster?.onNodeDead(done));
 		await second.close();
-		const third = await openIn("owned");
-		expect(third.epoch).toBe(second.epoch + 1);
-		await third.close();
+		await died;
+		await first.close();
 	});
 
 	it("is told that the database takes no writes, and goes on when it does again", async () => {

@@ -31,7 +31,7 @@ export async function emptied(url: string): Promise<void> {
 	);
 }
 
-export type Connections = Pick<PostgresOptions, "writers" | "readers">;
+export type Connections = Pick<PostgresOptions, "readers" | "node">;
 
 export function openOn(url: string, connections: Connections = {}): Promise<Engine> {
 	return openPostgres({ url, startedAt: 0, access: "own", auditKey: AUDIT_KEY, ...connections });

@@ -12,6 +12,7 @@ export function createLocalChannel(
 		name: platform,
 		platform,
 		account: "",
+		everywhere: true,
 		start: () => {
 			started = true;
 			return Promise.resolve();

@@ -2,7 +2,7 @@
 // a program's end is recorded, and the answer that says so never came. So after a fault what is unfinished is read as at a start, and
 // what no lane and no command knows is taken up. Without a fault nothing is read.
 import type { Config } from "../../config/index.ts";
-
+import type { ConversationId } from "../../domain/index.ts";
 import { type BusyMode, type InboxItem, OPERATOR, type Store } from "../../store/index.ts";
 import { type Clock, Rounds } from "../../time/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
@@ -11,6 +11,7 @@ import type { Waiting } from "./batch.ts";
 
 /** A store that has just failed is left alone for a moment; most of what was asked has been asked again by then. */
 const AFTER_FAULT_MS = 1000;
+const AT_ONCE = 500;
 /** While it goes on failing, what is unfinished is read no more often than this. */
 const EVERY_MS = 10_000;
 
@@ -54,6 +55,18 @@ export class Unheard {
 		);
 	}
 
+	/** There may be something that nobody here was told of. */
+	look(): void {
+		this.#rounds.look();
+	}
+
+	/** What waits in a conversation, whichever node accepted it. */
+	async refresh(conversation: ConversationId): Promise<void> {
+		const { store } = this.#options;
+		for (const item of await store.waitingItems({ scope: OPERATOR, conversation, after: 0, limit: AT_ONCE }))
+			if (this.#unknown([item]).length > 0 && !isCommand(item)) await this.#takeUp(item.id);
+	}
+
 	async stop(): Promise<void> {
 		this.#unlisten();
 		await this.#rounds.stop();
@@ -63,7 +76,7 @@ export class Unheard {
 		const { store, clock, lanes, accepted, onCommit } = this.#options;
 		this.#readAt = clock.now();
 		onCommit();
-		for (const { id, conversation } of await store.runningTurns({ scope: OPERATOR }))
+		for (const { id, conversation } of await store.runningTurns({ scope: OPERATOR, node: store.epoch }))
 			if (!lanes.isBusy(conversation)) lanes.resume(conversation, id);
 		const waiting = await allWaiting(store);
 		// What is just being accepted is heard of in its own way.

@@ -13,7 +13,9 @@ import type { Turn } from "../turn/turn.ts";
 export interface LaneWork {
 	begin(conversation: ConversationId, items: readonly Waiting[]): Promise<Begun>;
 	resume(conversation: ConversationId, turn: string): Promise<Begun>;
-	/** The conversation has nothing left to do. */
+	/** Adds what waits in the conversation and was accepted elsewhere. Left out: there is no elsewhere. */
+	refresh?(conversation: ConversationId): Promise<void>;
+	/** The conversation has nothing left to do here. */
 	idle?(conversation: ConversationId): void;
 	log(message: string, error: unknown): void;
 }
@@ -24,6 +26,8 @@ export type Begun =
 	| { readonly kind: "none" }
 	/** Another turn is open: resume it first. */
 	| { readonly kind: "resume"; readonly turn: string }
+	/** Another node runs a turn here: it takes up what waits when that ends. */
+	| { readonly kind: "elsewhere" }
 	/** Nothing may begin until a person writes: the items stay. */
 	| { readonly kind: "parked" };
 
@@ -160,6 +164,22 @@ export class Lanes {
 	remove(conversation: ConversationId, inbox: readonly number[]): void {
 		const lane = this.#lanes.get(conversation);
 		if (lane) lane.queue = lane.queue.filter((item) => !inbox.includes(item.id));
+	}
+
+	/** Whether anything waits or runs there. */
+	has(conversation: ConversationId): boolean {
+		return this.#lanes.has(conversation);
+	}
+
+	/** Somebody else has ended it in the store, unless it is just writing its own end. */
+	loseUnlessEnding(conversation: ConversationId, turn: string): void {
+		const running = turnOf(this.#lanes.get(conversation));
+		if (running?.id === turn && !running.isEnding) running.stop("lost");
+	}
+
+	/** Every turn that runs stops here; each is left open in the store. */
+	loseAll(): void {
+		for (const lane of this.#lanes.values()) turnOf(lane)?.stop("lost");
 	}
 
 	/** This turn was ended in the store: it stops here too, also one that is only just beginning, or has not begun yet. */
@@ -345,10 +365,12 @@ export class Lanes {
 			if (lane.ahead?.kind === "resume") lane.ahead = null;
 			return begun.kind === "none" ? { kind: "gone" } : begun;
 		}
+		if (work.refresh) await work.refresh(lane.conversation);
 		const batch = this.#batch(lane);
 		if (batch.kind !== "take") return { kind: "later" };
 		const begun = await work.begin(lane.conversation, batch.items);
 		if (begun.kind === "turn") lane.parked = false;
+		if (begun.kind === "elsewhere") lane.queue = [];
 		if (begun.kind === "turn" || begun.kind === "none") {
 			const taken = new Set(batch.items.map((item) => item.id));
 			lane.queue = lane.queue.filter((item) => !taken.has(item.id));

@@ -20,9 +20,20 @@ export interface ConnectionsOptions {
 	readonly log: (message: string, error: unknown) => void;
 }
 
+function keyOf({ platform, account }: Pick<Channel, "platform" | "account">): string {
+	return `${platform} ${account}`;
+}
+
+/** One connection per account, whichever gateway has it. */
+function dutyOf({ platform, account }: Pick<Channel, "platform" | "account">): string {
+	return `channel ${platform} ${account}`;
+}
+
 export class Connections {
 	readonly #options: ConnectionsOptions;
 	readonly #channels = new Map<string, Removable>();
+	/** Another gateway has their account: they are opened here when it is gone. */
+	readonly #waiting = new Set<Removable>();
 
 	constructor(options: ConnectionsOptions) {
 		this.#options = options;
@@ -45,9 +56,17 @@ export class Connections {
 		return added;
 	}
 
-	/** A channel that cannot start keeps no other from starting. */
+	/** A channel that cannot start keeps no other from starting. One whose account another gateway has waits until that is gone. */
 	async open(channel: Channel): Promise<void> {
-		const { hostOf, log } = this.#options;
+		const { hostOf, log, store } = this.#options;
+		const known = this.#channels.get(keyOf(channel));
+		if (known && store.cluster && !channel.everywhere) {
+			if (!(await store.takeDuty({ name: dutyOf(channel) })).holds) {
+				this.#waiting.add(known);
+				return;
+			}
+			this.#waiting.delete(known);
+		}
 		await channel
 			.start(hostOf(channel))
 			.catch((error: unknown) => log(`the channel ${channel.name} could not be started`, error));
@@ -57,20 +76,33 @@ export class Connections {
 		for (const channel of this.#channels.values()) await this.open(channel);
 	}
 
+	/** Those whose account may be free now. */
+	async openWaiting(): Promise<void> {
+		for (const channel of [...this.#waiting]) await this.open(channel);
+	}
+
 	async remove(name: string): Promise<void> {
 		for (const [key, channel] of this.#channels) {
 			if (channel.name !== name) continue;
 			this.#channels.delete(key);
-			await channel.leave();
+			if (!this.#waiting.delete(channel)) await channel.leave();
+			if (this.#options.store.cluster) await this.#options.store.leaveDuty({ name: dutyOf(channel) });
 		}
 	}
 
 	async stopAll(): Promise<void> {
-		await Promise.all([...this.#channels.values()].map((channel) => channel.stop()));
+		const open = [...this.#channels.values()].filter((channel) => !this.#waiting.has(channel));
+		await Promise.all(open.map((channel) => channel.stop()));
 	}
 
 	get(platform: string, account: string): Channel | undefined {
-		return this.#channels.get(`${platform} ${account}`);
+		const channel = this.#channels.get(`${platform} ${account}`);
+		return channel && !this.#waiting.has(channel) ? channel : undefined;
+	}
+
+	/** What another gateway sends. */
+	get elsewhere(): Iterable<Channel> {
+		return this.#waiting;
 	}
 
 	named(name: string): Channel | undefined {

@@ -1,4 +1,4 @@
-// What a start finds unfinished, and nothing else: turns of an earlier owner, deliveries that were being sent, messages that wait.
+// What a start finds unfinished, and nothing else: turns of dead nodes, deliveries that they were sending, messages that wait for them.
 // Its cost is that of the unfinished work (I16); it creates no conversation, session or message.
 import type { Config } from "../../config/index.ts";
 import { type ConversationId, cleanTitle, contentText } from "../../domain/index.ts";
@@ -47,6 +47,7 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 		now: Number.MAX_SAFE_INTEGER,
 		limit: Number.MAX_SAFE_INTEGER,
 	});
+	if (store.cluster) await store.adoptItems();
 	const waiting = await allWaiting(store);
 	const commands = waiting.filter(isCommand);
 	const messages = await withoutExpired(
@@ -60,11 +61,16 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 	};
 }
 
-/** Everything that was accepted and waits, in the order of acceptance. */
+/** Everything that was accepted here and waits, in the order of acceptance. */
 export async function allWaiting(store: Store): Promise<InboxItem[]> {
 	const items: InboxItem[] = [];
 	for (;;) {
-		const page = await store.waitingItems({ scope: OPERATOR, after: items.at(-1)?.id ?? 0, limit: AT_ONCE });
+		const page = await store.waitingItems({
+			scope: OPERATOR,
+			...(store.cluster && { node: store.epoch }),
+			after: items.at(-1)?.id ?? 0,
+			limit: AT_ONCE,
+		});
 		items.push(...page);
 		if (page.length < AT_ONCE) return items;
 	}

@@ -36,6 +36,8 @@ export interface OutboxOptions {
 	readonly config: Config;
 	readonly channelOf: (platform: string, account: string) => Channel | undefined;
 	readonly channels: () => Iterable<Channel>;
+	/** Those that another node on the same store has. */
+	readonly elsewhere: () => Iterable<Channel>;
 	readonly outlet: Outlet;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -124,6 +126,7 @@ export class Outbox {
 					limit: AT_ONCE - this.#sending.size,
 					timeoutMs: SEND_MS,
 					rooms: rooms.map(({ platform, account, free }) => ({ platform, account, free })),
+					elsewhere: [...this.#options.elsewhere()].map(({ platform, account }) => ({ platform, account })),
 				});
 				for (const delivery of deliveries) {
 					this.#pauses.delete(delivery.id);

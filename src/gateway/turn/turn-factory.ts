@@ -79,6 +79,7 @@ export class TurnFactory {
 			autoContinueFreshness: config.auto_continue_freshness,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
 		});
+		if (begun.kind === "busy" && begun.elsewhere) return { kind: "elsewhere" };
 		if (begun.kind === "busy") return { kind: "resume", turn: begun.turn };
 		if (begun.kind === "suspended") return { kind: "parked" };
 		if (begun.kind === "nothing") return { kind: "none" };

@@ -60,6 +60,7 @@ export class Turn {
 	readonly #policy: ResetPolicy;
 	/** Aborted when its end is no longer this turn's to write. */
 	readonly #abandoned = new AbortController();
+	#isEnding = false;
 	readonly #rows: TurnRows;
 	#trigger: string | null = null;
 	/** Text of the message that is being written. */
@@ -129,6 +130,11 @@ export class Turn {
 		return this.#start.turn;
 	}
 
+	/** Whether it is writing its end. */
+	get isEnding(): boolean {
+		return this.#isEnding;
+	}
+
 	stop(reason: StopReason): void {
 		if (reason === "shutdown" || reason === "lost") this.#abandoned.abort();
 		this.#controller.abort(reason);
@@ -191,6 +197,7 @@ export class Turn {
 	 */
 	async #end(given: Outcome): Promise<"ended" | "lost"> {
 		const { clock, log, store } = this.#with;
+		this.#isEnding = true;
 		// Before it is split: a part of a secret would not be recognised.
 		const outcome = store.secrets.hideIn(given);
 		const ending = new Ending(outcome, this.#lastRows(outcome));

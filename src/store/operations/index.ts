@@ -57,6 +57,7 @@ import { buttonAt, pressButton } from "./inbox/presses.ts";
 import { activePlatforms, insights, namesOf } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { liveEvents } from "./live-events.ts";
+import { adoptItems, leaveDuty, nodes, takeDuty } from "./nodes.ts";
 import { callerFacts } from "./people/caller.ts";
 import { loginByDigest, logins, makeLogin, offerLogin, revokeLogins } from "./people/logins.ts";
 import { approvePairing, decidePairing, denyPairing, pairings } from "./people/pairings.ts";
@@ -200,6 +201,9 @@ export const writes = {
 	recoverDeliveries,
 	notify,
 	send,
+	adoptItems,
+	takeDuty,
+	leaveDuty,
 	interruptTurns,
 	planInterruptions,
 	resumeTurn,
@@ -310,6 +314,7 @@ export const reads = {
 	limits,
 	blob,
 	inboxItem,
+	nodes,
 	waitingItems,
 	turn,
 	openTurnOf,

@@ -1,7 +1,8 @@
 // Who owns the store, and has owned it. That an owner is dead is a fact in its row, written by whoever has the proof: unfinished work is
 // taken from dead owners only.
 import { KeryxError } from "../../errors.ts";
-import { get, type Op, run, sql } from "../query.ts";
+import { all, type Context, get, type Op, run, sql } from "../query.ts";
+import type { OperatorScope } from "../types.ts";
 
 const endOthers = sql("UPDATE nodes SET ended_at = ? WHERE ended_at IS NULL");
 const insert = sql("INSERT INTO nodes (epoch, name, started_at) VALUES (?, ?, ?)");
@@ -17,6 +18,12 @@ export function* assertMoved(): Op<void> {
 /** Condition on the row of a node: it lives. */
 export const NODE_LIVES = "n.ended_at IS NULL";
 
+const alive = sql<{ n: number }>(`SELECT count(*) AS n FROM nodes n WHERE n.epoch = ? AND ${NODE_LIVES}`);
+
+export function* isAlive(epoch: number): Op<boolean> {
+	return ((yield* get(alive, epoch))?.n ?? 0) > 0;
+}
+
 /** For an engine whose caller holds the one lock of the store: every owner before it is dead. */
 export function* beginNode(node: {
 	readonly epoch: number;
@@ -25,4 +32,73 @@ export function* beginNode(node: {
 }): Op<void> {
 	yield* run(endOthers, node.now);
 	yield* run(insert, node.epoch, node.name, node.now);
+}
+
+const adopt = sql<{ id: number }>(
+	`UPDATE inbox SET node = ? WHERE due_at IS NOT NULL
+		AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.epoch = inbox.node AND ${NODE_LIVES}) RETURNING id`,
+);
+
+/** What dead nodes had accepted and not begun is this one's now. */
+export function* adoptItems(context: Context): Op<{ adopted: number }> {
+	return { adopted: (yield* all(adopt, context.epoch)).length };
+}
+
+const holder = sql<{ node: number; lives: number }>(
+	`SELECT d.node, (SELECT count(*) FROM nodes n WHERE n.epoch = d.node AND ${NODE_LIVES}) AS lives FROM duties d WHERE d.name = ?`,
+);
+const hold = sql(
+	"INSERT INTO duties (name, node) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET node = excluded.node",
+);
+const release = sql("DELETE FROM duties WHERE name = ? AND node = ?");
+
+/** Whether the duty is this node's from now on. Not while another has it and lives. */
+export function* takeDuty(context: Context, args: { readonly name: string }): Op<{ holds: boolean }> {
+	const held = yield* get(holder, args.name);
+	if (held?.node === context.epoch) return { holds: true };
+	if (held && held.lives > 0) return { holds: false };
+	yield* run(hold, args.name, context.epoch);
+	return { holds: true };
+}
+
+export function* leaveDuty(context: Context, args: { readonly name: string }): Op<void> {
+	yield* run(release, args.name, context.epoch);
+}
+
+export interface StoreNode {
+	readonly epoch: number;
+	readonly name: string;
+	readonly startedAt: number;
+	/** By the server's clock; null where the lock of a file is the proof. */
+	readonly expiresAt: number | null;
+	readonly turns: number;
+	readonly duties: readonly string[];
+}
+
+const living = sql<{
+	epoch: number;
+	name: string;
+	started_at: number;
+	expires_at: number | null;
+	turns: number;
+}>(
+	`SELECT n.epoch, n.name, n.started_at, n.expires_at,
+		(SELECT count(*) FROM turns t WHERE t.due_at IS NOT NULL AND t.state = 'running' AND t.epoch = n.epoch) AS turns
+	FROM nodes n WHERE ${NODE_LIVES} ORDER BY n.epoch`,
+);
+const dutiesOf = sql<{ name: string }>("SELECT name FROM duties WHERE node = ? ORDER BY name");
+
+/** The nodes that live, oldest first. */
+export function* nodes(_: { readonly scope: OperatorScope }): Op<readonly StoreNode[]> {
+	const found: StoreNode[] = [];
+	for (const row of yield* all(living))
+		found.push({
+			epoch: row.epoch,
+			name: row.name,
+			startedAt: row.started_at,
+			expiresAt: row.expires_at,
+			turns: row.turns,
+			duties: (yield* all(dutiesOf, row.epoch)).map(({ name }) => name),
+		});
+	return found;
 }

@@ -106,8 +106,8 @@ const setPrinted = sql(
 	"UPDATE processes SET printed_at = ? WHERE id = ? AND due_at IS NOT NULL AND printed_at < ?",
 );
 const insertInbox = sql<{ id: number }>(
-	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at, body, due_at)
-	VALUES ('process', 'keryx', '', ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at, body, due_at, node)
+	VALUES ('process', 'keryx', '', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 );
 const sourceOf = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE id = ?",
@@ -260,6 +260,7 @@ function* complete(context: Context, row: ProcessRow, note: string): Op<Woken | 
 			speakers: yield* speakersOf(row.turn),
 		}),
 		context.now,
+		context.epoch,
 	);
 	const { id } = inserted as { id: number };
 	yield* emit(

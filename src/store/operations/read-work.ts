@@ -116,16 +116,20 @@ export function* inboxItem(args: { readonly scope: Scope; readonly id: number })
 export function* waitingItems(args: {
 	readonly scope: OperatorScope;
 	readonly conversation?: ConversationId;
+	/** Only what this node accepted, or adopted. */
+	readonly node?: number;
 	readonly after: number;
 	readonly limit: number;
 }): Op<readonly InboxItem[]> {
-	const { conversation, after, limit } = args;
+	const { conversation, node, after, limit } = args;
+	if (conversation !== undefined) return (yield* all(inboxWaitingIn, conversation, after, limit)).map(toItem);
 	const rows =
-		conversation === undefined
-			? yield* all(inboxWaiting, after, limit)
-			: yield* all(inboxWaitingIn, conversation, after, limit);
+		node === undefined ? yield* all(inboxWaiting, after, limit) : yield* all(inboxOfNode, node, after, limit);
 	return rows.map(toItem);
 }
+const inboxOfNode = sql<InboxRow>(
+	`SELECT ${INBOX} FROM inbox WHERE due_at IS NOT NULL AND node = ? AND id > ? ORDER BY id LIMIT ?`,
+);
 const inboxWaiting = sql<InboxRow>(
 	`SELECT ${INBOX} FROM inbox WHERE due_at IS NOT NULL AND id > ? ORDER BY id LIMIT ?`,
 );

@@ -90,6 +90,11 @@ export class Connection {
 		return { rows, count: rowCount ?? 0, command };
 	}
 
+	/** What was sent to a channel that this connection listens to. */
+	onNotification(listener: (payload: string) => void): void {
+		this.#client.on("notification", ({ payload }) => listener(payload ?? ""));
+	}
+
 	async close(): Promise<void> {
 		if (this.isLost) return;
 		await this.#client.end().catch(() => {});

@@ -1,26 +1,33 @@
-// The PostgreSQL engine. Operations that wait share a transaction. Several writers can work side by side, and the database judges; one is
-// the default. Reads have connections of their own. The engine never answers an operation before its commit is known.
+// The PostgreSQL engine, one per node of a store. Operations that wait share a transaction; reads have connections of their own. The engine
+// never answers an operation before its commit is known. It renews the node's lease, buries nodes that have died, and hears of what others
+// have committed.
+import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
-import { type Drawn, type Engine, type ReadName, readOp, type WriteName, writeOp } from "../engine.ts";
+import {
+	type Cluster,
+	type Drawn,
+	type Engine,
+	type ReadName,
+	readOp,
+	type WriteName,
+	writeOp,
+} from "../engine.ts";
 import { SCHEMA_VERSION } from "../schema.ts";
 import { type ServerSettings, serverSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
 import { Foretelling } from "./foretelling.ts";
-import { Gate } from "./gate.ts";
-import { keepOwnership, leave, ownerLost, RENEW_MS, renew, takeOwnership } from "./ownership.ts";
+import { Membership } from "./membership.ts";
 import { Readers } from "./readers.ts";
 import { assertVersion, checkServer, migrate, openingFault, schemaVersion } from "./server.ts";
 import { type Begin, Writer } from "./writer.ts";
 
-/** Measured: a second one collides with the first more often than it helps, since what is unfinished is on few pages. */
-const WRITERS = 1;
 const READERS = 4;
 /** A longer group would make the first in it wait for too much. */
 const GROUP = 64;
-/** How long the server may be gone before the next try, at most. */
-const RETRY_MS = 1000;
+const LEASE_MS = 10_000;
+const HEARTBEAT_MS = 3000;
 
 export interface PostgresOptions {
 	readonly url: string;
@@ -30,24 +37,30 @@ export interface PostgresOptions {
 	readonly auditKey?: Uint8Array | undefined;
 	/** Told when nothing can be acknowledged any more, and with null when it can again. */
 	readonly onTrouble?: ((trouble: KeryxError | null) => void) | undefined;
-	/** Connections for writes and for reads, 1 and 4 where left out. */
-	readonly writers?: number;
-	readonly readers?: number;
+	/** Connections for reads, 4 where left out. */
+	readonly readers?: number | undefined;
+	readonly node?: NodeOptions | undefined;
+}
+
+export interface NodeOptions {
+	/** Shown to people. Left out: the host's. */
+	readonly name?: string;
+	/** How long a node that is silent is left alone. */
+	readonly leaseMs?: number;
+	/** How often the lease is renewed, and others are looked at. */
+	readonly heartbeatMs?: number;
 }
 
 export async function openPostgres(options: PostgresOptions): Promise<PostgresEngine> {
-	const { writers = WRITERS, readers = READERS, startedAt } = options;
+	const { startedAt, node = {} } = options;
 	const settings = serverSettings(options.url);
+	const { leaseMs = LEASE_MS, heartbeatMs = HEARTBEAT_MS } = node;
+	const name = node.name ?? `${hostname()} (process ${process.pid})`;
 	try {
 		await prepare(settings, options.access);
-		if (options.access === "read") return new PostgresEngine(settings, { ...options, readers });
-		const { epoch, connection } = await takeOwnership(settings, { startedAt, writers });
-		const lastId = await lastMessage(connection);
-		return new PostgresEngine(settings, {
-			...options,
-			readers,
-			owner: { epoch, connection, writers, lastId },
-		});
+		if (options.access === "read") return new PostgresEngine(settings, options, null);
+		const membership = await Membership.join(settings, { startedAt, name, leaseMs, heartbeatMs });
+		return new PostgresEngine(settings, options, membership);
 	} catch (error) {
 		throw openingFault(error, options.url);
 	}
@@ -98,18 +111,6 @@ async function prepare(settings: ServerSettings, access: "own" | "read"): Promis
 	}
 }
 
-async function lastMessage(connection: Connection): Promise<number> {
-	const { rows } = await connection.exec("SELECT max(id) AS id FROM messages");
-	return (rows[0] as { id: number | null }).id ?? 0;
-}
-
-interface Owner {
-	readonly epoch: number;
-	readonly connection: Connection;
-	readonly writers: number;
-	readonly lastId: number;
-}
-
 interface Waiting {
 	readonly begin: Begin;
 	readonly resolve: (value: unknown) => void;
@@ -118,66 +119,44 @@ interface Waiting {
 
 class PostgresEngine implements Engine {
 	readonly epoch: number;
-	readonly #settings: ServerSettings;
 	readonly #auditKey: Uint8Array | null;
 	readonly #readers: Readers;
-	readonly #idle: Writer[] = [];
-	readonly #all: Writer[] = [];
+	/** Null: open for reading. */
+	readonly #membership: Membership | null;
+	readonly #writer: Writer | null;
 	readonly #listeners = new Set<() => void>();
 	readonly #onTrouble: (trouble: KeryxError | null) => void;
 	#waiting: Waiting[] = [];
-	#busy = 0;
-	#lastId: number;
+	#isBusy = false;
 	#trouble: KeryxError | null = null;
 	#closed = false;
-	#keeper: Promise<void> | null = null;
-	readonly #ending = new AbortController();
 
 	constructor(
 		settings: ServerSettings,
-		{
-			auditKey = null,
-			onTrouble = () => {},
-			readers,
-			owner,
-		}: Omit<PostgresOptions, "auditKey" | "readers" | "writers"> & {
-			readonly auditKey?: Uint8Array | null | undefined;
-			readonly readers: number;
-			readonly owner?: Owner;
-		},
+		{ auditKey, onTrouble = () => {}, readers = READERS }: PostgresOptions,
+		membership: Membership | null,
 	) {
-		this.#settings = settings;
-		this.#auditKey = auditKey;
+		this.#auditKey = auditKey ?? null;
 		this.#onTrouble = onTrouble;
 		this.#readers = new Readers(settings, readers);
-		this.epoch = owner?.epoch ?? 0;
-		this.#lastId = owner?.lastId ?? 0;
-		if (!owner) return;
-		const foretelling = new Foretelling();
-		const gate = new Gate();
-		for (let slot = 1; slot <= owner.writers; slot++)
-			this.#all.push(
-				new Writer(slot, {
-					settings,
-					epoch: owner.epoch,
-					isAlone: owner.writers === 1,
-					foretelling,
-					drawIds: (from, count) => this.#drawIds(from, count),
-					gate,
-					idsTaken: async (connection) => {
-						const last = await lastMessage(connection);
-						// Read after the wait: others may have drawn ids meanwhile.
-						this.#lastId = Math.max(this.#lastId, last);
-					},
-				}),
-			);
-		this.#idle.push(...this.#all);
-		this.#keeper = this.#keep(owner.connection);
+		this.#membership = membership;
+		this.epoch = membership?.epoch ?? 0;
+		this.#writer = membership && new Writer({ settings, epoch: this.epoch, foretelling: new Foretelling() });
+		membership?.start({
+			trouble: (trouble) => this.#hearTrouble(trouble),
+			committedElsewhere: () => {
+				for (const listener of this.#listeners) listener();
+			},
+		});
+	}
+
+	get cluster(): Cluster | undefined {
+		return this.#membership ?? undefined;
 	}
 
 	write(name: WriteName, args: unknown, drawn: Drawn): Promise<unknown> {
 		if (this.#closed) return Promise.reject(new KeryxError("store.closed", "the store is closed"));
-		if (this.#all.length === 0)
+		if (!this.#writer)
 			return Promise.reject(
 				new KeryxError("store.readonly", "the store is open for reading only", {
 					hint: "open it as its owner",
@@ -207,24 +186,19 @@ class PostgresEngine implements Engine {
 	async close(): Promise<void> {
 		if (this.#closed) return;
 		this.#closed = true;
-		while (this.#waiting.length > 0 || this.#busy > 0) await pause(1);
-		await Promise.all(this.#all.map((writer) => writer.close()));
-		this.#ending.abort();
-		await this.#keeper;
+		while (this.#waiting.length > 0 || this.#isBusy) await pause(1);
+		await this.#writer?.close();
+		await this.#membership?.leave();
 		await this.#readers.close();
 	}
 
-	/** Whoever is free takes what waits. */
 	#dispatch(): void {
-		while (this.#waiting.length > 0) {
-			const writer = this.#idle.pop();
-			if (!writer) return;
-			void this.#serve(writer, this.#waiting.splice(0, GROUP));
-		}
+		if (this.#waiting.length === 0 || this.#isBusy || !this.#writer) return;
+		void this.#serve(this.#writer, this.#waiting.splice(0, GROUP));
 	}
 
 	async #serve(writer: Writer, group: readonly Waiting[]): Promise<void> {
-		this.#busy++;
+		this.#isBusy = true;
 		try {
 			const { replies, changed } = await writer.commit(group.map(({ begin }) => begin));
 			this.#hearTrouble(null);
@@ -233,45 +207,17 @@ class PostgresEngine implements Engine {
 				if (reply?.ok) resolve(reply.value);
 				else reject(reply?.error);
 			});
-			if (changed) for (const listener of this.#listeners) listener();
+			if (!changed) return;
+			this.#membership?.committed();
+			for (const listener of this.#listeners) listener();
 		} catch (error) {
 			const known = toKeryxError(error);
 			this.#hearTrouble(known);
 			for (const { reject } of group) reject(known);
 		} finally {
-			this.#busy--;
-			this.#idle.push(writer);
+			this.#isBusy = false;
 			this.#dispatch();
 		}
-	}
-
-	#drawIds(from: number, count: number): number {
-		const first = Math.max(this.#lastId + 1, from);
-		this.#lastId = first + count - 1;
-		return first;
-	}
-
-	/** Renews the lease, and connects again where the server was gone. Ends with the engine, or when somebody else is the owner. */
-	async #keep(first: Connection): Promise<void> {
-		let connection: Connection | null = first;
-		while (!this.#ending.signal.aborted) {
-			await pause(connection ? RENEW_MS : RETRY_MS, null, { signal: this.#ending.signal }).catch(() => {});
-			if (this.#ending.signal.aborted) break;
-			try {
-				connection ??= await keepOwnership(this.#settings, this.epoch);
-				if (!(await renew(connection, this.epoch))) throw ownerLost();
-				this.#hearTrouble(null);
-			} catch (error) {
-				const known = toKeryxError(error);
-				this.#hearTrouble(known);
-				connection?.drop();
-				connection = null;
-				if (known.code === "store.owner_lost") return;
-			}
-		}
-		if (!connection) return;
-		await leave(connection, this.epoch).catch(() => {});
-		await connection.close();
 	}
 
 	#hearTrouble(trouble: KeryxError | null): void {

@@ -9,7 +9,7 @@ import { toKeryxError } from "./faults.ts";
 const OLDEST_SERVER = 140_000;
 
 /** Locks of this database that only Keryx takes: a class of our own, and what for. The store's schema is part of each. */
-const LOCKS = { migrate: 1, own: 2, ticket: 3 } as const;
+const LOCKS = { migrate: 1, own: 2, write: 3 } as const;
 const LOCK_CLASS = 0x6b657279;
 
 /** The two numbers of a lock, as SQL. */

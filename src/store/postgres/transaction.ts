@@ -1,11 +1,15 @@
-// One transaction of the writer: several operations, one after the other. Each decides on what it has read as if it were alone, since there
-// is no other writer or the transaction is SERIALIZABLE. Answers that can be foretold are not waited for: the operation goes on with the foretold one, and before the
-// commit every one of them is compared with the real one. Where one differs, nothing is committed and all of it runs again without.
+// One transaction of the writer: several operations, one after the other. Each decides on what it has read as if it were alone, since one
+// transaction of the store writes at a time. Answers that can be foretold are not waited for: the operation goes on with the foretold one,
+// and before the commit every one of them is compared with the real one. Where one differs, nothing is committed and all of it runs again
+// without.
 import { KeryxError } from "../../errors.ts";
 import { insertEvent } from "../operations/events.ts";
 import type { Op, Query, Value } from "../query.ts";
 import { type Answer, type Connection, plain } from "./connection.ts";
 import { Foretelling } from "./foretelling.ts";
+
+/** The first of so many unused ids of messages, all of them from `from` on. */
+export type DrawIds = (from: number, count: number) => Promise<number>;
 
 export interface Reply {
 	readonly ok: boolean;
@@ -32,17 +36,13 @@ interface Pending {
 export class Transaction {
 	readonly #connection: Connection;
 	readonly #foretelling: Foretelling | null;
-	readonly #drawIds: (from: number, count: number) => number;
+	readonly #drawIds: DrawIds;
 	readonly #later: Query[] = [];
 	#pending: Pending[] = [];
 	#wrote = false;
 
 	/** Without `foretelling` every answer is waited for. */
-	constructor(
-		connection: Connection,
-		foretelling: Foretelling | null,
-		drawIds: (from: number, count: number) => number,
-	) {
+	constructor(connection: Connection, foretelling: Foretelling | null, drawIds: DrawIds) {
 		this.#connection = connection;
 		this.#foretelling = foretelling;
 		this.#drawIds = drawIds;
@@ -85,21 +85,15 @@ export class Transaction {
 		});
 	}
 
-	/**
-	 * Sends all that is left together: what was put off, then the lock that numbers events in the order of their commits, the events and
-	 * the commit. No pause of this program can stand between lock and commit.
-	 */
-	async commit(ticket: string): Promise<{ readonly changed: boolean }> {
+	/** Sends all that is left together: what was put off, the events and the commit. */
+	async commit(): Promise<{ readonly changed: boolean }> {
 		await this.settle();
 		const rest: Promise<unknown>[] = [];
 		const events: (readonly Value[])[] = [];
 		for (const query of this.#later)
 			if (query.statement === insertEvent) events.push(query.params);
 			else rest.push(this.#connection.ask(query));
-		if (events.length > 0) {
-			rest.push(this.#connection.exec(ticket));
-			rest.push(this.#connection.exec(...insertOf(events)));
-		}
+		if (events.length > 0) rest.push(this.#connection.exec(...insertOf(events)));
 		const committed = this.#connection.exec("COMMIT");
 		const results = await Promise.allSettled([...rest, committed]);
 		const failed = results.find((result) => result.status === "rejected");
@@ -117,7 +111,8 @@ export class Transaction {
 			this.#everWrote = true;
 			return undefined;
 		}
-		if (query.reserve) return { id: this.#drawIds(query.reserve.from, query.reserve.count) - 1 };
+		if (query.reserve)
+			return this.#drawIds(query.reserve.from, query.reserve.count).then((first) => ({ id: first - 1 }));
 		if (Foretelling.writes(query)) this.#wrote = this.#everWrote = true;
 		const foretold = this.#foretelling?.answerTo(query);
 		const answer = this.#connection.ask(query);

@@ -1,40 +1,36 @@
-// A writer: one connection that commits groups of operations. What it answers is known: an operation that was acknowledged is in the
-// database, one that was refused is not. Where the connection is lost while a commit is under way, the database is asked.
+// The writer of a node: one connection that commits groups of operations. One transaction of the store writes at a time, whichever node it is
+// of: what an operation has read holds until its commit, and events are numbered in the order of their commits. What the writer answers is
+// known: an operation that was acknowledged is in the database, one that was refused is not. Where the connection is lost while a commit is
+// under way, the database is asked.
 import { randomUUID } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import type { Op } from "../query.ts";
 import type { ServerSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
-import { codeOf, isCollision, isLost, isRefusal, isTaken, toKeryxError } from "./faults.ts";
+import { codeOf, isCollision, isLost, isRefusal, toKeryxError } from "./faults.ts";
 import type { Foretelling } from "./foretelling.ts";
-import type { Gate } from "./gate.ts";
-import { ownerLost } from "./ownership.ts";
+import { nodeLost, writerName } from "./nodes.ts";
 import { lockOf } from "./server.ts";
-import { Mistaken, type Reply, Spoilt, Transaction } from "./transaction.ts";
+import { type DrawIds, Mistaken, type Reply, Spoilt, Transaction } from "./transaction.ts";
 
 /** A statement of a writer that takes longer is given up, and the database is asked what became of it. */
 const STATEMENT_MS = 30_000;
+/** Whoever stands still in a transaction for so long loses it: every other node waits for it. */
+const IDLE_MS = 3000;
 /** How often a lost connection is made again for the same operations, before their callers are told. */
 const RECONNECTS = 3;
-const COLLISIONS = 3;
+/** How often an operation that was disturbed is run again. */
+const TRIES = 4;
 
 const SETTINGS = [
 	`SET statement_timeout = ${STATEMENT_MS}`,
-	`SET idle_in_transaction_session_timeout = ${STATEMENT_MS}`,
+	`SET idle_in_transaction_session_timeout = ${IDLE_MS}`,
 ];
 
 export interface WriterContext {
 	readonly settings: ServerSettings;
 	readonly epoch: number;
-	/** Nobody else writes: there is no other transaction that could come between. */
-	readonly isAlone: boolean;
 	readonly foretelling: Foretelling;
-	/** The first of so many unused ids of messages, all of them from `from` on. */
-	readonly drawIds: (from: number, count: number) => number;
-	/** What every transaction passes, beside others or alone. */
-	readonly gate: Gate;
-	/** Ids that somebody else has written are not drawn again. */
-	readonly idsTaken: (connection: Connection) => Promise<void>;
 }
 
 /** A new one for each attempt: an operation is a function of what came with it. */
@@ -47,20 +43,18 @@ export interface Committed {
 }
 
 export class Writer {
-	readonly #slot: number;
 	readonly #context: WriterContext;
-	readonly #ticket: string;
+	readonly #lock: string;
 	#connection: Connection | null = null;
 
-	constructor(slot: number, context: WriterContext) {
-		this.#slot = slot;
+	constructor(context: WriterContext) {
 		this.#context = context;
-		this.#ticket = `SELECT pg_advisory_xact_lock(${lockOf("ticket", context.settings.schema)})`;
+		this.#lock = `SELECT pg_advisory_xact_lock(${lockOf("write", context.settings.schema)})`;
 	}
 
 	/** All of them in one transaction; where that does not do, each in its own. Throws where none of them was made. */
 	async commit(group: readonly Begin[]): Promise<Committed> {
-		const together = await this.#beside(group, group.length === 1 ? "one" : "group");
+		const together = await this.#attempt(group, group.length === 1 ? "one" : "group");
 		if (together) return together;
 		const replies: Reply[] = [];
 		let changed = false;
@@ -77,23 +71,17 @@ export class Writer {
 		this.#connection = null;
 	}
 
-	/** Until it is committed or refused. Whoever has met others too often gets the store for itself. */
+	/** Until it is committed or refused. */
 	async #alone(begin: Begin): Promise<Committed> {
 		try {
-			for (let n = 0; n < COLLISIONS; n++) {
-				const done = await this.#beside([begin], "one");
+			for (let n = 1; n <= TRIES; n++) {
+				const done = await this.#attempt([begin], n < TRIES ? "one" : "last");
 				if (done) return done;
 			}
-			const done = await this.#context.gate.alone(() => this.#attempt([begin], "last"));
-			if (done) return done;
 			throw new KeryxError("store.locked", "other operations changed the same rows again and again");
 		} catch (error) {
 			return { replies: [{ ok: false, error: toKeryxError(error) }], changed: false };
 		}
-	}
-
-	#beside(group: readonly Begin[], as: "group" | "one"): Promise<Committed | null> {
-		return this.#context.gate.beside(() => this.#attempt(group, as));
 	}
 
 	/**
@@ -107,20 +95,20 @@ export class Writer {
 			let isCommitting = false;
 			let replies: Reply[] = [];
 			let connection: Connection | null = null;
-			let begun: Promise<void> = Promise.resolve();
+			let begun: Promise<number> = Promise.resolve(0);
 			try {
 				connection = await this.#open();
 				begun = this.#begin(connection, id);
 				const transaction = new Transaction(
 					connection,
 					foretells ? this.#context.foretelling : null,
-					this.#context.drawIds,
+					idsAfter(begun),
 				);
 				for (const begin of group) replies.push(await transaction.run(begin()));
 				await begun;
 				await transaction.settle();
 				isCommitting = true;
-				const { changed } = await transaction.commit(this.#ticket);
+				const { changed } = await transaction.commit();
 				return { replies, changed };
 			} catch (thrown) {
 				// What failed at the beginning is why all the rest was ignored.
@@ -131,7 +119,7 @@ export class Writer {
 				if (connection && !isLost(error) && !connection.isLost) {
 					await this.#takeBack(connection);
 					replies = [];
-					if (!(error instanceof Mistaken)) return await this.#judged(error, connection, as);
+					if (!(error instanceof Mistaken)) return this.#judged(error, as);
 					foretells = false;
 					continue;
 				}
@@ -145,15 +133,9 @@ export class Writer {
 	}
 
 	/** What an error of the transaction means. Null: run it again. */
-	async #judged(
-		error: unknown,
-		connection: Connection,
-		as: "group" | "one" | "last",
-	): Promise<Committed | null> {
-		if (isCollision(error)) return null;
-		if (isTaken(error)) await this.#context.idsTaken(connection);
+	#judged(error: unknown, as: "group" | "one" | "last"): Committed | null {
+		if (isCollision(error) && as !== "last") return null;
 		if (as === "group" && (error instanceof Spoilt || isRefusal(error))) return null;
-		if (as === "one" && isTaken(error)) return null;
 		if (error instanceof Spoilt) return { replies: [{ ok: false, error: error.cause }], changed: false };
 		if (as !== "group" && (isRefusal(error) || !isStorageFault(error)))
 			return { replies: [{ ok: false, error: toKeryxError(error) }], changed: false };
@@ -172,21 +154,22 @@ export class Writer {
 	}
 
 	get #name(): string {
-		return `keryx writer ${this.#context.epoch}.${this.#slot}`;
+		return writerName(this.#context.epoch);
 	}
 
-	/** The row of this writer says what it committed last; it is locked until the transaction is over. */
-	#begin(connection: Connection, id: string): Promise<void> {
-		const begin = connection.exec(
-			this.#context.isAlone ? "BEGIN ISOLATION LEVEL REPEATABLE READ" : "BEGIN ISOLATION LEVEL SERIALIZABLE",
-		);
-		const mark = connection.exec("UPDATE writers SET last = $1 WHERE epoch = $2 AND slot = $3", [
-			id,
-			this.#context.epoch,
-			this.#slot,
-		]);
-		const begun = Promise.all([begin, mark]).then(([, { count }]) => {
-			if (count !== 1) throw ownerLost();
+	/**
+	 * Waits for the transactions of others, and answers the last id of a message. The row of this writer says what it committed last; it is
+	 * locked until the transaction is over.
+	 */
+	#begin(connection: Connection, id: string): Promise<number> {
+		// Each statement sees what was committed before it: behind the lock that is the same for all of them.
+		const begin = connection.exec("BEGIN ISOLATION LEVEL READ COMMITTED");
+		const locked = connection.exec(this.#lock);
+		const mark = connection.exec("UPDATE writers SET last = $1 WHERE epoch = $2", [id, this.#context.epoch]);
+		const last = connection.exec("SELECT max(id) AS id FROM messages");
+		const begun = Promise.all([begin, locked, mark, last]).then(([, , { count }, { rows }]) => {
+			if (count !== 1) throw nodeLost();
+			return (rows[0] as { id: number | null }).id ?? 0;
 		});
 		begun.catch(() => {});
 		return begun;
@@ -215,10 +198,9 @@ export class Writer {
 					[this.#name],
 				);
 				await connection.exec("BEGIN ISOLATION LEVEL READ COMMITTED");
-				const { rows } = await connection.exec(
-					"SELECT last FROM writers WHERE epoch = $1 AND slot = $2 FOR UPDATE",
-					[this.#context.epoch, this.#slot],
-				);
+				const { rows } = await connection.exec("SELECT last FROM writers WHERE epoch = $1 FOR UPDATE", [
+					this.#context.epoch,
+				]);
 				await connection.exec("ROLLBACK");
 				const row = rows[0] as { readonly last: string } | undefined;
 				if (!row) break;
@@ -229,9 +211,19 @@ export class Writer {
 				this.#connection = null;
 			}
 		}
-		const { code, message, hint } = failure ? toKeryxError(failure) : ownerLost();
+		const { code, message, hint } = failure ? toKeryxError(failure) : nodeLost();
 		throw new KeryxError(code, message, { hint: `it may have been written; ${hint}`, cause: failure });
 	}
+}
+
+/** Ids in the order of the transactions, which come one after the other. */
+function idsAfter(last: Promise<number>): DrawIds {
+	let drawn = 0;
+	return async (from, count) => {
+		const first = Math.max((await last) + 1, drawn + 1, from);
+		drawn = first + count - 1;
+		return first;
+	};
 }
 
 /** Faults of the server or its disk are nobody's own: a group that meets one is given up as a whole, and may be tried again. */

@@ -26,8 +26,8 @@ const expireUse = sql(
 	"UPDATE confirmations SET status = 'expired', due_at = NULL WHERE id = ? AND status = ?",
 );
 const insertInbox = sql<{ id: number }>(
-	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at, body, due_at)
-	VALUES ('confirmation', 'keryx', '', ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at, body, due_at, node)
+	VALUES ('confirmation', 'keryx', '', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 );
 const askingTurn = sql<{ principal: string | null; speakers: string }>(
 	"SELECT principal, speakers FROM turns WHERE id = ?",
@@ -162,6 +162,7 @@ export function* answerTurn(
 		context.now,
 		body,
 		context.now,
+		context.epoch,
 	);
 	const { id } = inserted as { id: number };
 	yield* emit(

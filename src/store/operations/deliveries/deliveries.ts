@@ -58,11 +58,12 @@ const dropUnshown = sql("DELETE FROM deliveries WHERE id = ? AND state = 'open' 
 const fillUncertain = sql(
 	"UPDATE deliveries SET body = ? WHERE id = ? AND (state = 'unknown' OR (state = 'sending' AND attempts = 0))",
 );
-/** Not those of channels that can send nothing now: the text names them, each between bars. */
+/** Condition: the text, which names channels, each between bars, does not name the delivery's. */
+const NOT_NAMED = "replace(CAST(? AS TEXT), '|' || platform || ' ' || account || '|', '') = CAST(? AS TEXT)";
+/** Not those of channels that can send nothing now, nor those that another node sends. */
 const due = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE first_at IS NOT NULL AND first_at <= ? AND state IN ('pending', 'unknown')
-		AND (state = 'unknown' OR replace(CAST(? AS TEXT), '|' || platform || ' ' || account || '|', '') = CAST(? AS TEXT))
-	ORDER BY first_at, n LIMIT ?`,
+		AND (state = 'unknown' OR ${NOT_NAMED}) AND ${NOT_NAMED} ORDER BY first_at, n LIMIT ?`,
 );
 const claimRow = sql(
 	"UPDATE deliveries SET state = 'sending', claim = ?, attempts = attempts + 1, due_at = ?, first_at = ? WHERE n = ?",
@@ -98,7 +99,7 @@ const claimedNow = sql<DeliveryRow>(
 );
 /** Those behind another one are not next, however long they have been due. */
 const nextDueAt = sql<{ first_at: number }>(
-	"SELECT first_at FROM deliveries WHERE first_at IS NOT NULL AND state IN ('pending', 'unknown') ORDER BY first_at LIMIT 1",
+	`SELECT first_at FROM deliveries WHERE first_at IS NOT NULL AND state IN ('pending', 'unknown') AND ${NOT_NAMED} ORDER BY first_at LIMIT 1`,
 );
 
 export function toDelivery(row: DeliveryRow): Delivery {
@@ -247,6 +248,8 @@ export function* claimDeliveries(
 		readonly timeoutMs: number;
 		/** Channels that can send only so many now. What is claimed beyond that would be of unknown outcome after a crash. */
 		readonly rooms?: readonly Room[];
+		/** Channels that another node has: it sends what is for them. */
+		readonly elsewhere?: readonly Pick<Room, "platform" | "account">[];
 	},
 ): Op<{ deliveries: readonly (Delivery & { readonly claim: string })[]; nextDueAt: number | null }> {
 	const claim = `${context.epoch}:${context.uuid()}`;
@@ -254,7 +257,8 @@ export function* claimDeliveries(
 	const deliveries: (Delivery & { readonly claim: string })[] = [];
 	const free = new Map((args.rooms ?? []).map((room) => [`${room.platform} ${room.account}`, room.free]));
 	const full = [...free].map(([channel, left]) => (left > 0 ? "" : `|${channel}|`)).join("");
-	for (const row of yield* all(due, context.now, full, full, args.limit)) {
+	const elsewhere = (args.elsewhere ?? []).map((one) => `|${one.platform} ${one.account}|`).join("");
+	for (const row of yield* all(due, context.now, full, full, elsewhere, elsewhere, args.limit)) {
 		const { platform, account } = JSON.parse(row.destination) as Destination;
 		const left = free.get(`${platform} ${account}`);
 		if (row.state === "pending" && left !== undefined) {
@@ -270,7 +274,7 @@ export function* claimDeliveries(
 		yield* run(claimRow, claim, until, until, row.n);
 		deliveries.push({ ...delivery, state: "sending", attempts: row.attempts + 1 });
 	}
-	return { deliveries, nextDueAt: (yield* get(nextDueAt))?.first_at ?? null };
+	return { deliveries, nextDueAt: (yield* get(nextDueAt, elsewhere, elsewhere))?.first_at ?? null };
 }
 
 /** One that replaces the message of another is an edit of it; what never was shown has none. */

@@ -97,8 +97,8 @@ const findInbox = sql<InboxState>(
 );
 const insertInbox = sql<{ id: number }>(
 	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at,
-		disposition, disposition_detail, disposed_at, body, due_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		disposition, disposition_detail, disposed_at, body, due_at, node)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 );
 const findAddress = sql<FoundConversation>(
 	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.profile, c.chat_type, c.origin, c.state
@@ -185,6 +185,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 			...(args.sentAt !== undefined && { sentAt: args.sentAt }),
 		}),
 		waits ? (args.dueAt ?? context.now) : null,
+		context.epoch,
 	);
 	const id = (row as { id: number }).id;
 	// Where its people write from: an internal event comes from nowhere, an operator who joins from elsewhere.
@@ -300,6 +301,7 @@ function* refuse(context: Context, args: AcceptArgs, source: Source, reason: str
 		context.now,
 		null,
 		null,
+		context.epoch,
 	);
 	const id = (row as { id: number }).id;
 	yield* emit(context, "inbound.refused", { subject: id }, { platform: source.platform, reason });

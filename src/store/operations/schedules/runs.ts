@@ -61,8 +61,8 @@ const setSettled = sql(
 );
 const insertInbox = sql<{ id: number }>(
 	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at, disposition,
-		disposition_detail, disposed_at, body, due_at)
-	VALUES ('schedule', 'keryx', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		disposition_detail, disposed_at, body, due_at, node)
+	VALUES ('schedule', 'keryx', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 );
 const sourceOf = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE id = ?",
@@ -257,6 +257,7 @@ function* begin(
 					speakers,
 				}),
 		asIs ? null : context.now,
+		context.epoch,
 	);
 	const { id } = inserted as { id: number };
 	yield* emit(

@@ -97,7 +97,7 @@ const startedCalls = sql<{ call: string; tool: string; repeatable: number }>(
 	"SELECT call, tool, repeatable FROM calls WHERE turn = ?",
 );
 const runningOf = sql<{ id: string; conversation: ConversationId }>(
-	"SELECT id, conversation FROM turns WHERE due_at IS NOT NULL AND state = 'running' ORDER BY started_at, id",
+	"SELECT id, conversation FROM turns WHERE due_at IS NOT NULL AND state = 'running' AND epoch = ? ORDER BY started_at, id",
 );
 const nextIndex = sql<{ n: number | null }>("SELECT max(turn_index) + 1 AS n FROM messages WHERE turn = ?");
 
@@ -313,11 +313,12 @@ export function* dueTurns(args: {
 	return yield* all(interruptedTurns, args.now, args.limit);
 }
 
-/** Every turn that runs, oldest first: for who has to know whether each is known here. */
-export function* runningTurns(_: {
+/** Every turn that runs on this node, oldest first: for who has to know whether each is known here. */
+export function* runningTurns(args: {
 	readonly scope: OperatorScope;
+	readonly node: number;
 }): Op<readonly { id: string; conversation: ConversationId }[]> {
-	return yield* all(runningOf);
+	return yield* all(runningOf, args.node);
 }
 
 export interface ResumeArgs {

@@ -30,6 +30,7 @@ import { catchUpSends, tellDeadSends } from "../deliveries/sends.ts";
 import { emit } from "../events.ts";
 import { takeAmendments } from "../inbox/amendments.ts";
 import { OBSERVED_KEPT } from "../inbox/observed.ts";
+import { isAlive } from "../nodes.ts";
 import { jobOf } from "../schedules/read.ts";
 import { moveTo } from "../sessions/filing.ts";
 import {
@@ -163,8 +164,8 @@ export interface BegunTurn extends OpenTurn {
 
 export type BeginTurnResult =
 	| BegunTurn
-	/** Another turn runs or waits to be resumed. */
-	| { readonly kind: "busy"; readonly turn: string }
+	/** Another turn runs or waits to be resumed. Elsewhere: another node runs it, which takes up what waits when it ends. */
+	| { readonly kind: "busy"; readonly turn: string; readonly elsewhere: boolean }
 	/** No turn begins in a suspended session without a person's message. */
 	| { readonly kind: "suspended" }
 	/** Every item named has been taken already. */
@@ -173,7 +174,10 @@ export type BeginTurnResult =
 export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnResult> {
 	const conversation = yield* findConversation(args.conversation);
 	const running = yield* get(openTurn, args.conversation);
-	if (running) return { kind: "busy", turn: running.id };
+	if (running) {
+		const mine = running.state !== "running" || running.epoch === context.epoch;
+		return { kind: "busy", turn: running.id, elsewhere: !mine && (yield* isAlive(running.epoch)) };
+	}
 	const items: InboxRow[] = [];
 	for (const id of args.inbox) {
 		const row = yield* get(inboxWaiting, id, args.conversation);

@@ -106,7 +106,7 @@ export function repeatConformance(tell: Tell): void {
 		"a turn that runs and that nobody runs is taken up under the next token, if it is asked for",
 		async (scene) => {
 			const turn = await scene.turn("hello");
-			expect(await scene.store.runningTurns({ scope: OPERATOR })).toEqual([
+			expect(await scene.store.runningTurns({ scope: OPERATOR, node: scene.store.epoch })).toEqual([
 				{ id: turn.turn, conversation: turn.conversation },
 			]);
 			expect(await resume(scene, turn, false)).toEqual({ kind: "gone" });
@@ -122,7 +122,7 @@ export function repeatConformance(tell: Tell): void {
 			await expect(scene.end(turn)).rejects.toMatchObject({ code: "turn.stale" });
 			await scene.end({ turn: turn.turn, token: resumed.kind === "resumed" ? resumed.token : 0 });
 			expect(await resume(scene, turn)).toEqual({ kind: "gone" });
-			expect(await scene.store.runningTurns({ scope: OPERATOR })).toEqual([]);
+			expect(await scene.store.runningTurns({ scope: OPERATOR, node: scene.store.epoch })).toEqual([]);
 		},
 	);
 }

@@ -1,0 +1,226 @@
+// One node's membership: keeps its lease and its connection, looks after the others, and passes hints on. Hints are sent outside the
+// transactions, a few together, and may be lost: a look from time to time covers that.
+import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { KeryxError } from "../../errors.ts";
+import type { Cluster } from "../engine.ts";
+import type { ServerSettings } from "./address.ts";
+import type { Connection } from "./connection.ts";
+import { toKeryxError } from "./faults.ts";
+import { bury, join, leave, liveNodes, nodeLost, rejoin, renew } from "./nodes.ts";
+
+/** How long the server may be gone before the next try, at most. */
+const RETRY_MS = 1000;
+/** A node whose lock is free for so long has crashed. Where the server was gone, those that live are back before that. */
+const UNLOCKED_MS = 2500;
+const LOOK_MS = 250;
+/** For so long hints are gathered. */
+const GATHER_MS = 10;
+/** The lease counts as run out so long before it does. */
+const MARGIN_MS = 500;
+
+export interface MembershipOptions {
+	readonly name: string;
+	readonly startedAt: number;
+	readonly leaseMs: number;
+	readonly heartbeatMs: number;
+}
+
+interface Told {
+	trouble(trouble: KeryxError | null): void;
+	committedElsewhere(): void;
+}
+
+export class Membership implements Cluster {
+	readonly epoch: number;
+	readonly #settings: ServerSettings;
+	readonly #options: MembershipOptions;
+	readonly #channel: string;
+	readonly #ending = new AbortController();
+	readonly #elsewhere = new Set<() => void>();
+	readonly #dead = new Set<() => void>();
+	readonly #lease = new Set<(holds: boolean) => void>();
+	#told: Told = { trouble: () => {}, committedElsewhere: () => {} };
+	#connection: Connection | null;
+	/** By the monotonic clock, from before the renewal was sent. */
+	#renewedAt: number;
+	#held = true;
+	/** Others that lived at the last look. */
+	#others: ReadonlySet<number> = new Set();
+	/** Since when a node's lock is seen to be free, by the monotonic clock. */
+	readonly #unlockedSince = new Map<number, number>();
+	#gathering = false;
+	#keeping: Promise<void> = Promise.resolve();
+	#watch: NodeJS.Timeout | undefined;
+
+	private constructor(
+		settings: ServerSettings,
+		options: MembershipOptions,
+		{ epoch, connection }: { readonly epoch: number; readonly connection: Connection },
+		renewedAt: number,
+	) {
+		this.#settings = settings;
+		this.#options = options;
+		this.epoch = epoch;
+		this.#connection = connection;
+		this.#renewedAt = renewedAt;
+		this.#channel = `keryx_${createHash("sha256").update(settings.schema).digest("hex").slice(0, 16)}`;
+	}
+
+	static async join(settings: ServerSettings, options: MembershipOptions): Promise<Membership> {
+		const before = performance.now();
+		const joined = await join(settings, options);
+		const membership = new Membership(settings, options, joined, before);
+		try {
+			await membership.#listen(joined.connection);
+			// Those that have died are buried first: a start takes their work up.
+			await membership.#look(joined.connection);
+			while (membership.#unlockedSince.size > 0) {
+				await pause(LOOK_MS);
+				await membership.#look(joined.connection);
+			}
+		} catch (error) {
+			await joined.connection.close();
+			throw error;
+		}
+		return membership;
+	}
+
+	start(told: Told): void {
+		this.#told = told;
+		this.#keeping = this.#keep();
+		this.#watch = setInterval(() => this.#checkLease(), Math.min(1000, this.#options.leaseMs / 10));
+		this.#watch.unref();
+	}
+
+	get holdsLease(): boolean {
+		return performance.now() - this.#renewedAt < this.#options.leaseMs - MARGIN_MS;
+	}
+
+	onCommitElsewhere(listener: () => void): () => void {
+		this.#elsewhere.add(listener);
+		return () => this.#elsewhere.delete(listener);
+	}
+
+	onNodeDead(listener: () => void): () => void {
+		this.#dead.add(listener);
+		return () => this.#dead.delete(listener);
+	}
+
+	onLease(listener: (holds: boolean) => void): () => void {
+		this.#lease.add(listener);
+		return () => this.#lease.delete(listener);
+	}
+
+	/** Something was committed here: others get a hint. */
+	committed(): void {
+		if (this.#others.size === 0 || this.#gathering) return;
+		this.#gathering = true;
+		setTimeout(() => {
+			this.#gathering = false;
+			void this.#hint();
+		}, GATHER_MS).unref();
+	}
+
+	async leave(): Promise<void> {
+		this.#ending.abort();
+		clearInterval(this.#watch);
+		await this.#keeping;
+		const connection = this.#connection;
+		this.#connection = null;
+		if (!connection) return;
+		await leave(connection, this.epoch).catch(() => {});
+		await this.#notify(connection).catch(() => {});
+		await connection.close();
+	}
+
+	async #keep(): Promise<void> {
+		const { heartbeatMs } = this.#options;
+		const { signal } = this.#ending;
+		while (!signal.aborted) {
+			const ms = !this.#connection ? RETRY_MS : this.#unlockedSince.size > 0 ? LOOK_MS : heartbeatMs;
+			await pause(ms, null, { signal }).catch(() => {});
+			if (signal.aborted) return;
+			try {
+				await this.#beat();
+				this.#told.trouble(null);
+			} catch (error) {
+				const known = toKeryxError(error);
+				this.#connection?.drop();
+				this.#connection = null;
+				this.#told.trouble(known);
+				if (known.code === "store.owner_lost") return;
+			}
+		}
+	}
+
+	async #beat(): Promise<void> {
+		const { leaseMs } = this.#options;
+		const before = performance.now();
+		if (this.#connection) {
+			if (!(await renew(this.#connection, this.epoch, leaseMs))) throw nodeLost();
+		} else {
+			const connection = await rejoin(this.#settings, this.epoch, leaseMs);
+			this.#connection = connection;
+			await this.#listen(connection);
+		}
+		this.#renewedAt = before;
+		this.#checkLease();
+		await this.#look(this.#connection);
+		// Covers hints that were lost.
+		if (this.#others.size > 0) this.#hear();
+	}
+
+	/** Buries those that have died. */
+	async #look(connection: Connection): Promise<void> {
+		const nodes = (await liveNodes(connection, this.#settings)).filter(({ epoch }) => epoch !== this.epoch);
+		const now = performance.now();
+		const expired = nodes.filter((node) => node.expired).map(({ epoch }) => epoch);
+		const crashed: number[] = [];
+		for (const { epoch, held } of nodes) {
+			if (held) this.#unlockedSince.delete(epoch);
+			else if (!this.#unlockedSince.has(epoch)) this.#unlockedSince.set(epoch, now);
+			if (now - (this.#unlockedSince.get(epoch) ?? now) > UNLOCKED_MS) crashed.push(epoch);
+		}
+		const dead = new Set([
+			...(expired.length > 0 ? await bury(connection, expired, { anyway: false }) : []),
+			...(crashed.length > 0 ? await bury(connection, crashed, { anyway: true }) : []),
+		]);
+		const living = new Set(nodes.map(({ epoch }) => epoch).filter((epoch) => !dead.has(epoch)));
+		const gone = [...this.#others].some((epoch) => !living.has(epoch));
+		const came = [...living].some((epoch) => !this.#others.has(epoch));
+		this.#others = living;
+		for (const epoch of this.#unlockedSince.keys()) if (!living.has(epoch)) this.#unlockedSince.delete(epoch);
+		if (dead.size > 0 || came) await this.#notify(connection);
+		if (gone || dead.size > 0) for (const listener of this.#dead) listener();
+	}
+
+	#checkLease(): void {
+		const holds = this.holdsLease;
+		if (holds === this.#held) return;
+		this.#held = holds;
+		for (const listener of this.#lease) listener(holds);
+	}
+
+	async #listen(connection: Connection): Promise<void> {
+		connection.onNotification((payload) => {
+			if (payload !== String(this.epoch)) this.#hear();
+		});
+		await connection.exec(`LISTEN ${this.#channel}`);
+	}
+
+	#hear(): void {
+		this.#told.committedElsewhere();
+		for (const listener of this.#elsewhere) listener();
+	}
+
+	async #hint(): Promise<void> {
+		const connection = this.#connection;
+		// One that is lost is noticed by the next beat, and what this hint was for by the others' next look.
+		if (connection && !connection.isLost) await this.#notify(connection).catch(() => {});
+	}
+
+	async #notify(connection: Connection): Promise<void> {
+		await connection.exec("SELECT pg_notify($1, $2)", [this.#channel, String(this.epoch)]);
+	}
+}

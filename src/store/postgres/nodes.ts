@@ -1,0 +1,158 @@
+// The nodes of a store on a server: the gateways that share it. Each has a row with a lease by the server's clock, which it renews, and
+// holds a lock for as long as its connection lives. The lock tells soon that a node has crashed, the lease that one hangs or is cut off.
+// Each node has an epoch, and its writer a row that every transaction of its changes: whoever buries a node deletes that row, and nothing
+// of the dead one can be committed any more.
+import { KeryxError } from "../../errors.ts";
+import type { ServerSettings } from "./address.ts";
+import { Connection } from "./connection.ts";
+import { toKeryxError } from "./faults.ts";
+import { lockOf } from "./server.ts";
+
+const NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+export interface NodeSettings {
+	readonly name: string;
+	/** How long a lease is good. */
+	readonly leaseMs: number;
+}
+
+export interface LiveNode {
+	readonly epoch: number;
+	readonly name: string;
+	readonly started_at: number;
+	readonly expired: boolean;
+	/** Whether its connection holds its lock. */
+	readonly held: boolean;
+}
+
+export async function join(
+	settings: ServerSettings,
+	{ name, leaseMs, startedAt }: NodeSettings & { readonly startedAt: number },
+): Promise<{ readonly epoch: number; readonly connection: Connection }> {
+	const connection = await openNode(settings, leaseMs);
+	try {
+		await share(connection, settings);
+		await connection.exec("BEGIN");
+		const { rows } = await connection.exec(
+			`INSERT INTO settings (name, value) VALUES ('epoch', '1')
+			ON CONFLICT (name) DO UPDATE SET value = (settings.value::bigint + 1)::text RETURNING value`,
+		);
+		const epoch = Number((rows[0] as { value: string }).value);
+		await connection.exec(`SELECT pg_advisory_lock(${nodeLock(settings)}, $1::int)`, [epoch]);
+		await connection.exec(
+			`INSERT INTO nodes (epoch, name, started_at, expires_at) VALUES ($1, $2, $3, ${NOW_MS} + $4)`,
+			[epoch, name, startedAt, leaseMs],
+		);
+		await connection.exec("INSERT INTO writers (epoch, slot, last) VALUES ($1, 1, '')", [epoch]);
+		await connection.exec("COMMIT");
+		return { epoch, connection };
+	} catch (error) {
+		await connection.close();
+		throw toKeryxError(error);
+	}
+}
+
+/** After the connection was lost: the same node, unless it was buried meanwhile. */
+export async function rejoin(settings: ServerSettings, epoch: number, leaseMs: number): Promise<Connection> {
+	const connection = await openNode(settings, leaseMs);
+	try {
+		await share(connection, settings);
+		// The server may not have noticed yet that the connection before is gone.
+		await connection.exec(`SELECT pg_advisory_lock(${nodeLock(settings)}, $1::int)`, [epoch]);
+		if (!(await renew(connection, epoch, leaseMs))) throw nodeLost();
+		return connection;
+	} catch (error) {
+		await connection.close();
+		throw error;
+	}
+}
+
+/** False: it was buried. */
+export async function renew(connection: Connection, epoch: number, leaseMs: number): Promise<boolean> {
+	const { count } = await connection.exec(
+		`UPDATE nodes SET expires_at = ${NOW_MS} + $2 WHERE epoch = $1 AND ended_at IS NULL`,
+		[epoch, leaseMs],
+	);
+	return count === 1;
+}
+
+/** So that nobody waits for the lease. */
+export async function leave(connection: Connection, epoch: number): Promise<void> {
+	await connection.exec(`UPDATE nodes SET ended_at = ${NOW_MS} WHERE epoch = $1 AND ended_at IS NULL`, [
+		epoch,
+	]);
+}
+
+export async function liveNodes(
+	connection: Connection,
+	settings: ServerSettings,
+): Promise<readonly LiveNode[]> {
+	const { rows } = await connection.exec(
+		`SELECT n.epoch, n.name, n.started_at, n.expires_at < ${NOW_MS} AS expired, EXISTS (SELECT 1 FROM pg_locks l
+			WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2 AND l.objid::bigint = n.epoch
+				AND l.classid::bigint = (${nodeLock(settings)})::bigint & 4294967295
+				AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS held
+		FROM nodes n WHERE n.ended_at IS NULL ORDER BY n.epoch`,
+	);
+	return rows as readonly LiveNode[];
+}
+
+/**
+ * Ends what is left of these nodes on the server, and writes down that they are dead. Deleting the row of a writer waits for what it is
+ * about to commit: afterwards nothing of it comes. `anyway`: those too whose lease is good.
+ */
+export async function bury(
+	connection: Connection,
+	epochs: readonly number[],
+	{ anyway }: { readonly anyway: boolean },
+): Promise<readonly number[]> {
+	await connection.exec("BEGIN");
+	try {
+		const { rows } = await connection.exec(
+			`UPDATE nodes SET ended_at = ${NOW_MS}
+			WHERE epoch IN (SELECT e::bigint FROM json_array_elements_text($1::json) AS e) AND ended_at IS NULL
+				AND ($2::int = 1 OR expires_at < ${NOW_MS}) RETURNING epoch`,
+			[JSON.stringify(epochs), anyway ? 1 : 0],
+		);
+		const dead = (rows as readonly { epoch: number }[]).map(({ epoch }) => epoch);
+		for (const epoch of dead) {
+			await connection.exec(
+				"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()",
+				[writerName(epoch)],
+			);
+			await connection.exec("DELETE FROM writers WHERE epoch = $1", [epoch]);
+		}
+		await connection.exec("COMMIT");
+		return dead;
+	} catch (error) {
+		await connection.exec("ROLLBACK").catch(() => connection.drop());
+		throw error;
+	}
+}
+
+/** Nodes share a lock that a move of the whole store takes for itself. */
+async function share(connection: Connection, { schema }: ServerSettings): Promise<void> {
+	const { rows } = await connection.exec(
+		`SELECT pg_try_advisory_lock_shared(${lockOf("own", schema)}) AS got`,
+	);
+	if (!(rows[0] as { got: boolean }).got)
+		throw new KeryxError("store.owned", "the store is being moved by another Keryx");
+}
+
+/** Shown in pg_stat_activity. */
+export function writerName(epoch: number): string {
+	return `keryx writer ${epoch}`;
+}
+
+export function nodeLost(): KeryxError {
+	return new KeryxError("store.owner_lost", "another Keryx has taken over this store");
+}
+
+/** The first of the two numbers of each node's lock; the second is its epoch. */
+function nodeLock({ schema }: ServerSettings): string {
+	return `hashtext('keryx nodes:${schema.replaceAll("'", "''")}')`;
+}
+
+function openNode(settings: ServerSettings, leaseMs: number): Promise<Connection> {
+	return Connection.open(settings, { name: "keryx node", timeoutMs: leaseMs });
+}
