@@ -7,7 +7,7 @@ import type { Cluster } from "../engine.ts";
 import type { ServerSettings } from "./address.ts";
 import type { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
-import { bury, join, leave, liveNodes, nodeLost, rejoin, renew } from "./nodes.ts";
+import { bury, join, leave, nodeLost, rejoin, renew, seenNodes } from "./nodes.ts";
 
 /** How long the server may be gone before the next try, at most. */
 const RETRY_MS = 1000;
@@ -47,6 +47,10 @@ export class Membership implements Cluster {
 	#held = true;
 	/** Others that lived at the last look. */
 	#others: ReadonlySet<number> = new Set();
+	/** How many nodes had died by the last look; null: nobody has looked yet. */
+	#deaths: number | null = null;
+	/** Ends the pause before the next beat. */
+	#hurry = () => {};
 	/** Since when a node's lock is seen to be free, by the monotonic clock. */
 	readonly #unlockedSince = new Map<number, number>();
 	#gathering = false;
@@ -130,7 +134,7 @@ export class Membership implements Cluster {
 		this.#connection = null;
 		if (!connection) return;
 		await leave(connection, this.epoch).catch(() => {});
-		await this.#notify(connection).catch(() => {});
+		await this.#notify(connection, "nodes").catch(() => {});
 		await connection.close();
 	}
 
@@ -139,7 +143,7 @@ export class Membership implements Cluster {
 		const { signal } = this.#ending;
 		while (!signal.aborted) {
 			const ms = !this.#connection ? RETRY_MS : this.#unlockedSince.size > 0 ? LOOK_MS : heartbeatMs;
-			await pause(ms, null, { signal }).catch(() => {});
+			await this.#pause(ms);
 			if (signal.aborted) return;
 			try {
 				await this.#beat();
@@ -152,6 +156,15 @@ export class Membership implements Cluster {
 				if (known.code === "store.owner_lost") return;
 			}
 		}
+	}
+
+	/** Until it is time, somebody has come or gone, or it ends. */
+	async #pause(ms: number): Promise<void> {
+		const hurry = new AbortController();
+		this.#hurry = () => hurry.abort();
+		this.#ending.signal.addEventListener("abort", this.#hurry, { once: true });
+		await pause(ms, null, { signal: hurry.signal }).catch(() => {});
+		this.#ending.signal.removeEventListener("abort", this.#hurry);
 	}
 
 	async #beat(): Promise<void> {
@@ -173,7 +186,8 @@ export class Membership implements Cluster {
 
 	/** Buries those that have died. */
 	async #look(connection: Connection): Promise<void> {
-		const nodes = (await liveNodes(connection, this.#settings)).filter(({ epoch }) => epoch !== this.epoch);
+		const seen = await seenNodes(connection, this.#settings);
+		const nodes = seen.live.filter(({ epoch }) => epoch !== this.epoch);
 		const now = performance.now();
 		const expired = nodes.filter((node) => node.expired).map(({ epoch }) => epoch);
 		const crashed: number[] = [];
@@ -187,12 +201,14 @@ export class Membership implements Cluster {
 			...(crashed.length > 0 ? await bury(connection, crashed, { anyway: true }) : []),
 		]);
 		const living = new Set(nodes.map(({ epoch }) => epoch).filter((epoch) => !dead.has(epoch)));
-		const gone = [...this.#others].some((epoch) => !living.has(epoch));
+		const deaths = seen.dead + dead.size;
+		const gone = this.#deaths !== null && deaths > this.#deaths;
+		this.#deaths = deaths;
 		const came = [...living].some((epoch) => !this.#others.has(epoch));
 		this.#others = living;
 		for (const epoch of this.#unlockedSince.keys()) if (!living.has(epoch)) this.#unlockedSince.delete(epoch);
-		if (dead.size > 0 || came) await this.#notify(connection);
-		if (gone || dead.size > 0) for (const listener of this.#dead) listener();
+		if (dead.size > 0 || came) await this.#notify(connection, "nodes");
+		if (gone) for (const listener of this.#dead) listener();
 	}
 
 	#checkLease(): void {
@@ -204,7 +220,10 @@ export class Membership implements Cluster {
 
 	async #listen(connection: Connection): Promise<void> {
 		connection.onNotification((payload) => {
-			if (payload !== String(this.epoch)) this.#hear();
+			const [from, what] = payload.split(" ");
+			if (from === String(this.epoch)) return;
+			if (what === "nodes") this.#hurry();
+			else this.#hear();
 		});
 		await connection.exec(`LISTEN ${this.#channel}`);
 	}
@@ -217,10 +236,10 @@ export class Membership implements Cluster {
 	async #hint(): Promise<void> {
 		const connection = this.#connection;
 		// One that is lost is noticed by the next beat, and what this hint was for by the others' next look.
-		if (connection && !connection.isLost) await this.#notify(connection).catch(() => {});
+		if (connection && !connection.isLost) await this.#notify(connection, "commit").catch(() => {});
 	}
 
-	async #notify(connection: Connection): Promise<void> {
-		await connection.exec("SELECT pg_notify($1, $2)", [this.#channel, String(this.epoch)]);
+	async #notify(connection: Connection, what: "commit" | "nodes"): Promise<void> {
+		await connection.exec("SELECT pg_notify($1, $2)", [this.#channel, `${this.epoch} ${what}`]);
 	}
 }

@@ -83,10 +83,12 @@ export async function leave(connection: Connection, epoch: number): Promise<void
 	]);
 }
 
-export async function liveNodes(
+/** The nodes that live, and how many have died since there is this store. */
+export async function seenNodes(
 	connection: Connection,
 	settings: ServerSettings,
-): Promise<readonly LiveNode[]> {
+): Promise<{ readonly live: readonly LiveNode[]; readonly dead: number }> {
+	const ended = connection.exec("SELECT count(*)::int AS n FROM nodes WHERE ended_at IS NOT NULL");
 	const { rows } = await connection.exec(
 		`SELECT n.epoch, n.name, n.started_at, n.expires_at < ${NOW_MS} AS expired, EXISTS (SELECT 1 FROM pg_locks l
 			WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2 AND l.objid::bigint = n.epoch
@@ -94,7 +96,7 @@ export async function liveNodes(
 				AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS held
 		FROM nodes n WHERE n.ended_at IS NULL ORDER BY n.epoch`,
 	);
-	return rows as readonly LiveNode[];
+	return { live: rows as readonly LiveNode[], dead: ((await ended).rows[0] as { n: number }).n };
 }
 
 /**
