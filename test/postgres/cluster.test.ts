@@ -1,0 +1,140 @@
+// Several gateways on one store, each a process with a home of its own. One after the other is killed while messages for the same
+// conversations come in on all of them: each message has one end, no answer is missing or doubled, and the order is kept.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createClient, socketTransport } from "../../src/http/index.ts";
+import { commandIn, type Gateway } from "../support/keryx.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { onServer } from "../support/postgres-store.ts";
+
+const MESSAGES = Number(process.env.KERYX_CLUSTER_MESSAGES ?? 240);
+const CONVERSATIONS = Math.max(12, MESSAGES / 20);
+const NODES = 3;
+/** A node is killed after so many messages. */
+const KILL_EVERY = Math.min(60, MESSAGES / 4);
+
+const root = mkdtempSync(join(tmpdir(), "keryx-cluster-"));
+const { start } = commandIn(root);
+let server: PostgresServer;
+const running = new Map<string, Gateway>();
+beforeAll(async () => {
+	server = await startPostgres();
+});
+afterEach(async () => {
+	await Promise.all([...running.values()].map((gateway) => gateway.stop("SIGKILL")));
+	running.clear();
+});
+afterAll(async () => {
+	await server.remove();
+	rmSync(root, { recursive: true, force: true });
+});
+
+function clusterOf(schema: string) {
+	const url = `${server.url()}?schema=${schema}`;
+	const homeOf = (n: number) => join(root, `${schema}-${n}`);
+	const begin = async (n: number) => {
+		const gateway = await start(homeOf(n), [], { KERYX_STORE_URL: url });
+		running.set(homeOf(n), gateway);
+	};
+	return {
+		begin,
+		kill: async (n: number) => {
+			await running.get(homeOf(n))?.stop("SIGKILL");
+			running.delete(homeOf(n));
+		},
+		clientOf: (n: number) => createClient(socketTransport(join(homeOf(n), "keryx.sock"))),
+		rows: <Row extends object>(sql: string) => onServer<Row & Record<string, unknown>>(server.url(), sql),
+	};
+}
+
+type Cluster = ReturnType<typeof clusterOf>;
+
+/** Until some node has taken it: under the same id, so that it is taken once. */
+async function say(cluster: Cluster, user: number, text: string): Promise<void> {
+	for (let n = user + text.length; ; n++) {
+		const taken = await cluster
+			.clientOf(n % NODES)
+			.send({
+				text,
+				client_message_id: text,
+				source: { platform: "local", chat_type: "dm", user_id: `user ${user}` },
+			})
+			.then(
+				() => true,
+				() => false,
+			);
+		if (taken) return;
+	}
+}
+
+describe("several gateways on one store", () => {
+	test(`answer ${MESSAGES} messages once and in order while one after the other is killed`, {
+		timeout: 120_000 + MESSAGES * 500,
+	}, async () => {
+		const cluster = clusterOf("killed");
+		await cluster.begin(0);
+		await Promise.all([1, 2].map(cluster.begin));
+		let said = 0;
+		let kills = 0;
+		const until = (done: () => boolean) => expect.poll(done, { timeout: 120_000 }).toBe(true);
+		const killing = (async () => {
+			while ((kills + 1) * KILL_EVERY < MESSAGES) {
+				await until(() => said >= (kills + 1) * KILL_EVERY);
+				const victim = kills % NODES;
+				await cluster.kill(victim);
+				kills++;
+				await cluster.begin(victim);
+			}
+		})();
+		// Nobody is faster than the kills.
+		const mayGoOn = () => said < (kills + 2) * KILL_EVERY;
+		await Promise.all(
+			Array.from({ length: CONVERSATIONS }, async (_, user) => {
+				for (let n = 0; n < MESSAGES / CONVERSATIONS; n++) {
+					if (!mayGoOn()) await until(mayGoOn);
+					await say(cluster, user, `message ${n} of ${user}`);
+					said++;
+				}
+			}),
+		);
+		await killing;
+		await expect
+			.poll(() => cluster.rows("SELECT count(*)::int AS n FROM killed.inbox WHERE disposition IS NULL"), {
+				timeout: 120_000,
+				interval: 500,
+			})
+			.toEqual([{ n: 0 }]);
+		const inbox = await cluster.rows<{ disposition: string; n: number }>(
+			"SELECT disposition, count(*)::int AS n FROM killed.inbox GROUP BY disposition",
+		);
+		console.log(`${kills} kills:`, inbox);
+		expect(kills).toBeGreaterThanOrEqual(3);
+		expect(inbox.map(({ disposition }) => disposition)).toEqual(
+			inbox.map(() => expect.stringMatching(/^(?:answered|merged)$/)),
+		);
+		expect(inbox.reduce((sum, { n }) => sum + n, 0)).toBe(MESSAGES);
+		// Each message is in the record once, in the order in which it was said.
+		const texts = await cluster.rows<{ conversation: string; texts: string }>(
+			`SELECT s.conversation, string_agg(m.body, '|' ORDER BY m.id) AS texts FROM killed.messages m
+			JOIN killed.sessions s ON s.key = m.session WHERE m.role = 'user' GROUP BY s.conversation`,
+		);
+		expect(texts).toHaveLength(CONVERSATIONS);
+		for (const { texts: all } of texts) {
+			const numbers = [...all.matchAll(/message (\d+) of/g)].map(([, n]) => Number(n));
+			expect(numbers).toEqual(Array.from({ length: MESSAGES / CONVERSATIONS }, (_, n) => n));
+		}
+		// Each turn has one answer, and each answer was shown once.
+		expect(
+			await cluster.rows(
+				"SELECT t.id FROM killed.turns t WHERE (SELECT count(*) FROM killed.messages m WHERE m.turn = t.id AND m.role = 'assistant') <> 1",
+			),
+		).toEqual([]);
+		await expect
+			.poll(() => cluster.rows("SELECT state, count(*)::int AS n FROM killed.deliveries GROUP BY state"), {
+				timeout: 30_000,
+			})
+			.toEqual([{ state: "sent", n: expect.any(Number) }]);
+	});
+});
