@@ -30,6 +30,8 @@ export interface Host {
 	readonly localUrl: string | null;
 	/** Whether a page was built, and is served there. */
 	readonly hasPage: boolean;
+	/** Resolves when another gateway has taken over. */
+	readonly lost: Promise<void>;
 	close(): Promise<void>;
 }
 
@@ -87,6 +89,7 @@ export async function openHost({
 		localUrl: addressOf(listening),
 		url: addressOf(listening) && (http.public_url ?? addressOf(listening)),
 		hasPage: existsSync(join(PAGE, "index.html")),
+		lost: keryx.lost,
 		close: () => keryx.stop(),
 	};
 }

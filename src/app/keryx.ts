@@ -135,7 +135,11 @@ export interface Keryx {
 	/** The API for this program, as its operator. */
 	readonly client: Client;
 	readonly store: Store;
+	/** Resolves when another gateway has taken over what this one did: all that is left is to stop it, and to start it anew. */
+	readonly lost: Promise<void>;
 }
+
+const NEVER = new Promise<void>(() => {});
 
 export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 	const { clock = systemClock, env = process.env, access = "own" } = options;
@@ -377,6 +381,8 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			api: mounted(api, options.url),
 			client: createClient(apiTransport(api, { bearer: secret })),
 			store,
+			// On a file nobody can take over while this one lives, but by force: it says so, and stays.
+			lost: store.cluster ? trouble.lost : NEVER,
 		};
 	} catch (error) {
 		await store.close();

@@ -7,6 +7,8 @@ import type { Report } from "./report.ts";
 export interface StoreTrouble {
 	/** What is wrong now, for the health of the API. */
 	current(): KeryxError | null;
+	/** Resolves when another gateway has taken over: nothing can be done here any more. */
+	readonly lost: Promise<void>;
 	/** For openStore. */
 	hear(trouble: KeryxError | null): void;
 	/** Once the store is open. */
@@ -17,7 +19,9 @@ export function hearTrouble(output: Pick<Report, "warn">, now: () => number): St
 	let current: KeryxError | null = null;
 	let lostAt = 0;
 	let store: Pick<Store, "noteStoreBack"> | null = null;
+	const { promise: lost, resolve: lose } = Promise.withResolvers<void>();
 	return {
+		lost,
 		current: () => current,
 		record: (opened) => {
 			store = opened;
@@ -27,6 +31,7 @@ export function hearTrouble(output: Pick<Report, "warn">, now: () => number): St
 			current = trouble;
 			if (trouble) {
 				if (!before) lostAt = now();
+				if (trouble.code === "store.owner_lost") lose();
 				output.warn(`Keryx cannot accept anything: ${trouble.message}; ${trouble.hint}`);
 				return;
 			}

@@ -31,20 +31,21 @@ afterAll(async () => {
 	rmSync(root, { recursive: true, force: true });
 });
 
+const homeOf = (schema: string, n: number) => join(root, `${schema}-${n}`);
+
 function clusterOf(schema: string) {
 	const url = `${server.url()}?schema=${schema}`;
-	const homeOf = (n: number) => join(root, `${schema}-${n}`);
 	const begin = async (n: number) => {
-		const gateway = await start(homeOf(n), [], { KERYX_STORE_URL: url });
-		running.set(homeOf(n), gateway);
+		const gateway = await start(homeOf(schema, n), [], { KERYX_STORE_URL: url });
+		running.set(homeOf(schema, n), gateway);
 	};
 	return {
 		begin,
 		kill: async (n: number) => {
-			await running.get(homeOf(n))?.stop("SIGKILL");
-			running.delete(homeOf(n));
+			await running.get(homeOf(schema, n))?.stop("SIGKILL");
+			running.delete(homeOf(schema, n));
 		},
-		clientOf: (n: number) => createClient(socketTransport(join(homeOf(n), "keryx.sock"))),
+		clientOf: (n: number) => createClient(socketTransport(join(homeOf(schema, n), "keryx.sock"))),
 		rows: <Row extends object>(sql: string) => onServer<Row & Record<string, unknown>>(server.url(), sql),
 	};
 }
@@ -52,8 +53,8 @@ function clusterOf(schema: string) {
 type Cluster = ReturnType<typeof clusterOf>;
 
 /** Until some node has taken it: under the same id, so that it is taken once. */
-async function say(cluster: Cluster, user: number, text: string): Promise<void> {
-	for (let n = user + text.length; ; n++) {
+async function say(cluster: Cluster, user: number, text: string, first = user + text.length): Promise<void> {
+	for (let n = first; ; n++) {
 		const taken = await cluster
 			.clientOf(n % NODES)
 			.send({
@@ -136,5 +137,25 @@ describe("several gateways on one store", () => {
 				timeout: 30_000,
 			})
 			.toEqual([{ state: "sent", n: expect.any(Number) }]);
+	});
+
+	test("one that stands still for longer than its lease does nothing afterwards, and ends", {
+		timeout: 120_000,
+	}, async () => {
+		const cluster = clusterOf("stopped");
+		await cluster.begin(0);
+		await cluster.begin(1);
+		const gateway = running.get(homeOf("stopped", 0)) as Gateway;
+		await say(cluster, 0, "before", 0);
+		process.kill(gateway.pid, "SIGSTOP");
+		const asleep = say(cluster, 0, "meanwhile", 1);
+		const live = "SELECT name FROM stopped.nodes WHERE ended_at IS NULL";
+		await expect.poll(() => cluster.rows(live), { timeout: 30_000 }).toHaveLength(1);
+		await asleep;
+		process.kill(gateway.pid, "SIGCONT");
+		expect(await gateway.ended).toBe(1);
+		expect(gateway.complaints()).toContain("another gateway has taken over");
+		const told = "SELECT disposition, count(*)::int AS n FROM stopped.inbox GROUP BY disposition";
+		await expect.poll(() => cluster.rows(told)).toEqual([{ disposition: "answered", n: 2 }]);
 	});
 });

@@ -31,6 +31,8 @@ export interface Gateway {
 	readonly said: string;
 	/** What it has complained of so far. */
 	complaints(): string;
+	/** Its exit code, when it has ended. */
+	readonly ended: Promise<number | null>;
 	/** Answers its exit code. */
 	stop(signal?: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number | null>;
 }
@@ -91,6 +93,7 @@ export function commandIn(root: string): KeryxCommand {
 				child.stdout.once("data", (data) => resolve(String(data)));
 			});
 			return {
+				ended: new Promise((resolve) => child.on("close", resolve)),
 				pid: child.pid as number,
 				said,
 				complaints: () => complaint,

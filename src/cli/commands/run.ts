@@ -19,13 +19,19 @@ export async function runGateway(context: CliContext): Promise<void> {
 	const restart = forHandOver();
 	const update = untilAsked(host.home.path);
 	const tidying = tidyWhenOld(host.home.path, { clock: systemClock, warn: (text) => output.warn(text) });
-	const isForUpdate = await untilStopped(context, host, config.values, output, update.asked);
+	let isLost = false;
+	// Of a store on a server. A service manager starts it anew.
+	const lost = host.lost.then(() => {
+		isLost = true;
+		output.warn(texts.run.lost);
+	});
+	const isForUpdate = await untilStopped(context, host, config.values, output, { asked: update.asked, lost });
 	const isClosed = await closedInTime(host, config.values);
 	if (!isClosed) output.warn(texts.run.notClosed);
 	update.close();
 	if (isClosed) await tidying.close();
 	if (isForUpdate) handOver(restart);
-	if (!isClosed) process.exit(1);
+	if (!isClosed || isLost) process.exit(1);
 }
 
 /** Beyond the time that answers under way have. */
@@ -44,7 +50,7 @@ async function untilStopped(
 	host: Host,
 	config: Config,
 	output: Output,
-	asked: Promise<void>,
+	{ asked, lost }: { readonly asked: Promise<void>; readonly lost: Promise<void> },
 ): Promise<boolean> {
 	let isForUpdate = false;
 	const askedForUpdate = asked.then(() => {
@@ -59,7 +65,7 @@ async function untilStopped(
 		const connection = { client, config, output, isRemote: false, close: () => host.close() };
 		try {
 			const told = untilTold({ keepsAlive: false });
-			await Promise.race([chat(context, connection, {}), told, askedForUpdate]);
+			await Promise.race([chat(context, connection, {}), told, askedForUpdate, lost]);
 		} catch (error) {
 			atOnceIfToldAgain();
 			await closedInTime(host, config);
@@ -74,7 +80,7 @@ async function untilStopped(
 	// One that is killed would leave nothing for the next start.
 	flushCompileCache();
 	tellWhere(host, output);
-	await Promise.race([stopAsked, askedForUpdate]);
+	await Promise.race([stopAsked, askedForUpdate, lost]);
 	atOnceIfToldAgain();
 	return isForUpdate;
 }

@@ -51,7 +51,11 @@ export class Connections {
 				`the channels ${channel.name} and ${other.name} use the same ${channel.platform} account; two connections need two accounts`,
 				{ field: "account" },
 			);
-		const added = removable(audiences.on(channel, store.secrets.forOthers), clock);
+		const added = removable(
+			audiences.on(channel, store.secrets.forOthers),
+			clock,
+			() => store.cluster?.holdsLease ?? true,
+		);
 		this.#channels.set(key, added);
 		return added;
 	}

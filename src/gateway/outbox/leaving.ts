@@ -1,5 +1,6 @@
 // A channel that can be taken away while it is in use: it is asked for nothing new, and what is on its way is waited for. Cut off, a
-// message may have been taken or not, and nobody could say (I7).
+// message may have been taken or not, and nobody could say (I7). Nothing is sent by a gateway whose lease may have run out: another one may
+// have taken over.
 import type { Clock } from "../../time/index.ts";
 import type { Channel, SendResult } from "../channel.ts";
 import { within } from "../deadline.ts";
@@ -13,11 +14,14 @@ export interface Removable extends Channel {
 	leave(): Promise<void>;
 }
 
-export function removable(channel: Channel, clock: Clock): Removable {
+const FENCED: SendResult = { kind: "retry", afterMs: 1000, reason: "this gateway has lost its lease" };
+
+export function removable(channel: Channel, clock: Clock, holdsLease: () => boolean): Removable {
 	const underWay = new Set<Promise<unknown>>();
 	let isLeaving = false;
 	const counted = (ask: () => Promise<SendResult>): Promise<SendResult> => {
 		if (isLeaving) return Promise.resolve(LEAVING);
+		if (!holdsLease()) return Promise.resolve(FENCED);
 		const asked = ask();
 		const ended = asked
 			.then(

@@ -128,6 +128,8 @@ async function run(
 	environment: Omit<CallEnvironment, "ask">,
 ): Promise<CallOutcome> {
 	const { store, clock } = environment;
+	// Another gateway may have taken over, and be about to run it.
+	if (store.cluster?.holdsLease === false) throw new Aborted();
 	const { signal, end } = signalWithin(environment.signal);
 	try {
 		const running = prepared.run({
