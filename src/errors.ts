@@ -45,6 +45,7 @@ export const ERRORS = {
 	"store.closed": "open the store again",
 	"store.url": "use sqlite:<path>, sqlite::memory: or postgres://<user>@<host>/<database>",
 	"store.moving": `run the same \`${KERYX} store move\` again: it goes on where it stopped`,
+	"store.keys": "copy audit.key and pseudonym.key from the home of another gateway on the same store",
 	"store.refused":
 		"correct the user, the password or the database in store.url, or ask whoever runs the server",
 	"store.server": "use a PostgreSQL server of version 14 or newer, reached directly",

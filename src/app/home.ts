@@ -1,4 +1,5 @@
 // Keryx's home: where the store and the keys are. Made private when first used.
+import { createHash } from "node:crypto";
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
@@ -64,6 +65,13 @@ export function auditKey(home: Home, random: (bytes: number) => Uint8Array): Uin
 export function auditKeyIn(home: Home): Uint8Array | undefined {
 	const file = join(home.path, AUDIT_KEY);
 	return existsSync(file) ? readKey(file, AUDIT_KEY_HINT) : undefined;
+}
+
+/** Of the keys that gateways on one store have in common. */
+export function digestOfKeys(home: Home, random: (bytes: number) => Uint8Array): string {
+	const keys = createHash("sha256").update("keryx keys");
+	for (const key of [auditKey(home, random), pseudonymKey(home, random)]) keys.update(key);
+	return keys.digest("hex");
 }
 
 /** How many entries the audit has and the code of the last one, outside the store: it shows what was done to the whole of it. */

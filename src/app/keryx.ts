@@ -48,6 +48,7 @@ import { followConfig } from "./follow-config.ts";
 import {
 	auditKey,
 	auditWitness,
+	digestOfKeys,
 	mayHaveStore,
 	openHome,
 	operatorSecret,
@@ -161,6 +162,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 		auditKey: auditKey(home, ids.bytes),
 		auditWitness: auditWitness(home),
 		onTrouble: trouble.hear,
+		nodes: values.store.nodes,
 	});
 	const store = storeOn(engine, { clock, ids, secrets });
 	trouble.record(store);
@@ -326,6 +328,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					field: "access",
 				});
 			if (webhooks.problem) throw webhooks.problem;
+			if (store.cluster) await store.agreeOnKeys({ digest: digestOfKeys(home, ids.bytes) });
 			if (options.serve) served = await options.serve(api, begin);
 			else await begin();
 			await warnOfGrants(store, report);

@@ -1,9 +1,11 @@
 // The parts that work on a store, put together from one configuration: agents, tools, confirmations, processes, checkpoints, gateway.
 // Nothing runs until the gateway is started.
+
+import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../agents/index.ts";
 import { type Checkpoints, checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
-import { connections, type Environment, type LiveConfig } from "../config/index.ts";
+import { type Config, connections, type Environment, type LiveConfig } from "../config/index.ts";
 import { type Confirmations, confirmationSettings, createConfirmations } from "../confirmations/index.ts";
 import { createPlatforms, type PlatformTraits } from "../domain/index.ts";
 import {
@@ -134,7 +136,7 @@ export function createParts(options: PartsOptions): Parts {
 	});
 	const processes = createProcessesOn({
 		store,
-		machines: [localMachine(home), ...machinesOf(values, { home, env, log })],
+		machines: [localMachine(home, localName(values, home)), ...machinesOf(values, { home, env, log })],
 		clock,
 		ids,
 		settings: () => processSettings(config.values),
@@ -244,4 +246,9 @@ export function createParts(options: PartsOptions): Parts {
 			await mcp.close();
 		},
 	};
+}
+
+/** Where several gateways share a store, each knows its own processes. */
+function localName({ store }: Config, home: string): { readonly name?: string } {
+	return store.nodes === "many" ? { name: `${hostname()}:${home}` } : {};
 }

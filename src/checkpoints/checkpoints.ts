@@ -1,5 +1,6 @@
 // Snapshots of workspaces, and the way back. A checkpoint's row is written after its files are in the repository, a restore's before the
 // first file is touched (I1, I9); all of it under the workspace's lock.
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { KeryxError } from "../errors.ts";
@@ -163,7 +164,11 @@ class GitCheckpoints implements Checkpoints {
 	}
 
 	async recover(): Promise<readonly RecoveredRestore[]> {
-		const open = await this.#options.store.openRestores({ scope: OPERATOR });
+		const { store } = this.#options;
+		// Where several gateways share a store, a workspace that is not here is another's.
+		const open = (await store.openRestores({ scope: OPERATOR })).filter(
+			({ workspace }) => !store.cluster || existsSync(workspace),
+		);
 		const done: RecoveredRestore[] = [];
 		for (const restore of open) done.push(await this.#recoverOne(restore));
 		for (const repository of await withReplaced(join(this.#options.home, FOLDER)))

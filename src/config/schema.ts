@@ -518,6 +518,8 @@ export const configSchema = z
 						"must be sqlite: or postgres://<user>@<host>/<database>",
 					)
 					.default("sqlite:"),
+				/** many: several gateways share a store on a server; each of them says so. */
+				nodes: z.enum(["one", "many"]).default("one"),
 			})
 			.prefault({})
 			.meta(RESTART),

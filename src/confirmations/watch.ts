@@ -1,6 +1,6 @@
 // What happens to confirmations without anybody: deadlines pass, webhooks are told. Idempotent; asks the store for what is due, and
 // sleeps until the next thing is.
-import { OPERATOR, type Store, type Woken } from "../store/index.ts";
+import { ASK_EVERY_MS, Duty, OPERATOR, type Store, type Woken } from "../store/index.ts";
 import { type Clock, Rounds } from "../time/index.ts";
 import { LONGEST_PAUSE_MS, tellWebhook, type Webhook } from "./webhook.ts";
 
@@ -19,10 +19,12 @@ export interface WatchOptions {
 export class Watch {
 	readonly #options: WatchOptions;
 	readonly #rounds: Rounds;
+	readonly #duty: Duty;
 	#unlisten = () => {};
 
 	constructor(options: WatchOptions) {
 		this.#options = options;
+		this.#duty = new Duty(options.store, options.clock, "webhooks");
 		this.#rounds = new Rounds({
 			clock: options.clock,
 			round: () => this.#round(),
@@ -57,9 +59,12 @@ export class Watch {
 			for (const each of ended.woken) woken(each);
 			if (ended.expired < AT_ONCE) break;
 		}
-		await this.#tell();
+		const isMine = await this.#duty.isMine();
+		if (isMine) await this.#tell();
 		const { nextDueAt, nextNoticeAt } = await store.confirmationWork({ scope: OPERATOR, now: clock.now() });
-		const next = [nextDueAt, nextNoticeAt].filter((at) => at !== null);
+		// Whoever tells webhooks may die.
+		const lookAt = nextNoticeAt === null || isMine ? nextNoticeAt : clock.now() + ASK_EVERY_MS;
+		const next = [nextDueAt, lookAt].filter((at) => at !== null);
 		return next.length === 0 ? null : Math.min(...next);
 	}
 

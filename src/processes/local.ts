@@ -5,13 +5,16 @@ import { forgetProcess, giveUpProcess, inspect, killSurvivors, removeProcess } f
 import { lostBytes, readLog } from "./log/files.ts";
 import type { ProcessMachine } from "./machine.ts";
 
-/** `home`: Keryx's. `idleMs`: how long a host stays that has nothing to do. `answerMs`: how long one has for an answer. */
+/** `home`: Keryx's. `name`: what its processes are known by; left out where no other Keryx knows of them. `idleMs`: how long a host stays that has nothing to do. `answerMs`: how long one has for an answer. */
 export function localMachine(
 	home: string,
-	options: { readonly idleMs?: number; readonly answerMs?: number } = {},
+	{
+		name = "local",
+		...options
+	}: { readonly name?: string; readonly idleMs?: number; readonly answerMs?: number } = {},
 ): ProcessMachine {
 	return {
-		name: "local",
+		name,
 		connect: () => LocalHosts.connect({ home, ...options }),
 		find: () => LocalHosts.find({ home, ...options }),
 		inspect: (ids) => inspect(home, ids),

@@ -12,6 +12,7 @@ export {
 	type PruneOptions,
 	pruneConversation,
 } from "./archive.ts";
+export { ASK_EVERY_MS, Duty } from "./duty.ts";
 export type { Drawn, Engine, ReadName, StoreFacts, WriteName } from "./engine.ts";
 export {
 	type EventKind,

@@ -64,6 +64,8 @@ export interface OpenOptions {
 	 * it an audit that was deleted or replaced as a whole is not noticed.
 	 */
 	readonly auditWitness?: string;
+	/** On a server: beside other gateways (many), or alone (one, the default). */
+	readonly nodes?: "one" | "many";
 }
 
 export async function openStore(options: OpenOptions): Promise<Store> {
@@ -78,14 +80,15 @@ export async function openEngine({
 	auditKey,
 	auditWitness,
 	onTrouble,
+	nodes = "one",
 }: Pick<
 	OpenOptions,
-	"url" | "clock" | "access" | "auditKey" | "auditWitness" | "onTrouble"
+	"url" | "clock" | "access" | "auditKey" | "auditWitness" | "onTrouble" | "nodes"
 >): Promise<Engine> {
 	if (/^postgres(?:ql)?:/.test(url)) {
 		// Loaded when it is asked for: most never need it.
 		const { openPostgres } = await import("./postgres/engine.ts");
-		return openPostgres({ url, startedAt: clock.now(), access, auditKey, onTrouble });
+		return openPostgres({ url, startedAt: clock.now(), access, auditKey, onTrouble, node: { nodes } });
 	}
 	const path = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : "";
 	if (path === "")

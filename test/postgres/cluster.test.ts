@@ -1,6 +1,6 @@
 // Several gateways on one store, each a process with a home of its own. One after the other is killed while messages for the same
 // conversations come in on all of them: each message has one end, no answer is missing or doubled, and the order is kept.
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -36,11 +36,16 @@ const homeOf = (schema: string, n: number) => join(root, `${schema}-${n}`);
 function clusterOf(schema: string) {
 	const url = `${server.url()}?schema=${schema}`;
 	const begin = async (n: number) => {
-		const gateway = await start(homeOf(schema, n), [], { KERYX_STORE_URL: url });
+		const gateway = await start(homeOf(schema, n), [], { KERYX_STORE_URL: url, KERYX_STORE_NODES: "many" });
 		running.set(homeOf(schema, n), gateway);
 	};
 	return {
 		begin,
+		copyKeys: (n: number) => {
+			mkdirSync(homeOf(schema, n), { recursive: true, mode: 0o700 });
+			for (const key of ["audit.key", "pseudonym.key"])
+				copyFileSync(join(homeOf(schema, 0), key), join(homeOf(schema, n), key));
+		},
 		kill: async (n: number) => {
 			await running.get(homeOf(schema, n))?.stop("SIGKILL");
 			running.delete(homeOf(schema, n));
@@ -76,6 +81,7 @@ describe("several gateways on one store", () => {
 	}, async () => {
 		const cluster = clusterOf("killed");
 		await cluster.begin(0);
+		for (const n of [1, 2]) cluster.copyKeys(n);
 		await Promise.all([1, 2].map(cluster.begin));
 		let said = 0;
 		let kills = 0;
@@ -144,6 +150,8 @@ describe("several gateways on one store", () => {
 	}, async () => {
 		const cluster = clusterOf("stopped");
 		await cluster.begin(0);
+		await expect(cluster.begin(1)).rejects.toThrow("audit.key and pseudonym.key from the home of another");
+		cluster.copyKeys(1);
 		await cluster.begin(1);
 		const gateway = running.get(homeOf("stopped", 0)) as Gateway;
 		await say(cluster, 0, "before", 0);

@@ -39,10 +39,13 @@ function placeOf(name: string) {
 }
 
 describe("a gateway on PostgreSQL", () => {
-	test("answers, and after kill -9 the next one finds what was said", async () => {
+	test("answers, and after kill -9 the next one finds what was said; a second one beside it is refused", async () => {
 		const { env, begin, send } = placeOf("answers");
 		const first = await begin();
 		expect(asJson(await send("hello"))).toMatchObject(ANSWERED);
+		const beside = await keryx([], { env: { ...env, KERYX_HOME: join(root, "beside") } });
+		expect(beside.code).not.toBe(0);
+		expect(beside.stderr).toContain("the store is in use by Keryx on");
 		await first.stop("SIGKILL");
 		await begin();
 		expect(asJson(await send("again"))).toMatchObject(ANSWERED);

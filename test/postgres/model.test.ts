@@ -33,7 +33,9 @@ describe("eight clients at once, on four nodes", () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(series, { minLength: CLIENTS, maxLength: CLIENTS }), async (clients) => {
 				await emptied(server.url());
-				const engines = await Promise.all(Array.from({ length: NODES }, () => openOn(server.url())));
+				const engines = await Promise.all(
+					Array.from({ length: NODES }, () => openOn(server.url(), { node: { nodes: "many" } })),
+				);
 				try {
 					await Promise.all(
 						clients.map(async (steps, n) => {

@@ -17,12 +17,18 @@ afterAll(() => server.remove());
 
 const given = () => ({ clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS });
 
-async function openIn(schema: string, troubles: (string | null)[] = []): Promise<Store> {
+async function openIn(
+	schema: string,
+	troubles: (string | null)[] = [],
+	nodes: "one" | "many" = "one",
+): Promise<Store> {
 	const engine = await openPostgres({
 		url: `${server.url()}?schema=${schema}`,
 		startedAt: 0,
 		access: "own",
 		onTrouble: (trouble) => troubles.push(trouble?.code ?? null),
+		// Leases are set by hand here.
+		node: { nodes, heartbeatMs: 60_000 },
 	});
 	return storeOn(engine, given());
 }
@@ -41,14 +47,32 @@ function say(store: Store, chat = "1") {
 }
 
 describe("a node on a store on a server", () => {
-	it("shares it with others, and writes nothing any more once it was found dead", async () => {
-		const first = await openIn("shared");
+	it("is alone where nothing else was said, and one whose lease has run out writes nothing once another has taken over", async () => {
+		const first = await openIn("owned");
 		await say(first);
-		const second = await openIn("shared");
+		expect(await refusal(openIn("owned"))).toBe("store.owned");
+		expect(await refusal(openIn("owned", [], "many"))).toBe("store.owned");
+		await onServer(server.url(), "UPDATE owned.nodes SET expires_at = 0");
+		const second = await openIn("owned");
+		expect(await refusal(say(first))).toBe("store.owner_lost");
+		await say(second);
+		const [row] = await onServer<{ n: number }>(server.url(), "SELECT count(*)::int AS n FROM owned.inbox");
+		expect(row?.n).toBe(2);
+		await first.close();
+		await second.close();
+		const third = await openIn("owned");
+		expect(third.epoch).toBe(second.epoch + 1);
+		await third.close();
+	});
+
+	it("shares it with others, and writes nothing any more once it was found dead", async () => {
+		const first = await openIn("shared", [], "many");
+		await say(first);
+		const second = await openIn("shared", [], "many");
 		expect(second.epoch).toBe(first.epoch + 1);
 		await Promise.all(["1", "2", "3"].flatMap((chat) => [say(first, chat), say(second, chat)]));
 		await onServer(server.url(), `UPDATE shared.nodes SET expires_at = 0 WHERE epoch = ${first.epoch}`);
-		const third = await openIn("shared");
+		const third = await openIn("shared", [], "many");
 		expect(await refusal(say(first))).toBe("store.owner_lost");
 		await Promise.all([say(second), say(third)]);
 		const [row] = await onServer<{ n: number }>(server.url(), "SELECT count(*)::int AS n FROM shared.inbox");
@@ -59,8 +83,8 @@ describe("a node on a store on a server", () => {
 	});
 
 	it("hears of what another has committed, and of another's death", async () => {
-		const first = await openIn("heard");
-		const second = await openIn("heard");
+		const first = await openIn("heard", [], "many");
+		const second = await openIn("heard", [], "many");
 		const heard = (listen: (done: () => void) => (() => void) | undefined) =>
 			new Promise<void>((resolve) => {
 				const end = listen(() => {

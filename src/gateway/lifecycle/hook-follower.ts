@@ -1,7 +1,7 @@
 // Tells hooks what the event log says, in its order. Endings of sessions are told by finalising, which repeats until it is done;
 // everything else is told once, from the start of this process on.
 
-import { hookOf, OPERATOR, type Store, type StoreEvent } from "../../store/index.ts";
+import { Duty, hookOf, OPERATOR, type Store, type StoreEvent } from "../../store/index.ts";
 import { type Clock, Rounds } from "../../time/index.ts";
 import type { Hooks } from "./hooks.ts";
 
@@ -11,6 +11,7 @@ export class HookFollower {
 	readonly #store: Store;
 	readonly #hooks: Hooks;
 	readonly #rounds: Rounds;
+	readonly #duty: Duty;
 	#cursor = "now";
 	#unlisten = () => {};
 
@@ -21,6 +22,7 @@ export class HookFollower {
 	) {
 		this.#store = store;
 		this.#hooks = hooks;
+		this.#duty = new Duty(store, clock, "hooks");
 		this.#rounds = new Rounds({
 			clock,
 			round: async () => {
@@ -49,6 +51,8 @@ export class HookFollower {
 	}
 
 	async #look(): Promise<void> {
+		// Another gateway tells them.
+		if (!(await this.#duty.isMine())) return;
 		for (;;) {
 			const page = await this.#store.events({
 				scope: OPERATOR,

@@ -2,7 +2,7 @@
 // store for what is due, by index.
 import type { Config } from "../../config/index.ts";
 import type { ChatType, ResetPolicy } from "../../domain/index.ts";
-import { OPERATOR, type Store } from "../../store/index.ts";
+import { Duty, OPERATOR, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Hooks } from "./hooks.ts";
 
@@ -25,9 +25,11 @@ export class Watchers {
 	#cancels: (() => void)[] = [];
 	#running: Promise<void> = Promise.resolve();
 	#stopped = false;
+	readonly #duty: Duty;
 
 	constructor(options: WatcherOptions) {
 		this.#options = options;
+		this.#duty = new Duty(options.store, options.clock, "sessions");
 	}
 
 	start(): void {
@@ -55,6 +57,7 @@ export class Watchers {
 	}
 
 	async #sessions(): Promise<void> {
+		if (!(await this.#duty.isMine())) return;
 		const { store, clock, hooks, policyFor } = this.#options;
 		for (;;) {
 			const due = await store.dueSessions({

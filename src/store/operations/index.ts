@@ -57,7 +57,7 @@ import { buttonAt, pressButton } from "./inbox/presses.ts";
 import { activePlatforms, insights, namesOf } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { liveEvents } from "./live-events.ts";
-import { adoptItems, leaveDuty, nodes, takeDuty } from "./nodes.ts";
+import { adoptItems, agreeOnKeys, leaveDuty, nodes, takeDuty } from "./nodes.ts";
 import { callerFacts } from "./people/caller.ts";
 import { loginByDigest, logins, makeLogin, offerLogin, revokeLogins } from "./people/logins.ts";
 import { approvePairing, decidePairing, denyPairing, pairings } from "./people/pairings.ts";
@@ -202,6 +202,7 @@ export const writes = {
 	notify,
 	send,
 	adoptItems,
+	agreeOnKeys,
 	takeDuty,
 	leaveDuty,
 	interruptTurns,

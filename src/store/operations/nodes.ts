@@ -102,3 +102,17 @@ export function* nodes(_: { readonly scope: OperatorScope }): Op<readonly StoreN
 		});
 	return found;
 }
+
+const keysAgreed = sql<{ value: string }>("SELECT value FROM settings WHERE name = 'keys'");
+const writeKeys = sql("INSERT INTO settings (name, value) VALUES ('keys', ?)");
+
+/** Gateways on one store have the same keys: `digest` is that of this one's. */
+export function* agreeOnKeys(_: Context, args: { readonly digest: string }): Op<void> {
+	const agreed = yield* get(keysAgreed);
+	if (!agreed) yield* run(writeKeys, args.digest);
+	else if (agreed.value !== args.digest)
+		throw new KeryxError(
+			"store.keys",
+			"the keys in this Keryx's home are not those of the other gateways on its store",
+		);
+}

@@ -45,6 +45,8 @@ export interface PostgresOptions {
 export interface NodeOptions {
 	/** Shown to people. Left out: the host's. */
 	readonly name?: string;
+	/** many: beside other gateways that say so, too. Left out: nobody else may use the store. */
+	readonly nodes?: "one" | "many";
 	/** How long a node that is silent is left alone. */
 	readonly leaseMs?: number;
 	/** How often the lease is renewed, and others are looked at. */
@@ -54,12 +56,12 @@ export interface NodeOptions {
 export async function openPostgres(options: PostgresOptions): Promise<PostgresEngine> {
 	const { startedAt, node = {} } = options;
 	const settings = serverSettings(options.url);
-	const { leaseMs = LEASE_MS, heartbeatMs = HEARTBEAT_MS } = node;
+	const { nodes = "one", leaseMs = LEASE_MS, heartbeatMs = HEARTBEAT_MS } = node;
 	const name = node.name ?? `${hostname()} (process ${process.pid})`;
 	try {
 		await prepare(settings, options.access);
 		if (options.access === "read") return new PostgresEngine(settings, options, null);
-		const membership = await Membership.join(settings, { startedAt, name, leaseMs, heartbeatMs });
+		const membership = await Membership.join(settings, { startedAt, name, nodes, leaseMs, heartbeatMs });
 		return new PostgresEngine(settings, options, membership);
 	} catch (error) {
 		throw openingFault(error, options.url);
@@ -151,7 +153,7 @@ class PostgresEngine implements Engine {
 	}
 
 	get cluster(): Cluster | undefined {
-		return this.#membership ?? undefined;
+		return this.#membership?.isShared ? this.#membership : undefined;
 	}
 
 	write(name: WriteName, args: unknown, drawn: Drawn): Promise<unknown> {

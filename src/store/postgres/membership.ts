@@ -22,6 +22,7 @@ const MARGIN_MS = 500;
 export interface MembershipOptions {
 	readonly name: string;
 	readonly startedAt: number;
+	readonly nodes: "one" | "many";
 	readonly leaseMs: number;
 	readonly heartbeatMs: number;
 }
@@ -95,6 +96,11 @@ export class Membership implements Cluster {
 		this.#keeping = this.#keep();
 		this.#watch = setInterval(() => this.#checkLease(), Math.min(1000, this.#options.leaseMs / 10));
 		this.#watch.unref();
+	}
+
+	/** Whether there may be others. */
+	get isShared(): boolean {
+		return this.#options.nodes === "many";
 	}
 
 	get holdsLease(): boolean {
@@ -173,7 +179,7 @@ export class Membership implements Cluster {
 		if (this.#connection) {
 			if (!(await renew(this.#connection, this.epoch, leaseMs))) throw nodeLost();
 		} else {
-			const connection = await rejoin(this.#settings, this.epoch, leaseMs);
+			const connection = await rejoin(this.#settings, this.epoch, this.#options);
 			this.#connection = connection;
 			await this.#listen(connection);
 		}
@@ -194,7 +200,9 @@ export class Membership implements Cluster {
 		for (const { epoch, held } of nodes) {
 			if (held) this.#unlockedSince.delete(epoch);
 			else if (!this.#unlockedSince.has(epoch)) this.#unlockedSince.set(epoch, now);
-			if (now - (this.#unlockedSince.get(epoch) ?? now) > UNLOCKED_MS) crashed.push(epoch);
+			const unlockedMs = now - (this.#unlockedSince.get(epoch) ?? now);
+			// Whoever is alone has the store's lock: every other node is dead.
+			if (!this.isShared || unlockedMs > UNLOCKED_MS) crashed.push(epoch);
 		}
 		const dead = new Set([
 			...(expired.length > 0 ? await bury(connection, expired, { anyway: false }) : []),

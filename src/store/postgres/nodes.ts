@@ -2,6 +2,7 @@
 // holds a lock for as long as its connection lives. The lock tells soon that a node has crashed, the lease that one hangs or is cut off.
 // Each node has an epoch, and its writer a row that every transaction of its changes: whoever buries a node deletes that row, and nothing
 // of the dead one can be committed any more.
+import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import type { ServerSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
@@ -12,6 +13,8 @@ const NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 export interface NodeSettings {
 	readonly name: string;
+	/** one: nobody else may use the store. many: beside others of this kind. */
+	readonly nodes: "one" | "many";
 	/** How long a lease is good. */
 	readonly leaseMs: number;
 }
@@ -27,11 +30,11 @@ export interface LiveNode {
 
 export async function join(
 	settings: ServerSettings,
-	{ name, leaseMs, startedAt }: NodeSettings & { readonly startedAt: number },
+	{ name, nodes, leaseMs, startedAt }: NodeSettings & { readonly startedAt: number },
 ): Promise<{ readonly epoch: number; readonly connection: Connection }> {
 	const connection = await openNode(settings, leaseMs);
 	try {
-		await share(connection, settings);
+		if (!(await lockSoon(connection, settings, nodes))) await takeFromHanging(connection, settings, nodes);
 		await connection.exec("BEGIN");
 		const { rows } = await connection.exec(
 			`INSERT INTO settings (name, value) VALUES ('epoch', '1')
@@ -53,10 +56,14 @@ export async function join(
 }
 
 /** After the connection was lost: the same node, unless it was buried meanwhile. */
-export async function rejoin(settings: ServerSettings, epoch: number, leaseMs: number): Promise<Connection> {
+export async function rejoin(
+	settings: ServerSettings,
+	epoch: number,
+	{ nodes, leaseMs }: NodeSettings,
+): Promise<Connection> {
 	const connection = await openNode(settings, leaseMs);
 	try {
-		await share(connection, settings);
+		if (!(await lockSoon(connection, settings, nodes))) throw nodeLost();
 		// The server may not have noticed yet that the connection before is gone.
 		await connection.exec(`SELECT pg_advisory_lock(${nodeLock(settings)}, $1::int)`, [epoch]);
 		if (!(await renew(connection, epoch, leaseMs))) throw nodeLost();
@@ -132,14 +139,58 @@ export async function bury(
 	}
 }
 
-/** Nodes share a lock that a move of the whole store takes for itself. */
-async function share(connection: Connection, { schema }: ServerSettings): Promise<void> {
-	const { rows } = await connection.exec(
-		`SELECT pg_try_advisory_lock_shared(${lockOf("own", schema)}) AS got`,
-	);
-	if (!(rows[0] as { got: boolean }).got)
-		throw new KeryxError("store.owned", "the store is being moved by another Keryx");
+/** Whoever is alone has the store's lock for itself; others share it. A move of the whole store takes it, too. */
+async function tryLock(
+	connection: Connection,
+	{ schema }: ServerSettings,
+	nodes: NodeSettings["nodes"],
+): Promise<boolean> {
+	const take = nodes === "one" ? "pg_try_advisory_lock" : "pg_try_advisory_lock_shared";
+	const { rows } = await connection.exec(`SELECT ${take}(${lockOf("own", schema)}) AS got`);
+	return (rows[0] as { got: boolean }).got;
 }
+
+/** The server needs a moment to notice that a node was killed. */
+async function lockSoon(
+	connection: Connection,
+	settings: ServerSettings,
+	nodes: NodeSettings["nodes"],
+): Promise<boolean> {
+	for (let n = 0; n < TRIES; n++) {
+		if (await tryLock(connection, settings, nodes)) return true;
+		await pause(TRY_MS);
+	}
+	return false;
+}
+
+const TRIES = 10;
+const TRY_MS = 100;
+
+/** The lock is held. Where nobody who holds it has renewed a lease, their connections are ended; where somebody has, they own the store. */
+async function takeFromHanging(
+	connection: Connection,
+	settings: ServerSettings,
+	nodes: NodeSettings["nodes"],
+): Promise<void> {
+	const { live } = await seenNodes(connection, settings);
+	const owner = live.findLast(({ expired }) => !expired);
+	if (owner || live.length === 0)
+		throw new KeryxError(
+			"store.owned",
+			owner
+				? `the store is in use by Keryx on ${owner.name}, which started at ${new Date(owner.started_at).toISOString()}`
+				: "the store is in use by another Keryx",
+		);
+	await connection.exec(
+		`SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid
+		WHERE a.application_name = '${NODE_NAME}' AND a.pid <> pg_backend_pid() AND l.locktype = 'advisory' AND l.granted
+			AND (l.classid::bigint, l.objid::bigint) IN (SELECT k.class, k.object & 4294967295 FROM (VALUES (${lockOf("own", settings.schema)})) AS k (class, object))`,
+	);
+	if (!(await lockSoon(connection, settings, nodes)))
+		throw new KeryxError("store.owned", "the store is in use by another Keryx");
+}
+
+const NODE_NAME = "keryx node";
 
 /** Shown in pg_stat_activity. */
 export function writerName(epoch: number): string {
@@ -156,5 +207,5 @@ function nodeLock({ schema }: ServerSettings): string {
 }
 
 function openNode(settings: ServerSettings, leaseMs: number): Promise<Connection> {
-	return Connection.open(settings, { name: "keryx node", timeoutMs: leaseMs });
+	return Connection.open(settings, { name: NODE_NAME, timeoutMs: leaseMs });
 }

@@ -95,7 +95,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 				rebuild,
 			})),
 		);
-		tell(...(await lookAtAudit(home, config?.values ?? { store: { url: "sqlite:" } }, quick)));
+		tell(...(await lookAtAudit(home, config?.values ?? { store: { url: "sqlite:", nodes: "one" } }, quick)));
 	}
 	end(context, output, findings);
 }

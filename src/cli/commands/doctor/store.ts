@@ -57,7 +57,7 @@ export async function lookAtStore(look: StoreLook): Promise<Finding[]> {
 
 /** A configuration that cannot be read names no server. */
 function configured({ config }: Pick<StoreLook, "config">): Pick<Config, "store"> {
-	return config ?? { store: { url: "sqlite:" } };
+	return config ?? { store: { url: "sqlite:", nodes: "one" } };
 }
 
 function open(look: Pick<StoreLook, "home" | "secrets" | "config">, access: "read" | "own"): Promise<Store> {
