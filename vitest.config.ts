@@ -23,13 +23,13 @@ const EVERY = ["src/**/*.test.ts", "test/**/*.test.ts"];
 
 const common = {
 	// Processes, not threads: tests kill, fork and open stores.
-	pool: "forks",
-	setupFiles: "test/support/seed.ts",
+	pool: "forks" as const,
+	setupFiles: ["test/support/seed.ts", "test/support/kept-threads.ts"],
 	testTimeout: 120_000,
 	hookTimeout: 120_000,
 	// What is waited for comes when it comes; on a busy machine that is not within a second.
 	expect: { poll: { timeout: 30_000 } },
-} as const;
+};
 
 // `npm run test:peers` has its own: they need programs that are no part of this package.
 const projects = process.env.KERYX_PEERS
