@@ -10,7 +10,7 @@ import {
 	type Page,
 } from "playwright-core";
 
-/** What can be set anew on a page that was used before. */
+/** What can be put back on a page that was used. */
 const SIMPLE = ["viewport", "colorScheme"];
 const VIEWPORT = { width: 1280, height: 720 };
 
@@ -23,6 +23,8 @@ export interface Opened {
 }
 
 interface Kept {
+	/** The options that it was opened with. */
+	readonly key: string;
 	readonly context: BrowserContext;
 	readonly page: Page;
 }
@@ -49,7 +51,7 @@ export async function openBrowser(more: readonly string[] = []): Promise<Browser
 	return ours;
 }
 
-/** With what is simple, on a page that was used before where there is one. `alone` asks for a new one. */
+/** Where there is one that was opened with the same simple options, a page that was used before. `alone` asks for a new one. */
 export async function openPage(
 	browser: Browser,
 	{ alone, ...options }: BrowserContextOptions & { readonly alone: boolean },
@@ -61,22 +63,27 @@ export async function openPage(
 		const context = await browser.newContext(settings);
 		return { context, page: await context.newPage(), close: () => context.close() };
 	}
-	const used = unused.pop();
-	const context = used?.context ?? (await browser.newContext(settings));
-	const page = used?.page ?? (await context.newPage());
-	if (used) {
-		await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-		if (viewport) await page.setViewportSize(viewport);
-	}
+	const key = JSON.stringify(options);
+	const at = unused.findIndex((kept) => kept.key === key);
+	const [kept] = at >= 0 ? unused.splice(at, 1) : [await newPage(browser, key, settings)];
+	const { context, page } = kept as Kept;
 	const close = async () => {
 		await empty({ context, page });
-		unused.push({ context, page });
+		// A test may have changed them.
+		await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+		if (viewport) await page.setViewportSize(viewport);
+		unused.push({ key, context, page });
 	};
 	return { context, page, close };
 }
 
+async function newPage(browser: Browser, key: string, settings: BrowserContextOptions): Promise<Kept> {
+	const context = await browser.newContext(settings);
+	return { key, context, page: await context.newPage() };
+}
+
 /** As in a new profile: no cookies, no storage, no history, no rights, nothing of a test's between page and server. */
-async function empty({ context, page }: Kept): Promise<void> {
+async function empty({ context, page }: Omit<Kept, "key">): Promise<void> {
 	const origin = new URL(page.url()).origin;
 	for (const other of context.pages()) if (other !== page) await other.close();
 	await page.unrouteAll({ behavior: "ignoreErrors" });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
-import { bundleName, PROGRAMS } from "./programs.ts";
+import { bundleName, FACES, PROGRAMS } from "./programs.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CACHE = join(ROOT, ".cache");
@@ -44,7 +44,7 @@ async function bundled(): Promise<string> {
 	// What is started by a file is one file; programs share what they have in common.
 	const inputs = [
 		...Object.values(STARTED).map((file) => [[startedName(file), file]]),
-		PROGRAMS.map((file) => [bundleName(file), file]),
+		[...PROGRAMS, ...FACES.map((part) => `src/${part}/index.ts`)].map((file) => [bundleName(file), file]),
 	];
 	for (const programs of inputs) {
 		const bundle = await rolldown({
