@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /**
@@ -42,8 +43,8 @@ const projects = process.env.KERYX_PEERS
 export default defineConfig({
 	test: {
 		globalSetup: "test/support/global-setup.ts",
-		// As many as there are cores: by default one is left idle, which on two cores is half of the time.
-		maxWorkers: "100%",
+		// One more than there are cores: a quarter of the time, a test waits for a program or a page that needs little of a core itself.
+		maxWorkers: availableParallelism() + 1,
 		projects,
 	},
 });
