@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /**
@@ -23,13 +24,13 @@ const EVERY = ["src/**/*.test.ts", "test/**/*.test.ts"];
 
 const common = {
 	// Processes, not threads: tests kill, fork and open stores.
-	pool: "forks",
-	setupFiles: "test/support/seed.ts",
+	pool: "forks" as const,
+	setupFiles: ["test/support/seed.ts", "test/support/kept-threads.ts"],
 	testTimeout: 120_000,
 	hookTimeout: 120_000,
 	// What is waited for comes when it comes; on a busy machine that is not within a second.
 	expect: { poll: { timeout: 30_000 } },
-} as const;
+};
 
 // `npm run test:peers` has its own: they need programs that are no part of this package.
 const projects = process.env.KERYX_PEERS
@@ -42,8 +43,8 @@ const projects = process.env.KERYX_PEERS
 export default defineConfig({
 	test: {
 		globalSetup: "test/support/global-setup.ts",
-		// As many as there are cores: by default one is left idle, which on two cores is half of the time.
-		maxWorkers: "100%",
+		// One more than there are cores: a quarter of the time, a test waits for a program or a page that needs little of a core itself.
+		maxWorkers: availableParallelism() + 1,
 		projects,
 	},
 });

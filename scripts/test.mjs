@@ -21,11 +21,20 @@ const checks = [
 		"format and lint",
 		[bin("@biomejs", "biome", "bin", "biome"), "ci", "--colors=off", "--error-on-warnings", "."],
 	],
-	["types", [bin("typescript", "bin", "tsc"), "--noEmit", "-p", "tsconfig.json"]],
-	["types of the page", [bin("typescript", "bin", "tsc"), "--noEmit", "-p", "web/tsconfig.json"]],
+	// The compiler has checked src when it was built; this checks every file with TypeScript's native checker, in a quarter of the time.
 	[
-		"promises",
-		[bin("oxlint", "bin", "oxlint"), "--type-aware", "--deny-warnings", "src", "test", "bench", "web"],
+		"types and promises",
+		[
+			bin("oxlint", "bin", "oxlint"),
+			"--type-aware",
+			"--type-check",
+			"--deny-warnings",
+			"src",
+			"test",
+			"bench",
+			"web",
+			"vitest.config.ts",
+		],
 	],
 	[
 		"layers",

@@ -13,15 +13,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { NO_SECRETS, openStore, type Store } from "../src/store/index.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
+import { programFile } from "./support/programs.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 const KEY = new Uint8Array(32).fill(3);
-const WRITER = fileURLToPath(new URL("./support/audited-writer.ts", import.meta.url));
+const WRITER = programFile(new URL("./support/audited-writer.ts", import.meta.url));
 
 let folder: string;
 let path: string;

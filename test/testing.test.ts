@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { type Engine, NO_SECRETS, openEngine, openStore, storeOn } from "../src/store/index.ts";
 import {
@@ -13,11 +12,12 @@ import {
 	trackedEngine,
 } from "../src/testing/index.ts";
 import { countedIds } from "./support/clock.ts";
+import { programFile } from "./support/programs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keryx-testing-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const WRITER = fileURLToPath(new URL("./support/killed-writer.ts", import.meta.url));
+const WRITER = programFile(new URL("./support/killed-writer.ts", import.meta.url));
 const WRITES = 3;
 
 function runWriter(path: string, at: number, when: string) {

@@ -2,9 +2,9 @@
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, expect, test, vi } from "vitest";
 import type { AcpAgent } from "../../src/agents/index.ts";
+import { programFile } from "../support/programs.ts";
 import { person } from "./input.ts";
 import { answer, Bench, begun, goneSoon, isGone, PROGRAM, textIn } from "./support.ts";
 
@@ -135,7 +135,7 @@ test("when the agent is closed all programs end; one that does not is ended", as
 });
 
 test("when Keryx is killed with SIGKILL, its programs and what they started are gone, even those that do not listen", async () => {
-	const host = fileURLToPath(new URL("host-child.ts", import.meta.url));
+	const host = programFile(new URL("host-child.ts", import.meta.url));
 	const args = ["--disable-warning=ExperimentalWarning", host, PROGRAM, "deaf", bench.folder];
 	const keryx = spawn(process.execPath, args, { env: bench.env, stdio: ["ignore", "pipe", "inherit"] });
 	const said = await new Promise<string>((resolve) =>

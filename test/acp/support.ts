@@ -14,9 +14,10 @@ import type { PromptMessage } from "../../src/domain/index.ts";
 import { NO_SECRETS } from "../../src/secrets/index.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
 import { type CommandWall, newWall, readMachine, type WallKind, withoutWall } from "../../src/walls/index.ts";
+import { programFile } from "../support/programs.ts";
 import { inputOf } from "./input.ts";
 
-export const PROGRAM = fileURLToPath(new URL("program.ts", import.meta.url));
+export const PROGRAM = programFile(new URL("program.ts", import.meta.url));
 
 export interface Made {
 	readonly agent: AcpAgent;

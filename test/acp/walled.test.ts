@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, expect, test, vi } from "vitest";
+import { programFile } from "../support/programs.ts";
 import { read } from "../walls/scene.ts";
 import { person } from "./input.ts";
 import { answer, Bench, begun, PROGRAM, textIn } from "./support.ts";
@@ -63,7 +63,7 @@ test("when the agent is closed its program is gone, and nothing is left of its w
 test("however early Keryx is killed with SIGKILL, its programs and what they started are gone", {
 	timeout: 120_000 + KILLS * 5000,
 }, async () => {
-	const host = fileURLToPath(new URL("host-child.ts", import.meta.url));
+	const host = programFile(new URL("host-child.ts", import.meta.url));
 	for (let i = 0; i < KILLS; i++) {
 		const manner = i % 2 ? "deaf" : "good";
 		const args = ["--disable-warning=ExperimentalWarning", host, PROGRAM, manner, bench.folder, "mask"];

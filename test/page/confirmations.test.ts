@@ -20,7 +20,7 @@ let seat: Seat;
 
 beforeAll(async () => {
 	[keryx, browser] = await Promise.all([openKeryx(), openBrowser()]);
-	seat = await takeSeat(browser, keryx, { viewport: { width: 1280, height: 800 } });
+	seat = await takeSeat(browser, keryx, { viewport: { width: 1280, height: 800 }, alone: true });
 	const { token } = await keryx.client.createToken({ name: "ci", role: "agent" });
 	ci = createClient(apiTransport(keryx.host.api, { bearer: token }));
 });

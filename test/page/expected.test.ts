@@ -129,7 +129,7 @@ test("whether to notify is asked once: a no and a yes are both remembered", asyn
 	await answer(page, "So it is.").first().waitFor();
 	expect(await question(page).count()).toBe(0);
 
-	const other = await takeSeat(browser, keryx, { path: new URL(page.url()).pathname });
+	const other = await takeSeat(browser, keryx, { path: new URL(page.url()).pathname, alone: true });
 	await other.context.addInitScript(`
 		globalThis.asked = 0;
 		Object.defineProperty(Notification, "permission", { get: () => localStorage.getItem("granted") ?? "default" });

@@ -5,14 +5,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import axe from "axe-core";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type {
+	Browser,
+	BrowserContext,
+	BrowserContextOptions,
+	ConsoleMessage,
+	Page,
+	Request,
+} from "playwright-core";
 import { expect } from "vitest";
 import { stringify } from "yaml";
 import { type Host, openHost } from "../../src/app/host.ts";
 import { type CliContext, openConfig } from "../../src/cli/context.ts";
 import { apiTransport, type Client, createClient } from "../../src/http/index.ts";
-
 import { dataOf } from "../support/keryx.ts";
+import { openPage } from "./chromium.ts";
 
 export { openBrowser } from "./chromium.ts";
 
@@ -88,35 +95,34 @@ export interface Seat {
 	leave(...meant: readonly RegExp[]): Promise<void>;
 }
 
-/** A browser that is logged in, at a path of the page. */
+/**
+ * A browser that is logged in, at a path of the page. `alone`: with a profile that nobody had before, for a test that changes what cannot
+ * be put back (scripts before the page's own, its clock).
+ */
 export async function takeSeat(
 	browser: Browser,
 	keryx: Pick<Keryx, "url" | "link">,
-	{ path = "/", ...options }: { readonly path?: string } & BrowserContextOptions = {},
+	{
+		path = "/",
+		alone = false,
+		...options
+	}: { readonly path?: string; readonly alone?: boolean } & BrowserContextOptions = {},
 ): Promise<Seat> {
-	// What the worker keeps would hide what the server says; the test about it asks for it.
-	const context = await browser.newContext({ reducedMotion: "reduce", serviceWorkers: "block", ...options });
+	const { context, page, close } = await openPage(browser, { alone, ...options });
 	const troubles: string[] = [];
+	const unwatch: (() => void)[] = [];
 	const watch = (page: Page) => {
-		page.on("request", (request) => {
-			const url = new URL(request.url());
-			if (url.origin !== keryx.url && !["data:", "blob:"].includes(url.protocol))
-				troubles.push(`asked for ${request.url()}`);
-		});
-		page.on("pageerror", (error) => troubles.push(`threw ${error.stack ?? error.message}`));
-		page.on("console", (message) => {
-			if (/Service Worker registration blocked/.test(message.text())) return;
-			if (message.type() === "error" || message.type() === "warning") troubles.push(`said ${message.text()}`);
-		});
+		unwatch.push(watchFor(page, keryx.url, troubles));
 		return page;
 	};
 	const unmeant = (meant: readonly RegExp[]) =>
 		troubles.filter((trouble) => !meant.some((pattern) => pattern.test(trouble)));
-	const page = watch(await context.newPage());
+	watch(page);
 	// The login itself needs no page, whose first view would only be left again.
+	let login: { dispose(): Promise<void> } | undefined;
 	if (path !== "/") {
 		const answer = await context.request.get(keryx.link(), { maxRedirects: 0 });
-		await keepKey(context, keryx.url, answer.headers().location?.split("#login=")[1] ?? "");
+		login = await keepKey(context, keryx.url, answer.headers().location?.split("#login=")[1] ?? "");
 	}
 	await page.goto(path === "/" ? keryx.link() : `${keryx.url}${path}`);
 	return {
@@ -129,15 +135,36 @@ export async function takeSeat(
 			return tab;
 		},
 		leave: async (...meant) => {
-			await context.close();
+			for (const stop of unwatch) stop();
+			await login?.dispose();
+			await close();
 			expect(unmeant(meant)).toEqual([]);
 		},
 	};
 }
 
+/** Answers how to stop. */
+function watchFor(page: Page, url: string, troubles: string[]): () => void {
+	const asked = (request: Request) => {
+		const { origin, protocol } = new URL(request.url());
+		if (origin !== url && !["data:", "blob:"].includes(protocol)) troubles.push(`asked for ${request.url()}`);
+	};
+	const threw = (error: Error) => troubles.push(`threw ${error.stack ?? error.message}`);
+	const said = (message: ConsoleMessage) => {
+		if (/Service Worker registration blocked/.test(message.text())) return;
+		if (message.type() === "error" || message.type() === "warning") troubles.push(`said ${message.text()}`);
+	};
+	page.on("request", asked).on("pageerror", threw).on("console", said);
+	return () => page.off("request", asked).off("pageerror", threw).off("console", said);
+}
+
 /** The half of a login that the page keeps itself. */
-export async function keepKey(context: BrowserContext, url: string, key: string): Promise<void> {
-	await context.addInitScript(
+export function keepKey(
+	context: BrowserContext,
+	url: string,
+	key: string,
+): Promise<{ dispose(): Promise<void> }> {
+	return context.addInitScript(
 		`if (self === top && location.origin === ${JSON.stringify(url)}) localStorage.setItem("keryx.login", ${JSON.stringify(key)})`,
 	);
 }
@@ -147,9 +174,14 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
 	if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
 	return page.evaluate(async () => {
 		const { axe } = globalThis as unknown as {
-			axe: { run(): Promise<{ violations: { id: string; help: string; nodes: { target: unknown[] }[] }[] }> };
+			axe: {
+				run(
+					options: object,
+				): Promise<{ violations: { id: string; help: string; nodes: { target: unknown[] }[] }[] }>;
+			};
 		};
-		const { violations } = await axe.run();
+		// Of what is right it need not say where.
+		const { violations } = await axe.run({ resultTypes: ["violations"] });
 		return violations.flatMap(({ id, help, nodes }) =>
 			nodes.map(({ target }) => `${id}: ${help}: ${target.join(" ")}`),
 		);

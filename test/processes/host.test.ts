@@ -26,9 +26,10 @@ import {
 	readLog,
 	removeProcess,
 } from "../../src/processes/index.ts";
+import { programFile } from "../support/programs.ts";
 import { ENV, ended, gone, HostScene, readText, until } from "./support.ts";
 
-const CLIENT = fileURLToPath(new URL("./client-child.ts", import.meta.url));
+const CLIENT = programFile(new URL("./client-child.ts", import.meta.url));
 const MAIN = fileURLToPath(new URL("../../src/processes/host/main.ts", import.meta.url));
 
 let scene: HostScene;

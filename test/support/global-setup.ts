@@ -8,15 +8,16 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
-import { bundleName, PROGRAMS } from "./programs.ts";
+import { bundleName, FACES, PROGRAMS } from "./programs.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CACHE = join(ROOT, ".cache");
-/** What the sources start by a file: two threads, and the process host, which hundreds of tests start. */
+/** What is started by a file: two threads, the process host, which hundreds of tests start, and a thread that tests keep. */
 const STARTED = {
 	KERYX_STORE_THREAD: "src/store/sqlite/worker.ts",
 	KERYX_CHECKPOINTS_THREAD: "src/checkpoints/worker.ts",
 	KERYX_PROCESS_HOST: "src/processes/host/main.ts",
+	KERYX_KEPT_THREAD: "test/support/kept-thread.ts",
 };
 const HOUR = 3_600_000;
 
@@ -43,7 +44,7 @@ async function bundled(): Promise<string> {
 	// What is started by a file is one file; programs share what they have in common.
 	const inputs = [
 		...Object.values(STARTED).map((file) => [[startedName(file), file]]),
-		PROGRAMS.map((file) => [bundleName(file), file]),
+		[...PROGRAMS, ...FACES.map((part) => `src/${part}/index.ts`)].map((file) => [bundleName(file), file]),
 	];
 	for (const programs of inputs) {
 		const bundle = await rolldown({

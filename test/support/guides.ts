@@ -1,5 +1,7 @@
 // The examples in the guides, and how they find Keryx.
 import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { faceFile } from "./programs.ts";
 
 /** In the order of the guide. `language` is all that stands behind the fence. */
 export function examples(guide: string, language: string): string[] {
@@ -12,6 +14,6 @@ export function examples(guide: string, language: string): string[] {
 /** With the sources in place of the package. */
 export function onSources(code: string): string {
 	return code.replace(/(?<=from |import\()"keryx(?:\/(\w+))?"/g, (_found, part: string | undefined) =>
-		JSON.stringify(new URL(`../../src/${part ?? "app"}/index.ts`, import.meta.url)),
+		JSON.stringify(pathToFileURL(faceFile(part ?? "app"))),
 	);
 }

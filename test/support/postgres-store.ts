@@ -17,15 +17,24 @@ export async function onServer<Row extends pg.QueryResultRow>(url: string, sql: 
 	}
 }
 
-/** Removes every row; those that the migrations wrote are put back. */
+/**
+ * Removes every row; those that the migrations wrote are put back. A test fills few of the tables: deleting their rows takes a tenth of
+ * the time of giving every table and index new files, as TRUNCATE does. In this role the database checks neither triggers nor references.
+ */
 export async function emptied(url: string): Promise<void> {
 	await onServer(
 		url,
-		`DO $$ DECLARE names text; version text; BEGIN
-			SELECT string_agg(format('keryx.%I', tablename), ', ') INTO names FROM pg_tables WHERE schemaname = 'keryx';
-			IF names IS NULL THEN RETURN; END IF;
+		`DO $$ DECLARE relation text; version text; BEGIN
+			IF NOT EXISTS (SELECT FROM pg_tables WHERE schemaname = 'keryx') THEN RETURN; END IF;
 			SELECT value INTO version FROM keryx.settings WHERE name = 'schema';
-			EXECUTE 'TRUNCATE ' || names || ' RESTART IDENTITY CASCADE';
+			SET LOCAL session_replication_role = replica;
+			FOR relation IN SELECT format('keryx.%I', tablename) FROM pg_tables WHERE schemaname = 'keryx' LOOP
+				EXECUTE 'DELETE FROM ' || relation;
+			END LOOP;
+			FOR relation IN SELECT format('keryx.%I', sequencename) FROM pg_sequences
+				WHERE schemaname = 'keryx' AND last_value IS NOT NULL LOOP
+				EXECUTE format('ALTER SEQUENCE %s RESTART', relation);
+			END LOOP;
 			INSERT INTO keryx.settings (name, value) VALUES ('audit', 'none'), ('schema', version);
 		END $$`,
 	);

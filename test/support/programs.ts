@@ -9,17 +9,42 @@ const ROOT = join(import.meta.dirname, "../..");
 /** By their path from the root. */
 export const PROGRAMS = [
 	"src/cli/main.ts",
+	"test/acp/host-child.ts",
+	"test/acp/program.ts",
 	"test/gateway/child.ts",
 	"test/torture/child.ts",
 	"test/channels/storm/child.ts",
 	"test/checkpoints/child.ts",
 	"test/crash/full-child.ts",
 	"test/crash/lose-child.ts",
+	"test/crash/open-child.ts",
 	"test/crash/own-child.ts",
 	"test/crash/programs-child.ts",
 	"test/crash/store-child.ts",
+	"test/processes/client-child.ts",
+	"test/support/audited-writer.ts",
 	"test/support/everything.ts",
+	"test/support/killed-writer.ts",
 ];
+
+/** Parts of the package that the documents' programs import, by their folder in src. */
+export const FACES = [
+	"app",
+	"checkpoints",
+	"config",
+	"confirmations",
+	"gateway",
+	"http",
+	"processes",
+	"store",
+	"testing",
+	"tools",
+];
+
+/** The part's face: its bundle, or its source where none was made. */
+export function faceFile(part: string): string {
+	return programFile(join(ROOT, "src", part, "index.ts"));
+}
 
 /** What to start for the program at that file or address: its bundle, or itself where none was made. */
 export function programFile(program: string | URL): string {

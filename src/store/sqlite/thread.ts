@@ -61,7 +61,7 @@ export class Thread {
 	): Promise<Thread> {
 		const worker = settings.alone ? inThisThread(settings) : new Worker(WORKER, { workerData: settings });
 		const exited = new Promise<void>((resolve) =>
-			worker.once(worker instanceof Worker ? "exit" : "close", () => resolve()),
+			worker.once(settings.alone ? "close" : "exit", () => resolve()),
 		);
 		const ready = await new Promise<Ready>((resolve, reject) => {
 			worker.once("message", resolve);

@@ -1,0 +1,104 @@
+// Threads of the store that serve one store after another, in tests alone. Starting a thread and loading the store's code into it
+// costs a hundred times what most tests do there, and tests open thousands of stores. A kept thread serves one store at a time,
+// through the function that a thread of its own would call, and its caller sees the same events. It begins a new store from a copy
+// of an empty one. A thread that dies is not used again; its store fails as it would with a thread of its own.
+import { EventEmitter } from "node:events";
+import { syncBuiltinESMExports } from "node:module";
+import threads, { MessageChannel, type MessagePort } from "node:worker_threads";
+import type { WorkerSettings } from "../../src/store/sqlite/server.ts";
+
+const OWN = Symbol.for("keryx.test.own-worker");
+/** More than this many wait for work in vain. */
+const IDLE = 4;
+/** Files of tests that share a process load this module once each; the first one changes `Worker`, and keeps Node's own here. */
+const node = globalThis as { [OWN]?: typeof threads.Worker };
+
+export interface Work {
+	readonly port: MessagePort;
+	readonly settings: WorkerSettings;
+}
+
+const { KERYX_STORE_THREAD, KERYX_KEPT_THREAD } = process.env;
+/** As Node has it. */
+export const Worker = node[OWN] ?? threads.Worker;
+const idle: KeptThread[] = [];
+
+/** A thread as Node starts it, and whom it serves. */
+class KeptThread {
+	readonly #worker: threads.Worker;
+	#served: ServedStore | undefined;
+
+	constructor(file: string) {
+		this.#worker = new Worker(file);
+		// What it serves keeps this process alive by its port; a thread that serves nobody does not.
+		this.#worker.unref();
+		this.#worker.on("message", () => this.#free());
+		this.#worker.on("error", (cause) => this.#served?.emit("error", cause));
+		this.#worker.on("exit", () => this.#gone());
+	}
+
+	serve(store: ServedStore, work: Work): void {
+		this.#served = store;
+		this.#worker.postMessage(work, [work.port]);
+	}
+
+	#free(): void {
+		const served = this.#served;
+		this.#served = undefined;
+		if (idle.length < IDLE) idle.push(this);
+		else void this.#worker.terminate();
+		served?.left();
+	}
+
+	#gone(): void {
+		const at = idle.indexOf(this);
+		if (at >= 0) idle.splice(at, 1);
+		this.#served?.left();
+		this.#served = undefined;
+	}
+}
+
+/** What the store takes for a thread of its own. */
+class ServedStore extends EventEmitter {
+	readonly #port: MessagePort;
+	/** Its last message is here, and the thread is done with it: only both together are the end of a thread. */
+	#ends = 0;
+
+	constructor(file: string, settings: WorkerSettings) {
+		super();
+		const { port1, port2 } = new MessageChannel();
+		this.#port = port2;
+		port2.on("message", (message) => this.emit("message", message));
+		port2.on("close", () => this.#end());
+		const thread = idle.pop() ?? new KeptThread(file);
+		thread.serve(this, { port: port1, settings });
+	}
+
+	postMessage(message: unknown): void {
+		this.#port.postMessage(message);
+	}
+
+	left(): void {
+		this.#end();
+	}
+
+	#end(): void {
+		if (++this.#ends === 2) this.emit("exit", 0);
+	}
+}
+
+/** `new Worker(file, options)` as Node has it, except for the one file that is the store's. */
+function keepThreads(file: string, kept: string): void {
+	threads.Worker = new Proxy(Worker, {
+		construct: (target, args, newTarget) =>
+			args[0] === file
+				? new ServedStore(kept, args[1].workerData)
+				: (Reflect.construct(target, args, newTarget) as object),
+	});
+	syncBuiltinESMExports();
+}
+
+if (KERYX_STORE_THREAD && KERYX_KEPT_THREAD && !node[OWN]) {
+	node[OWN] = Worker;
+	keepThreads(KERYX_STORE_THREAD, KERYX_KEPT_THREAD);
+}
