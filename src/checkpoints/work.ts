@@ -2,7 +2,6 @@
 import type { KeryxError } from "../errors.ts";
 import type { RawPath } from "./names.ts";
 import type { Applied, ApplyRequest } from "./restore/apply.ts";
-import type { Step } from "./restore/plan.ts";
 import type { WriteAnswer, WriteRequest } from "./restore/writes.ts";
 import type { Snapshot, SnapshotRequest } from "./snapshot.ts";
 
@@ -14,7 +13,7 @@ export interface Work {
 	readonly write: { readonly request: WriteRequest; readonly answer: WriteAnswer };
 	/** What a restore that was cut off has left. */
 	readonly undone: {
-		readonly request: { readonly root: string; readonly steps: readonly Step[] };
+		readonly request: { readonly root: string; readonly steps: string };
 		readonly answer: readonly RawPath[];
 	};
 }

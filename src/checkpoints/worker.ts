@@ -3,6 +3,7 @@ import { type MessagePort, parentPort } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
 import { type Applied, type ApplyRequest, applySteps } from "./restore/apply.ts";
 import { undoneSteps } from "./restore/standing.ts";
+import { readSteps } from "./restore/step-text.ts";
 import { type Written, writeShare } from "./restore/writes.ts";
 import { makeSnapshot, type Snapshot, type SnapshotRequest } from "./snapshot.ts";
 import { FilesThread } from "./thread.ts";
@@ -37,7 +38,7 @@ function answer(job: Job): Promise<Work[keyof Work]["answer"]> | Work[keyof Work
 		case "write":
 			return writeShare(job.request);
 		case "undone":
-			return undoneSteps(job.request.root, job.request.steps);
+			return undoneSteps(job.request.root, readSteps(job.request.steps));
 	}
 }
 

@@ -12,6 +12,7 @@ import type { Step } from "./plan.ts";
 import { Replaced } from "./replaced.ts";
 import { type Helper, writeAll } from "./shares.ts";
 import { isSame, present } from "./standing.ts";
+import { readSteps } from "./step-text.ts";
 import { type Outcome, seenFiles, tried, type Write, type Written } from "./writes.ts";
 
 export interface Applied {
@@ -25,7 +26,8 @@ export interface ApplyRequest {
 	readonly repository: string;
 	/** Of the restore: names what it writes aside. */
 	readonly id: string;
-	readonly steps: readonly Step[];
+	/** As step-text.ts writes them. */
+	readonly steps: string;
 	readonly emptyThen: readonly RawPath[];
 }
 
@@ -43,6 +45,7 @@ export async function applySteps(
 
 class Apply {
 	readonly #request: ApplyRequest;
+	readonly #steps: readonly Step[];
 	readonly #flush: Flush;
 	readonly #folders: Folders;
 	readonly #parents: Parents;
@@ -55,10 +58,11 @@ class Apply {
 
 	constructor(request: ApplyRequest) {
 		this.#request = request;
+		this.#steps = readSteps(request.steps);
 		this.#flush = new Flush(request.root);
 		this.#folders = new Folders(request.root);
 		this.#parents = new Parents(this.#folders, this.#flush);
-		this.#replaced = new Replaced(request.repository, request.id, request.steps.length);
+		this.#replaced = new Replaced(request.repository, request.id, this.#steps.length);
 	}
 
 	close(): void {
@@ -66,7 +70,8 @@ class Apply {
 	}
 
 	async all(startHelper: () => Helper): Promise<{ readonly applied: Applied; readonly written: Written }> {
-		const { root, repository, id, steps, emptyThen } = this.#request;
+		const { root, repository, id, emptyThen } = this.#request;
+		const steps = this.#steps;
 		const [removed, restored, kept] = [this.#removed, this.#restored, this.#kept];
 		const removals = steps.filter(({ want }) => want === null);
 		const writes = steps.filter((step): step is Write => step.want !== null);
