@@ -177,7 +177,7 @@ test("a restore that is killed at any file is finished at the next start, and th
 	}
 });
 
-test("a restore that several threads write is finished after a kill, with files of two names, and leaves no draft", async () => {
+test("a restore that several threads write is finished after a kill, keeps what a person changed meanwhile, and leaves no draft", async () => {
 	const scene = newScene();
 	const names = Array.from({ length: 2400 }, (_, n) => `folder-${n % 8}/${n}`);
 	for (const name of names) put(scene.folder, name, `old ${name}`);
@@ -195,13 +195,17 @@ test("a restore that several threads write is finished after a kill, with files 
 	const orders = { ...scene, settings: SETTINGS, work: { kind: "restore", id, dieAt: 400 } } as const;
 	expect(await runAndKill(orders, 1e9)).toEqual(["ready"]);
 	// It had begun, and not ended.
-	const torn = Object.values(filesOf(scene.folder)).filter((text) => text === "file agent").length;
-	expect(torn).toBeGreaterThan(0);
-	expect(torn).toBeLessThan(names.length);
+	const torn = filesOf(scene.folder);
+	const left = names.filter((name) => torn[name] === "file agent");
+	expect(left.length).toBeGreaterThan(0);
+	expect(left.length).toBeLessThan(names.length);
+	const [edited = ""] = left;
+	put(scene.folder, edited, "person");
 	await live(scene, SETTINGS, async (checkpoints) => {
-		expect(await checkpoints.recover()).toMatchObject([{ problem: null, left: [], report: { kept: [] } }]);
+		const kept = [{ path: edited, reason: "changing" }];
+		expect(await checkpoints.recover()).toMatchObject([{ problem: null, left: [], report: { kept } }]);
 	});
-	expect(filesOf(scene.folder)).toEqual(old);
+	expect(filesOf(scene.folder)).toEqual({ ...old, [edited]: "file person" });
 	const present = readdirSync(scene.folder, { recursive: true }).map(String);
 	expect(present.filter((name) => name.includes(".keryx-restore-"))).toEqual([]);
 });

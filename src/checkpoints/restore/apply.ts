@@ -1,7 +1,7 @@
 // Puts files back. Each step begins from what was seen when it was planned, or is done already, or is left alone: so doing all of it
 // again after a crash is right. Nothing is reached through a link (folders.ts), and a file is always whole: contents are written aside,
 // put on the disk, and only then moved into place (writes.ts). Synchronous system calls, in the thread that also looks at workspaces (worker.ts).
-import { type BigIntStats, unlinkSync } from "node:fs";
+import { unlinkSync } from "node:fs";
 import type { Found } from "../cache.ts";
 import { Folders } from "../folders.ts";
 import { nameOf, parentOf, type RawPath } from "../names.ts";
@@ -50,8 +50,6 @@ class Apply {
 	readonly #folders: Folders;
 	readonly #parents: Parents;
 	readonly #replaced: Replaced;
-	/** Files with several names, one of which was removed. */
-	readonly #shared = new Set<bigint>();
 	readonly #removed: RawPath[] = [];
 	readonly #restored: RawPath[] = [];
 	readonly #kept: { path: RawPath; reason: KeptReason }[] = [];
@@ -88,7 +86,7 @@ class Apply {
 			this.#folders,
 			parentsOf(removed).filter((folder) => isWithin(folder, wanted)),
 		);
-		const common = { root, repository, id, steps: steps.length, shared: [...this.#shared] };
+		const common = { root, repository, id, steps: steps.length };
 		const { outcomes, written, left } = await writeAll(common, writes, startHelper);
 		for (const one of left) this.#flush.takeOver(one);
 		for (const { path } of writes) this.#note(path, outcomes.get(path) ?? "lost", restored);
@@ -116,18 +114,13 @@ class Apply {
 		if (folder === "missing") return "done";
 		if (folder === "blocked") return "in_the_way";
 		const full = folder.at(nameOf(step.path));
-		const { entry, stats } = present(full, seen);
+		const { entry } = present(full, seen);
 		if (entry === null) return "done";
 		if (!isSame(entry, step.now)) return "changing";
 		this.#replaced.keep(full);
 		unlinkSync(full);
-		this.#noteShared(stats);
 		this.#flush.folder(step.path);
 		return "done";
-	}
-
-	#noteShared(stats: BigIntStats | undefined): void {
-		if (stats && stats.nlink > 1n) this.#shared.add(stats.ino);
 	}
 }
 

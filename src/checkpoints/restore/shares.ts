@@ -1,16 +1,15 @@
 // Divides the writes of a large restore among threads. Most of the time goes into system calls that wait for the disk's journal, and
 // several threads wait at the same time. All of them have ended when this answers: nothing writes on behind a lock that was given back.
 import { availableParallelism } from "node:os";
-import { parentOf, type RawPath } from "../names.ts";
+import { parentOf } from "../names.ts";
 import type { Unflushed } from "./flush.ts";
-import { type Outcome, type Write, type WriteAnswer, type WriteRequest, writeShare } from "./writes.ts";
+import { type Write, type WriteAnswer, type WriteRequest, writeShare } from "./writes.ts";
 
 /** Fewer files are written before a thread has started. */
 const FEWEST = 2000;
 const MOST_SHARES = 4;
 
-export interface AllWritten extends Omit<WriteAnswer, "outcomes" | "left"> {
-	readonly outcomes: ReadonlyMap<RawPath, Outcome>;
+export interface AllWritten extends Omit<WriteAnswer, "left"> {
 	readonly left: readonly Unflushed[];
 }
 
@@ -20,7 +19,7 @@ export interface Helper {
 	close(): Promise<void>;
 }
 
-type Common = Pick<WriteRequest, "root" | "repository" | "id" | "steps" | "shared">;
+type Common = Pick<WriteRequest, "root" | "repository" | "id" | "steps">;
 
 export async function writeAll(
 	common: Common,
@@ -33,22 +32,9 @@ export async function writeAll(
 		const numbers = own.map((_, n) => from + n);
 		return { ...common, share, shares: starts.length, writes: own, numbers };
 	});
-	const answers = [...(await together(shares, startHelper))];
-	const linked = [...writes.keys()].filter((n) =>
-		answers.some(({ outcomes }) => outcomes.get((writes[n] as Write).path) === "linked"),
-	);
-	if (linked.length > 0)
-		answers.push(
-			await writeShare({
-				...common,
-				share: shares.length,
-				shares: 1,
-				writes: linked.map((n) => writes[n] as Write),
-				numbers: linked,
-			}),
-		);
+	const answers = await together(shares, startHelper);
 	return {
-		outcomes: new Map(answers.flatMap(({ outcomes }) => [...outcomes])) as Map<RawPath, Outcome>,
+		outcomes: new Map(answers.flatMap(({ outcomes }) => [...outcomes])),
 		written: new Map(answers.flatMap(({ written }) => [...written])),
 		left: answers.map(({ left }) => left),
 	};

@@ -36,13 +36,10 @@ export interface WriteRequest {
 	readonly numbers: readonly number[];
 	/** How many steps the whole restore has. */
 	readonly steps: number;
-	/** Files with several names, one of which the restore has removed. */
-	readonly shared: readonly bigint[];
 }
 
 export interface WriteAnswer {
-	/** `linked`: it has several names, and one thread must write all of those. */
-	readonly outcomes: ReadonlyMap<RawPath, Outcome | "linked">;
+	readonly outcomes: ReadonlyMap<RawPath, Outcome>;
 	readonly written: Written;
 	/** Moved into place, and not yet put on the disk. */
 	readonly left: Unflushed;
@@ -79,8 +76,6 @@ class Share {
 	readonly #parents: Parents;
 	readonly #replaced: Replaced;
 	readonly #numbers: ReadonlyMap<Write, number>;
-	/** Files with several names, one of which was replaced or removed: that has changed their times under the others. */
-	readonly #shared: Set<bigint>;
 	readonly written = new Map<RawPath, Found>();
 
 	constructor(request: WriteRequest) {
@@ -92,7 +87,6 @@ class Share {
 		this.#parents = new Parents(this.#folders, this.#flush);
 		this.#replaced = new Replaced(repository, `${id}-${share}`, steps);
 		this.#numbers = new Map(writes.map((step, n) => [step, numbers[n] as number]));
-		this.#shared = new Set(request.shared);
 	}
 
 	close(): void {
@@ -106,7 +100,7 @@ class Share {
 	async all(): Promise<WriteAnswer["outcomes"]> {
 		const { repository, writes, shares } = this.#request;
 		const byContent = Map.groupBy(writes, ({ want }) => want.oid);
-		const outcomes = new Map<RawPath, Outcome | "linked">();
+		const outcomes = new Map<RawPath, Outcome>();
 		let drafts: Draft[] = [];
 		let bytes = 0;
 		const move = async (): Promise<void> => {
@@ -138,7 +132,7 @@ class Share {
 		data: Buffer | null,
 		drafts: Draft[],
 		mayBeBare = step.now === null,
-	): Outcome | "drafted" | "linked" {
+	): Outcome | "drafted" {
 		const { path, now, want } = step;
 		const name = `${DRAFT_PREFIX}${this.#request.id}-${this.#numbers.get(step)}`;
 		if (!this.#parents.make(path)) return "in_the_way";
@@ -161,7 +155,6 @@ class Share {
 		}
 		if (entry === "other") return "in_the_way";
 		if (!isSame(entry, now)) return "changing";
-		if (this.#isForOneThread(stats)) return "linked";
 		if (entry && entry.oid === want.oid && entry.mode !== LINK && want.mode !== LINK) {
 			// Another name of the same file would change with it.
 			if (stats?.nlink === 1n) {
@@ -177,7 +170,7 @@ class Share {
 	}
 
 	/** What has changed since it was looked at stays. */
-	#move(draft: Draft): Outcome | "linked" {
+	#move(draft: Draft): Outcome {
 		const { path, want } = draft.step;
 		const folder = this.#folders.again(parentOf(path));
 		// Something else stands there by now, and the draft went with its folder.
@@ -196,34 +189,21 @@ class Share {
 			rmSync(file, { force: true });
 			throw error;
 		}
-		if (stats && stats.nlink > 1n) this.#shared.add(stats.ino);
 		this.#flush.folder(path);
 		if (draft.after) this.#noteWritten(path, want, { draft: draft.after, stats: statAt(full) });
 		return "done";
 	}
 
-	/** Whether what stands there now is still what the step expects. */
-	#verdict(
-		{ step, before }: Draft,
-		full: Buffer,
-		stats: BigIntStats | undefined,
-	): Outcome | "linked" | "move" {
-		if (this.#isForOneThread(stats)) return "linked";
-		if (before !== "seen") {
-			const isShared = before !== undefined && this.#shared.has(before.ino);
-			return isUntouched(before, stats, isShared) ? "move" : "changing";
-		}
+	/** Whether what stands there now is still what the step expects. Where its times do not tell, its content does. */
+	#verdict({ step, before }: Draft, full: Buffer, stats: BigIntStats | undefined): Outcome | "move" {
 		const seen = this.#seen.get(step.path);
-		if (seen && stats && isUnchanged(seen, stats)) return "move";
+		const isTimely =
+			before === "seen" ? seen && stats && isUnchanged(seen, stats) : isUntouched(before, stats);
+		if (isTimely) return "move";
 		const { entry } = present(full, undefined);
 		if (isSame(entry, step.want)) return "done";
 		if (entry === "other") return "in_the_way";
 		return isSame(entry, step.now) ? "move" : "changing";
-	}
-
-	/** Replacing one name changes the times of the others, which may be another thread's. */
-	#isForOneThread(stats: BigIntStats | undefined): boolean {
-		return this.#request.shares > 1 && stats?.isFile() === true && stats.nlink > 1n;
 	}
 
 	/**
