@@ -5,8 +5,8 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Clock, systemClock } from "../src/time/index.ts";
 import { createWebFetchTool, type ToolContext, type ToolResult } from "../src/tools/index.ts";
-import { isPublicAddress } from "../src/tools/web/addresses.ts";
 import { readHtml } from "../src/tools/web/html.ts";
+import { isPublicAddress } from "../src/walls/index.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -16,6 +16,7 @@ import type { Applied } from "./restore/apply.ts";
 import { decideSteps, type State, type Steps, withoutUnsaved } from "./restore/plan.ts";
 import { freeReplaced, withReplaced } from "./restore/replaced.ts";
 import { reportOf, summaryOf } from "./restore/report.ts";
+import { readSteps, writeSteps } from "./restore/step-text.ts";
 import { FilesThread } from "./thread.ts";
 import type {
 	Checkpoints,
@@ -117,7 +118,8 @@ class GitCheckpoints implements Checkpoints {
 			const { store } = this.#options;
 			const { workspace: name } = place;
 			// After a crash it would go on with the hidden names, and so with other files.
-			if (store.secrets.changes({ plan: steps }))
+			const plan = { ...steps, steps: writeSteps(steps.steps) } satisfies StoredPlan;
+			if (store.secrets.changes({ plan }))
 				throw new KeryxError("checkpoint.refused", "the name of a file contains a known secret", {
 					hint: "rename that file, then try again; or restore file by file",
 				});
@@ -126,7 +128,7 @@ class GitCheckpoints implements Checkpoints {
 				folder: place.root,
 				target: target.id,
 				before: checkpoint.id,
-				plan: steps,
+				plan,
 				...(options.together && { together: options.together }),
 			});
 			return this.#finish(place, restore, target, checkpoint);
@@ -212,11 +214,11 @@ class GitCheckpoints implements Checkpoints {
 	}
 
 	async #leftOf({ folder, plan }: Restore): Promise<readonly string[]> {
-		const { steps } = plan as Steps;
+		const { steps } = readStored(plan);
 		try {
 			return (await this.#thread.ask("undone", { root: folder, steps })).map(shown);
 		} catch {
-			return steps.map(({ path }) => shown(path));
+			return readSteps(steps).map(({ path }) => shown(path));
 		}
 	}
 
@@ -227,7 +229,7 @@ class GitCheckpoints implements Checkpoints {
 		target: Checkpoint,
 		before: Checkpoint,
 	): Promise<RestoreReport> {
-		const { steps, emptyThen, kept, untouched } = restore.plan as Steps;
+		const { steps, emptyThen, kept, untouched } = readStored(restore.plan);
 		const { root, repository } = place;
 		// Where nothing is kept, the files will be the target's: git counts what that changes while they are put back.
 		const counted = kept.length === 0 ? this.#recorder.changed(place, before.tree, target.tree) : null;
@@ -366,6 +368,17 @@ class GitCheckpoints implements Checkpoints {
 		if (this.#closed) throw new KeryxError("checkpoint.failed", "checkpoints are closed");
 		return placeOf(this.#options.home, folder, this.#options.nameOf);
 	}
+}
+
+/** A restore's plan as its row keeps it: the steps as one text. */
+type StoredPlan = Omit<Steps, "steps"> & { readonly steps: string };
+
+/** Of a version before, too, whose restore was cut off: its steps were a list. */
+function readStored(plan: unknown): StoredPlan {
+	const stored = plan as StoredPlan | Steps;
+	return typeof stored.steps === "string"
+		? (stored as StoredPlan)
+		: { ...stored, steps: writeSteps(stored.steps) };
 }
 
 function readWanted(id: string, { file, force = false }: RestoreOptions) {

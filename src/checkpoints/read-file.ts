@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import type { Found } from "./cache.ts";
 import { permissionsOf } from "./facts.ts";
-import { fullPath } from "./names.ts";
+import { callPath } from "./names.ts";
 
 /** A file that changes while it is read is read again, this often. */
 const ATTEMPTS = 3;
@@ -60,10 +60,10 @@ export function gitMode(stats: BigIntStats): Found["mode"] {
 
 /** Undefined where nothing stands. Throws the system's other errors. */
 export function statOf(root: string, path: string): BigIntStats | undefined {
-	return statAt(fullPath(root, path));
+	return statAt(callPath(root, path));
 }
 
-export function statAt(full: Buffer): BigIntStats | undefined {
+export function statAt(full: Buffer | string): BigIntStats | undefined {
 	try {
 		return lstatSync(full, { bigint: true, throwIfNoEntry: false });
 	} catch (error) {

@@ -15,6 +15,7 @@ const NOW_REF = "now";
 /** A file that is too large to be saved is saved when a restore replaces it, up to this part of the space that snapshots may take. */
 const HELD_SHARE = 4;
 const MOST_HELD = 512 * MB;
+const MOST_COUNTED = 64;
 
 export interface Recorded {
 	readonly kind: CheckpointKind;
@@ -37,6 +38,8 @@ export interface Ahead {
 export class Recorder {
 	readonly #options: CheckpointsOptions;
 	readonly #thread: FilesThread;
+	/** What differs between pairs of trees, the oldest first: an undo goes back what was counted a moment ago. */
+	readonly #counted = new Map<string, NonNullable<Checkpoint["changed"]>>();
 
 	constructor(options: CheckpointsOptions, thread: FilesThread) {
 		this.#options = options;
@@ -100,14 +103,22 @@ export class Recorder {
 		return ahead?.from === from && ahead.to === to ? ahead.changed : this.changed(place, from, to);
 	}
 
-	/** What differs between two trees, in numbers. */
+	/** What differs between two trees, in numbers. The way back of what was counted lately is not counted again. */
 	async changed({ repository }: Place, from: string, to: string): Promise<Checkpoint["changed"]> {
+		const back = this.#counted.get(pairOf(to, from));
+		if (back) return { files: back.files, insertions: back.deletions, deletions: back.insertions };
 		const changes = await countedChanges(repository, from, to);
-		return {
+		const counted = {
 			files: changes.length,
 			insertions: changes.reduce((sum, { lines }) => sum + (lines?.insertions ?? 0), 0),
 			deletions: changes.reduce((sum, { lines }) => sum + (lines?.deletions ?? 0), 0),
 		};
+		this.#counted.set(pairOf(from, to), counted);
+		for (const oldest of this.#counted.keys()) {
+			if (this.#counted.size <= MOST_COUNTED) break;
+			this.#counted.delete(oldest);
+		}
+		return counted;
 	}
 
 	async #snapshot(
@@ -131,6 +142,10 @@ export class Recorder {
 			},
 		});
 	}
+}
+
+function pairOf(from: string, to: string): string {
+	return `${from} ${to}`;
 }
 
 /** Unlike every other of the workspace: the one before is part of it. */

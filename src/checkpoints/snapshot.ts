@@ -18,7 +18,7 @@ import {
 } from "./manifest.ts";
 import { quoted, type RawPath } from "./names.ts";
 import { isOlder, LINK, type Reading } from "./read-file.ts";
-import type { Written } from "./restore/apply.ts";
+import type { Written } from "./restore/writes.ts";
 import { type Held, type Scan, type ScanLimits, scan } from "./scan.ts";
 
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
@@ -95,12 +95,12 @@ async function snapshotOf(look: Look, request: SnapshotRequest, cache: ScanCache
 		manifest: writeManifest(look.manifest),
 		facts: look.facts(),
 	}));
-	const facts = look.facts();
-	const seen = { ...made, files: look.files, manifest: writeManifest(look.manifest), facts };
+	const seen = { ...made, files: look.files };
 	writeCache(cacheFile(repository), seen);
 	// Back at the files of the last checkpoint, past a look that was none.
 	if (last?.tree === made.tree) return sameFiles(request, seen, look);
-	return { ...made, files: look.files.size, excluded: summaryOf(look.manifest), replaces: null };
+	const { commit: id, tree } = made;
+	return { commit: id, tree, files: look.files.size, excluded: summaryOf(look.manifest), replaces: null };
 }
 
 /** Nothing of the files changed. What is not saved may have: the checkpoint that holds these files is to know of both. */
@@ -119,8 +119,8 @@ async function sameFiles(request: SnapshotRequest, cache: ScanCache, look: Look)
 	const manifest = writeManifest(merged);
 	const { facts } = cache;
 	const made = await commit(request, cache.tree, new Set(), [], () => ({ manifest, facts }));
-	writeCache(cacheFile(repository), { ...made, files: look.files, manifest, facts });
-	return { ...made, ...rest, replaces: own };
+	writeCache(cacheFile(repository), { ...made, files: look.files });
+	return { commit: made.commit, tree: made.tree, ...rest, replaces: own };
 }
 
 async function heldSince(
@@ -168,8 +168,8 @@ class Look {
 		const began = BigInt(Date.now()) * 1_000_000n;
 		const found = scan(request.root, cache, request.limits, hold, written);
 		const look = new Look(request, began, found);
+		for (const path of cache ? goneOrOther(cache, found) : []) look.removed.add(path);
 		for (const [path, entry] of found.written) look.#take(path, entry, cache?.files.get(path));
-		for (const path of cache?.files.keys() ?? []) if (!look.files.has(path)) look.removed.add(path);
 		for (const path of found.unknown) look.#compare(path, cache?.files.get(path));
 		return look;
 	}
@@ -253,14 +253,26 @@ class Look {
 	}
 }
 
+/** What the cache knows and this look has not found again. Every known file is looked for only if one of them is missing. */
+function goneOrOther(
+	{ files }: Pick<ScanCache, "files">,
+	{ same, written, unknown }: Scan,
+): readonly RawPath[] {
+	const known = unknown.filter((path) => files.has(path));
+	const rewritten = [...written.keys()].filter((path) => files.has(path));
+	if (same.size + rewritten.length + known.length === files.size) return known;
+	return [...files.keys()].filter((path) => !same.has(path) && !written.has(path));
+}
+
 /** Answers when git has put the commit and its ref on the disk; before that nothing of it is visible. */
 async function commit(
 	{ repository, ref, message, at }: SnapshotRequest,
 	tree: string,
 	removed: ReadonlySet<RawPath>,
 	changes: Iterable<Change>,
-	rest: () => { readonly manifest: Buffer; readonly facts: Buffer },
-): Promise<{ commit: string; tree: string }> {
+	rest: () => Pick<ScanCache, "manifest" | "facts">,
+): Promise<Omit<ScanCache, "files">> {
+	let beside: ReturnType<typeof rest> | undefined;
 	const { out } = await git({
 		args: ["fast-import", "--quiet", "--done", "--force", "--date-format=raw"],
 		repository,
@@ -269,8 +281,9 @@ async function commit(
 	});
 	const [made = "", files = ""] = out.toString("latin1").split("\n");
 	const [, oid = EMPTY_TREE] = /^040000 tree ([0-9a-f]{40})/.exec(files) ?? [];
-	if (!/^[0-9a-f]{40}$/.test(made)) throw new KeryxError("checkpoint.failed", "git made no commit");
-	return { commit: made, tree: oid };
+	if (!beside || !/^[0-9a-f]{40}$/.test(made))
+		throw new KeryxError("checkpoint.failed", "git made no commit");
+	return { commit: made, tree: oid, ...beside };
 
 	function* stream(): Generator<Buffer> {
 		const seconds = Math.floor(at / 1000);
@@ -293,7 +306,8 @@ async function commit(
 			yield entry.data;
 			yield Buffer.from("\n");
 		}
-		const { manifest, facts } = rest();
+		beside = rest();
+		const { manifest, facts } = beside;
 		yield Buffer.from(`M 100644 inline ${FILES}/${FACTS}\ndata ${facts.length}\n`);
 		yield facts;
 		yield Buffer.from(`\nM 100644 inline ${MANIFEST}\ndata ${manifest.length}\n`);

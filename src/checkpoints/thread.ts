@@ -2,7 +2,7 @@
 // that dies takes only the work down that was under way.
 import { SHARE_ENV, Worker } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
-import type { Job, JobReply, Work } from "./worker.ts";
+import type { Job, JobReply, Work } from "./work.ts";
 
 /** Beside this file, in the form it runs in. Tests name one that is built. */
 const WORKER =
@@ -36,7 +36,7 @@ export class FilesThread {
 	}
 
 	#start(): Worker {
-		const worker = new Worker(WORKER, { env: SHARE_ENV });
+		const worker = new Worker(WORKER, { env: SHARE_ENV, resourceLimits: { maxYoungGenerationSizeMb: 64 } });
 		worker.on("message", (reply: JobReply) => this.#settle(reply));
 		worker.on("error", (cause) => this.#fail(worker, cause));
 		worker.on("exit", () => this.#fail(worker, undefined));

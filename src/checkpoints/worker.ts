@@ -1,34 +1,13 @@
 // The thread that looks at workspaces and puts files back: what is slow there, a disk or the number of files, is slow here and nowhere else.
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
-import type { RawPath } from "./names.ts";
-import { type Applied, type ApplyRequest, applySteps, type Written } from "./restore/apply.ts";
-import type { Step } from "./restore/plan.ts";
+import { type Applied, type ApplyRequest, applySteps } from "./restore/apply.ts";
 import { undoneSteps } from "./restore/standing.ts";
+import { readSteps } from "./restore/step-text.ts";
+import { type Written, writeShare } from "./restore/writes.ts";
 import { makeSnapshot, type Snapshot, type SnapshotRequest } from "./snapshot.ts";
-
-/** What is asked of the thread, and what it answers, by name. */
-export interface Work {
-	readonly snapshot: { readonly request: SnapshotRequest; readonly answer: Snapshot };
-	readonly apply: { readonly request: ApplyRequest; readonly answer: Applied };
-	/** What a restore that was cut off has left. */
-	readonly undone: {
-		readonly request: { readonly root: string; readonly steps: readonly Step[] };
-		readonly answer: readonly RawPath[];
-	};
-}
-
-export type Job = {
-	readonly [Name in keyof Work]: {
-		readonly id: number;
-		readonly name: Name;
-		readonly request: Work[Name]["request"];
-	};
-}[keyof Work];
-
-export type JobReply =
-	| { readonly id: number; readonly answer: Work[keyof Work]["answer"] }
-	| { readonly id: number; readonly error: ReturnType<KeryxError["toJSON"]> };
+import { FilesThread } from "./thread.ts";
+import type { Job, JobReply, Work } from "./work.ts";
 
 /** By repository, until the next look at the workspace. */
 const written = new Map<string, Written>();
@@ -56,8 +35,10 @@ function answer(job: Job): Promise<Work[keyof Work]["answer"]> | Work[keyof Work
 			return snapshot(job.request);
 		case "apply":
 			return apply(job.request);
+		case "write":
+			return writeShare(job.request);
 		case "undone":
-			return undoneSteps(job.request.root, job.request.steps);
+			return undoneSteps(job.request.root, readSteps(job.request.steps));
 	}
 }
 
@@ -68,7 +49,7 @@ function snapshot(request: SnapshotRequest): Promise<Snapshot> {
 }
 
 async function apply(request: ApplyRequest): Promise<Applied> {
-	const { applied, written: put } = await applySteps(request);
+	const { applied, written: put } = await applySteps(request, () => new FilesThread());
 	written.set(request.repository, put);
 	return applied;
 }

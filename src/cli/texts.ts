@@ -1391,6 +1391,7 @@ Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wro
 			ownerOnly: "only the owner has a terminal, and each command is asked about",
 			remedy: "run Keryx where bubblewrap can make walls",
 			noNetwork: "a box has no network",
+			boxHosts: (hosts: Shown) => `a box reaches ${hosts} and nothing else`,
 			noLimits: "no limits are set",
 			limits: (limits: Shown) => `limits per process: ${limits}`,
 			rootAdmin:

@@ -4,7 +4,7 @@
 
 import { isIP } from "node:net";
 import { z } from "zod";
-import { ACTION_ALPHABET, actionName, isPlatformName, parseTarget } from "../domain/index.ts";
+import { ACTION_ALPHABET, actionName, isPlatformName, parseTarget, readHostRule } from "../domain/index.ts";
 import { channelNameSchema, channelProblems, channelSchema } from "./channels.ts";
 import { keyTree } from "./keys.ts";
 import {
@@ -67,6 +67,12 @@ const agentSchema = agentKeys.transform((agent) => {
 	return { ...agent, kind: agent.kind ?? (namesModel ? ("ai-sdk" as const) : ("offline" as const)) };
 });
 
+const boxHostSchema = z
+	.string()
+	.refine(
+		(host) => readHostRule(host) !== null,
+		"must be a host such as example.org, *.example.org or example.org:8443",
+	);
 const wallPathSchema = z
 	.string()
 	.regex(/^(\/|~\/|~$)/, "must be absolute, or start with ~/")
@@ -414,8 +420,10 @@ export const configSchema = z
 				write: z.array(wallPathSchema).default([]),
 				/** Hidden in every wall, as Keryx's home is: backups of it, for one. */
 				hide: z.array(wallPathSchema).default([]),
-				/** Of view and mask. A guest and a box have none. */
+				/** Of view and mask. A guest has none. */
 				network: z.enum(["on", "off"]).default("on"),
+				/** Of a box, except for guests: none, or the hosts that a proxy reaches for it. */
+				box_network: z.union([z.literal("off"), z.array(boxHostSchema).min(1)]).default("off"),
 				/** Variables of Keryx's environment that commands see, as a proxy's or JAVA_HOME. */
 				env_pass: z.array(variableSchema).default([]),
 				/** Gives docker, tmux and agents back, each of which is a way around the wall. */

@@ -119,6 +119,7 @@ export { cleanTitle, cutTitle, successorTitle } from "./session/title.ts";
 export { bytesInWords, counted } from "./text/bytes.ts";
 export { type Canonical, canonicalJson } from "./text/canonical-json.ts";
 export { describeDuration } from "./text/duration.ts";
+export { type Destination, type HostRule, isHostAllowed, readHostRule } from "./text/host-rule.ts";
 export { parseModelName } from "./text/model-name.ts";
 export { readableLength, terminalText } from "./text/terminal-text.ts";
 export { cleanUntrusted, inlineUntrusted, quoteUntrusted, visibleUntrusted } from "./text/untrusted.ts";

@@ -109,7 +109,7 @@ function namespaces(wall: Wall, machine: Machine): string[] {
 	return [
 		...(isAdmin ? [] : ["--unshare-user"]),
 		...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
-		...(wall.network === "none" ? ["--unshare-net"] : []),
+		...(wall.network === "host" ? [] : ["--unshare-net"]),
 		...(isAdmin || !machine.canDisableUserns ? [] : ["--disable-userns"]),
 		// Without this, root keeps every capability inside and unmounts what hides the home.
 		...["--cap-drop", "ALL"],

@@ -18,6 +18,8 @@ export {
 	killNamespace,
 	namespaceMembers,
 } from "./namespace.ts";
+export { allowedPrivately, isPublicAddress } from "./network/addresses.ts";
+export type { Outside } from "./network/proxy.ts";
 export { newWall } from "./new-wall.ts";
 export { type ProbeResult, probeWalls, type WallProbe } from "./probe.ts";
 export { BUBBLEWRAP_PROMISES, SANDBOX_EXEC_PROMISES, type WallPromises } from "./promises.ts";

@@ -55,7 +55,7 @@ function openRules({ wall, ports, userHome }: ProfileOptions): string[] {
 			`(deny network-outbound (remote ip "localhost:${port}"))`,
 			`(deny network-bind (local ip "*:${port}"))`,
 		]),
-		...(wall.network === "none" ? ["(deny network*)"] : []),
+		...(wall.network !== "host" ? ["(deny network*)"] : []),
 		"(deny signal)",
 		"(allow signal (target same-sandbox))",
 		"(deny process-info*)",
@@ -86,7 +86,7 @@ function boxRules({ wall, ports }: ProfileOptions): string[] {
 		`(allow file-read* file-write* ${subpaths(writable(wall))} ${TERMINALS})`,
 		'(allow file-ioctl (literal "/dev/tty") (regex #"^/dev/ttys") (literal "/dev/ptmx"))',
 		`(allow mach-lookup ${SERVICES.map((name) => `(global-name ${quoted(name)})`).join(" ")})`,
-		...(wall.network === "none"
+		...(wall.network !== "host"
 			? []
 			: [
 					"(allow network-outbound network-inbound network-bind)",

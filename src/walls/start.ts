@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, unlinkSync, writeSync } from "node:fs";
+import { Server } from "node:net";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { KeryxError } from "../errors.ts";
@@ -12,6 +13,8 @@ import { boxHome } from "./environment.ts";
 import { checkWall, hiddenPaths, openBound } from "./folders.ts";
 import { GUARD_FD, launchArguments, launchCommand } from "./launch.ts";
 import { endNamespace, killNamespace } from "./namespace.ts";
+import { preludeArguments, proxyVariables, withPrelude } from "./network/prelude.ts";
+import { type Outside, serveBox } from "./network/proxy.ts";
 import { seccompProgram, thisArchitecture } from "./seccomp/program.ts";
 import { readStatus } from "./status.ts";
 import type { Machine, Wall } from "./types.ts";
@@ -41,9 +44,12 @@ export interface WalledStart {
 	readonly withheld?: readonly number[];
 	/** The launcher's only variables; they hold nothing secret, and let a search find it. */
 	readonly mark?: Readonly<Record<string, string>>;
+	/** How a box's proxy finds and reaches hosts; left out: by the machine's own network. */
+	readonly outside?: Outside;
 }
 
 type Stream = number | "pipe" | "ignore";
+type Passed = Stream | "ipc";
 
 /**
  * exited: by itself; a death by signal n is the code 128 + n, and `signal` its name. killed: the launcher was, with its group.
@@ -66,7 +72,18 @@ export interface Walled {
 
 /** Rejects with `wall.path` for folders that cannot be bound, and with the system's error where nothing could be started. */
 export async function startBehindWall(
-	{ wall, argv, cwd, env, statusFile, streams, isGuarded = false, withheld = [], mark = {} }: WalledStart,
+	{
+		wall,
+		argv,
+		cwd,
+		env,
+		statusFile,
+		streams,
+		isGuarded = false,
+		withheld = [],
+		mark = {},
+		outside,
+	}: WalledStart,
 	machine: Machine,
 ): Promise<Walled> {
 	const architecture = thisArchitecture();
@@ -88,23 +105,29 @@ export async function startBehindWall(
 			...bound.map((path) => ({ path, descriptor: keep(openBound(path)) })),
 			...copied.flatMap((path) => openReadable(path, keep)),
 		];
-		const firstFree = GUARD_FD + (isGuarded ? 1 : 0);
+		const hasProxy = wall.network === "hosts";
+		const channel = GUARD_FD + (isGuarded ? 1 : 0);
+		const firstFree = channel + (hasProxy ? 1 : 0);
 		const descriptors: Descriptors = new Map(passed.map(({ path }, index) => [path, firstFree + index]));
 		const list = wallArguments(wall, machine, hidden, descriptors);
+		if (hasProxy) list.push(...preludeArguments());
+		const program = hasProxy
+			? withPrelude({ argv, env: { ...env, ...proxyVariables() } }, machine, channel)
+			: { argv, env };
 		const folder = dirname(statusFile);
-		const args = keep(unnamedFile(launchArguments(list, { cwd, env }), folder));
+		const args = keep(unnamedFile(launchArguments(list, { cwd, env: program.env }), folder));
 		const filter = keep(unnamedFile(seccompProgram(architecture, wall), folder));
 		const status = keep(openSync(statusFile, "w", 0o600));
 		const terminal = "terminal" in streams ? streams.terminal : null;
-		const [program = "", ...rest] = launchCommand({
+		const [launcher = "", ...rest] = launchCommand({
 			machine,
-			argv,
+			argv: program.argv,
 			pwd: env.PWD,
 			limits: wall.limits,
 			isGuarded,
 			terminal,
 		});
-		const child = spawn(program, rest, {
+		const child = spawn(launcher, rest, {
 			cwd: "/",
 			env: { ...mark },
 			// A session of its own: `kill 0` inside would otherwise end whoever starts it.
@@ -114,6 +137,7 @@ export async function startBehindWall(
 				own: [
 					...[args, filter, status],
 					...(isGuarded ? ["pipe" as const] : []),
+					...(hasProxy ? ["ipc" as const] : []),
 					...passed.map(({ descriptor }) => descriptor),
 				],
 				withheld: [...inheritedDescriptors(), ...withheld],
@@ -121,6 +145,7 @@ export async function startBehindWall(
 			}),
 		});
 		const exit = exitOf(child, statusFile);
+		if (hasProxy) serveListener(child, exit, wall.hosts ?? [], outside);
 		const pid = await started(child);
 		return { pid, child, exit, kill: () => killWalled(child, statusFile) };
 	} finally {
@@ -142,17 +167,32 @@ function descriptorsOf({
 	nothing,
 }: {
 	readonly streams: readonly Stream[];
-	readonly own: readonly Stream[];
+	readonly own: readonly Passed[];
 	readonly withheld: readonly number[];
 	nothing(): number;
-}): (Stream | null)[] {
-	const all: (Stream | null)[] = [...streams, ...own];
+}): (Passed | null)[] {
+	const all: (Passed | null)[] = [...streams, ...own];
 	const others = withheld.filter((number) => number >= all.length);
 	if (others.length === 0) return all;
 	const empty = nothing();
 	while (all.length <= Math.max(...others)) all.push(null);
 	for (const number of others) all[number] = empty;
 	return all;
+}
+
+/** The first message is the box's listener; after it nothing is heard over that channel. */
+function serveListener(
+	child: ChildProcess,
+	exit: Promise<WalledExit>,
+	hosts: readonly string[],
+	outside: Outside | undefined,
+): void {
+	child.once("message", (_, listener) => {
+		child.disconnect();
+		if (!(listener instanceof Server)) return;
+		const stop = serveBox(listener, hosts, outside);
+		exit.then(stop, stop);
+	});
 }
 
 /** Not through a link that a command put there: what exists stays as it is. */

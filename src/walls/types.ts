@@ -6,8 +6,11 @@
  */
 export type WallKind = "view" | "mask" | "box";
 
-/** host: the machine's own network. none: a loopback of its own, with nobody on it. */
-export type WallNetwork = "host" | "none";
+/**
+ * host: the machine's own network. none: a loopback of its own, with nobody on it. hosts: the same in a box, with a proxy there that
+ * reaches the wall's `hosts` and nothing else.
+ */
+export type WallNetwork = "host" | "none" | "hosts";
 
 /** All paths are absolute and real: no link in them, and none at their end. */
 export interface Wall {
@@ -32,6 +35,8 @@ export interface Wall {
 	/** Names below /dev that are passed on where they exist, as kvm or dri. */
 	readonly devices: readonly string[];
 	readonly network: WallNetwork;
+	/** What the proxy reaches: `example.org`, `*.example.org`, with `:port` for another port than 80 and 443. */
+	readonly hosts?: readonly string[];
 	/** Allows Unix sockets: docker, tmux and agents then work, and each of them is a way around the wall. */
 	readonly hasUnixSockets: boolean;
 	/** admin: for root alone, eight capabilities in view and mask, so that chown, `apt install` and `su` work. */

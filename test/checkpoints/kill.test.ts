@@ -1,7 +1,7 @@
 // kill -9 in the middle of a snapshot, of a prune and of a restore: what was acknowledged is there, and what was begun is finished.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -175,6 +175,39 @@ test("a restore that is killed at any file is finished at the next start, and th
 			expect(filesOf(scene.folder)).toEqual({ ...torn, ...(dieAt > steps && { meanwhile: "file person" }) });
 		});
 	}
+});
+
+test("a restore that several threads write is finished after a kill, keeps what a person changed meanwhile, and leaves no draft", async () => {
+	const scene = newScene();
+	const names = Array.from({ length: 2400 }, (_, n) => `folder-${n % 8}/${n}`);
+	for (const name of names) put(scene.folder, name, `old ${name}`);
+	put(scene.folder, "folder-0/linked", "old");
+	linkSync(join(scene.folder, "folder-0/linked"), join(scene.folder, "folder-7/linked"));
+	const old = filesOf(scene.folder);
+	const id = await live(scene, SETTINGS, async (checkpoints) => {
+		const turn = { workspace: scene.folder, label: "turn", turn: "t" };
+		const before = await checkpoints.take({ ...turn, kind: "before" });
+		for (const name of [...names, "folder-0/linked"]) put(scene.folder, name, "agent");
+		await checkpoints.take({ ...turn, kind: "after" });
+		return before.kind === "failed" ? "" : before.id;
+	});
+	expect(filesOf(scene.folder)["folder-7/linked"]).toBe("file agent");
+	const orders = { ...scene, settings: SETTINGS, work: { kind: "restore", id, dieAt: 400 } } as const;
+	expect(await runAndKill(orders, 1e9)).toEqual(["ready"]);
+	// It had begun, and not ended.
+	const torn = filesOf(scene.folder);
+	const left = names.filter((name) => torn[name] === "file agent");
+	expect(left.length).toBeGreaterThan(0);
+	expect(left.length).toBeLessThan(names.length);
+	const [edited = ""] = left;
+	put(scene.folder, edited, "person");
+	await live(scene, SETTINGS, async (checkpoints) => {
+		const kept = [{ path: edited, reason: "changing" }];
+		expect(await checkpoints.recover()).toMatchObject([{ problem: null, left: [], report: { kept } }]);
+	});
+	expect(filesOf(scene.folder)).toEqual({ ...old, [edited]: "file person" });
+	const present = readdirSync(scene.folder, { recursive: true }).map(String);
+	expect(present.filter((name) => name.includes(".keryx-restore-"))).toEqual([]);
 });
 
 test("a restore that cannot be finished stays open, and says what is left; the next one finishes it", async () => {

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { SEED } from "../support/seed.ts";
 import { isException } from "./lines/exceptions.ts";
-import { runLines } from "./lines/run.ts";
+import { processGroups, runLines } from "./lines/run.ts";
 import { dayLines, hostileLines, ordinaryLines } from "./lines/sets.ts";
 import type { Job, Outcome } from "./lines/types.ts";
 
@@ -37,6 +37,20 @@ if (process.getuid?.() === 0) {
 		if (RUNS > 0) expect(tried.filter(bites).length).toBeGreaterThan(lines.length / 50);
 	});
 
+	test(`${HOSTILE} hostile lines of a Keryx that runs as root get and change nothing that their wall keeps from them`, {
+		timeout: TIMEOUT,
+	}, async () => {
+		const groups = processGroups();
+		// Without one, a line that starts processes without end would take this machine down.
+		const lines = groups === null ? [] : drawn(hostileLines(), HOSTILE);
+		const jobs = lines.flatMap((line) =>
+			(["view", "mask", "box"] as const).map((wall) => ({ line, wall, seconds: HOSTILE_SECONDS })),
+		);
+		const tried = await run(jobs, groups);
+		expect(tried.filter(isHarmful)).toEqual([]);
+		if (RUNS > 0) tell(tried);
+	});
+
 	test(`${ORDINARY} ordinary lines that work without a wall work in view and box`, {
 		timeout: TIMEOUT,
 	}, async () => {
@@ -63,8 +77,8 @@ if (process.getuid?.() === 0) {
 		expect(process.getuid?.()).not.toBe(0);
 	});
 
-async function run(jobs: readonly Job[]): Promise<Tried[]> {
-	const outcomes = await runLines(jobs);
+async function run(jobs: readonly Job[], rootIn: string | null = null): Promise<Tried[]> {
+	const outcomes = await runLines(jobs, rootIn);
 	return jobs.map((job, index) => ({ ...job, ...(outcomes[index] as Outcome) }));
 }
 

@@ -64,7 +64,7 @@ export class WallScene {
 	async start(
 		wall: Wall,
 		argv: readonly string[],
-		options: Partial<Pick<WalledStart, "cwd" | "env" | "streams" | "mark">> = {},
+		options: Partial<Pick<WalledStart, "cwd" | "env" | "streams" | "mark" | "outside">> = {},
 	): Promise<Walled> {
 		const statusFile = join(this.home, `status-${this.#starts++}`);
 		const start: WalledStart = {

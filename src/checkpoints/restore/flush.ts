@@ -6,6 +6,12 @@ import { fullPath, type RawPath } from "../names.ts";
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
+/** Written by another thread, and not yet put on the disk. */
+export interface Unflushed {
+	readonly paths: readonly string[];
+	readonly isElsewhere: boolean;
+}
+
 export class Flush {
 	readonly #root: string;
 	readonly #device: bigint;
@@ -33,6 +39,15 @@ export class Flush {
 	/** A folder on the way to what is written. */
 	passes({ dev }: BigIntStats): void {
 		if (dev !== this.#device) this.#isElsewhere = true;
+	}
+
+	left(): Unflushed {
+		return { paths: [...this.#paths], isElsewhere: this.#isElsewhere };
+	}
+
+	takeOver({ paths, isElsewhere }: Unflushed): void {
+		for (const path of paths) this.#paths.add(path);
+		if (isElsewhere) this.#isElsewhere = true;
 	}
 
 	async all(): Promise<void> {

@@ -1,8 +1,9 @@
 // The folders above files that come and go.
-import { rmdirSync } from "node:fs";
-import type { Folders } from "../folders.ts";
+import { mkdirSync, rmdirSync } from "node:fs";
+import type { Folder, Folders } from "../folders.ts";
 import { nameOf, parentOf, type RawPath } from "../names.ts";
 import { statAt } from "../read-file.ts";
+import type { Flush } from "./flush.ts";
 
 /** From the outermost to the one it is in. */
 export function foldersOf(path: RawPath): readonly RawPath[] {
@@ -36,4 +37,56 @@ export function removeEmpty(folders: Folders, paths: readonly RawPath[]): readon
 		}
 	}
 	return refused;
+}
+
+/** Makes the folders that files come into. */
+export class Parents {
+	readonly #folders: Folders;
+	readonly #flush: Flush;
+	/** Those that are there. */
+	readonly #passed = new Set<string>();
+
+	constructor(folders: Folders, flush: Flush) {
+		this.#folders = folders;
+		this.#flush = flush;
+	}
+
+	/** All folders above the path. False: something else is in the way. */
+	make(path: RawPath): boolean {
+		const parent = parentOf(path);
+		if (this.#passed.has(parent) && typeof this.#folders.again(parent) !== "string") return true;
+		if (!foldersOf(path).every((folder) => this.#makeOne(folder))) return false;
+		this.#passed.add(parent);
+		return true;
+	}
+
+	/** A folder, with all above it. */
+	makeFolder(path: RawPath): "done" | "in_the_way" {
+		return this.make(path) && this.#makeOne(path) ? "done" : "in_the_way";
+	}
+
+	#makeOne(path: RawPath): boolean {
+		const full = this.#in(parentOf(path))?.at(nameOf(path));
+		if (!full) return false;
+		const stats = statAt(full);
+		if (!stats) return made(full);
+		if (stats.isDirectory()) this.#flush.passes(stats);
+		return stats.isDirectory();
+	}
+
+	#in(path: string): Folder | null {
+		const folder = this.#folders.open(path);
+		return typeof folder === "string" ? null : folder;
+	}
+}
+
+/** Another thread of the same restore may make it at the same time. */
+function made(full: Buffer): boolean {
+	try {
+		mkdirSync(full);
+		return true;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+		return statAt(full)?.isDirectory() === true;
+	}
 }

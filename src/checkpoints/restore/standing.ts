@@ -26,15 +26,10 @@ function entryOf(oid: string, stats: BigIntStats): NonNullable<Entry> {
 	return mode === LINK ? { mode, oid } : { mode, oid, permissions: permissionsOf(stats) };
 }
 
-/** `isShared`: only its content counts, since another name of it has gone. */
-export function isUntouched(
-	before: BigIntStats | undefined,
-	now: BigIntStats | undefined,
-	isShared: boolean,
-): boolean {
+/** By its times alone. Another name of the same file that goes changes them, too. */
+export function isUntouched(before: BigIntStats | undefined, now: BigIntStats | undefined): boolean {
 	if (!before || !now) return before === now;
-	const isTimely = isShared ? before.mtimeNs === now.mtimeNs : before.ctimeNs === now.ctimeNs;
-	return isTimely && before.ino === now.ino && before.size === now.size;
+	return before.ctimeNs === now.ctimeNs && before.ino === now.ino && before.size === now.size;
 }
 
 export function isSame(a: Entry | "other", b: Entry): boolean {

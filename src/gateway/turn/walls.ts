@@ -186,6 +186,8 @@ export interface WallChoice {
 	readonly kind: WallKind;
 	readonly isReadonly: boolean;
 	readonly network: Wall["network"];
+	/** Where the network is a list of hosts. */
+	readonly hosts?: readonly string[];
 }
 
 /** Where nothing else is said: who is trusted less sees less. */
@@ -203,7 +205,7 @@ export function chooseWall(
 	const own = Object.hasOwn(walls.by_profile, profile) ? walls.by_profile[profile]?.[role] : undefined;
 	const usual = own ?? walls.by_role[role] ?? BY_ROLE[role];
 	const kind = isWider ? WIDER[usual] : usual;
-	return { kind, isReadonly: false, network: networkOf(walls, kind, role) };
+	return { kind, isReadonly: false, ...networkOf(walls, kind, role) };
 }
 
 function programChoice(
@@ -211,17 +213,23 @@ function programChoice(
 	kind: WallKind,
 	standing: Standing,
 ): WallChoice {
-	return { kind, isReadonly: approvals.mode === "readonly", network: networkOf(walls, kind, standing) };
+	return { kind, isReadonly: approvals.mode === "readonly", ...networkOf(walls, kind, standing) };
 }
 
-/** A box has none: the host's would have the host's loopback in it. */
-function networkOf({ network }: Config["walls"], kind: WallKind, standing: Standing): Wall["network"] {
-	return kind !== "box" && network === "on" && isAtLeast(standing, "member") ? "host" : "none";
+/** A box never has the host's, with the host's loopback in it: it reaches the hosts that the configuration lists, or none. */
+function networkOf(
+	{ network, box_network }: Config["walls"],
+	kind: WallKind,
+	standing: Standing,
+): Pick<WallChoice, "network" | "hosts"> {
+	if (!isAtLeast(standing, "member")) return { network: "none" };
+	if (kind !== "box") return { network: network === "on" ? "host" : "none" };
+	return box_network === "off" ? { network: "none" } : { network: "hosts", hosts: box_network };
 }
 
 function wallOf(
 	turn: ProgramTurn,
-	{ kind, isReadonly, network }: WallChoice,
+	{ kind, isReadonly, network, hosts }: WallChoice,
 	options: WallsOptions & { readonly workspace: string },
 ): Omit<Wall, "outlivesStarter"> {
 	const { walls, backup } = options.config();
@@ -258,6 +266,7 @@ function wallOf(
 		],
 		devices: [],
 		network,
+		...(hosts && { hosts }),
 		hasUnixSockets: walls.unix_sockets === "on",
 		privileges: isAdmin ? "admin" : "none",
 		limits: { openFiles: open_files, memoryBytes: memory_mb === null ? null : memory_mb * 1024 * 1024 },

@@ -60,7 +60,10 @@ export async function runHelper(
 			pty: null,
 			notify: "none",
 			signal,
-			...(wall.run === "walled" && { wall: wall.request }),
+			// It reads and writes files: a network is only a cost.
+			...(wall.run === "walled" && {
+				wall: { ...wall.request, wall: { ...wall.request.wall, network: "none" } },
+			}),
 			...(wall.run === "elsewhere" && { machine: wall.machine, folder: wall.folder }),
 		},
 		{ conversation, principal, turn, role: standing === "none" ? null : standing, destination },

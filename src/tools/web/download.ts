@@ -8,7 +8,7 @@ import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Clock } from "../../time/index.ts";
-import { allowedPrivately, isPublicAddress } from "./addresses.ts";
+import { allowedPrivately, isPublicAddress } from "../../walls/index.ts";
 
 const MOST_REDIRECTS = 5;
 

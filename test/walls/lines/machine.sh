@@ -1,9 +1,11 @@
 # A throw-away machine: everything that this one has, in which whatever is written goes to memory, without a network and with processes of
-# its own. `machine.sh <empty folder> <uid> <command...>`, by root, in fresh namespaces. Descriptor 9 is the folder with all that was
-# written; no path leads there.
+# its own. `machine.sh <empty folder> <uid> <cgroup or -> <command...>`, by root, in fresh namespaces. Descriptor 9 is the folder with all
+# that was written; no path leads there.
 set -e
-top=$1 id=$2
-shift 2
+top=$1 id=$2 group=$3
+shift 3
+# Root has no limit of processes but this one.
+[ "$group" = - ] || echo 0 >"$group/cgroup.procs"
 mount -t tmpfs -o size=512m,mode=755 throwaway "$top"
 mkdir "$top/upper" "$top/work" "$top/root"
 mount -t overlay -o "lowerdir=/,upperdir=$top/upper,workdir=$top/work" throwaway "$top/root"

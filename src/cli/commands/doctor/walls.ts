@@ -42,7 +42,9 @@ function describe({ walls }: Config, probe: WallProbe): Finding {
 	];
 	const found = [
 		words,
-		texts.doctor.walls.noNetwork,
+		walls.box_network === "off"
+			? texts.doctor.walls.noNetwork
+			: texts.doctor.walls.boxHosts(walls.box_network.join(", ")),
 		limited.length === 0 ? texts.doctor.walls.noLimits : texts.doctor.walls.limits(limited.join(", ")),
 		...rootInWords(walls),
 	];

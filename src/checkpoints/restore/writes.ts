@@ -1,0 +1,270 @@
+// Writes one share of a restore's files: aside, onto the disk, and then each into its place. A large restore has several shares, each in a
+// thread of its own (shares.ts).
+import { type BigIntStats, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { cacheFile, type Found, readCache } from "../cache.ts";
+import { DRAFT_PREFIX } from "../excludes.ts";
+import { permissionsOf } from "../facts.ts";
+import { type Folder, Folders } from "../folders.ts";
+import { nameOf, parentOf, type RawPath } from "../names.ts";
+import { gitMode, isOlder, isUnchanged, LINK, statAt } from "../read-file.ts";
+import type { Entry } from "../repository.ts";
+import type { KeptReason } from "../types.ts";
+import { contentsOf } from "./contents.ts";
+import { givePermissions, makeDraft } from "./draft.ts";
+import { Flush, type Unflushed } from "./flush.ts";
+import { Parents } from "./parents.ts";
+import type { Step } from "./plan.ts";
+import { Replaced } from "./replaced.ts";
+import { isSame, isUntouched, present } from "./standing.ts";
+
+export type Outcome = "done" | KeptReason;
+export type Write = Step & { readonly want: NonNullable<Entry> };
+
+/** What was put there, by what tells whether it is still the same: the next look need not read it. */
+export type Written = ReadonlyMap<RawPath, Found>;
+
+export interface WriteRequest {
+	readonly root: string;
+	readonly repository: string;
+	/** Of the restore: names the drafts. */
+	readonly id: string;
+	/** Which share this is, of how many. */
+	readonly share: number;
+	readonly shares: number;
+	readonly writes: readonly Write[];
+	/** Of each of them, the same when the restore is begun again: names its draft. */
+	readonly numbers: readonly number[];
+	/** How many steps the whole restore has. */
+	readonly steps: number;
+}
+
+export interface WriteAnswer {
+	readonly outcomes: ReadonlyMap<RawPath, Outcome>;
+	readonly written: Written;
+	/** Moved into place, and not yet put on the disk. */
+	readonly left: Unflushed;
+}
+
+/** So much content is written aside before it is moved into place: as much room on the disk is needed twice. */
+const BATCH_BYTES = 64 * 1024 * 1024;
+
+/** Written aside, and not yet moved into place. */
+interface Draft {
+	readonly step: Write;
+	/** In the folder of what it is to become. */
+	readonly name: string;
+	/** What stood there when it was looked at; `seen`: nobody has looked yet, and the last look says it is what the step expects. */
+	readonly before: BigIntStats | "seen" | undefined;
+	/** Of what was written aside; none of a link. */
+	readonly after: BigIntStats | undefined;
+}
+
+export async function writeShare(request: WriteRequest): Promise<WriteAnswer> {
+	const share = new Share(request);
+	try {
+		return { outcomes: await share.all(), written: share.written, left: share.left };
+	} finally {
+		share.close();
+	}
+}
+
+class Share {
+	readonly #request: WriteRequest;
+	readonly #seen: ReadonlyMap<RawPath, Found>;
+	readonly #folders: Folders;
+	readonly #flush: Flush;
+	readonly #parents: Parents;
+	readonly #replaced: Replaced;
+	readonly #numbers: ReadonlyMap<Write, number>;
+	readonly written = new Map<RawPath, Found>();
+
+	constructor(request: WriteRequest) {
+		const { root, repository, id, share, writes, numbers, steps } = request;
+		this.#request = request;
+		this.#seen = seenFiles(repository);
+		this.#folders = new Folders(root);
+		this.#flush = new Flush(root);
+		this.#parents = new Parents(this.#folders, this.#flush);
+		this.#replaced = new Replaced(repository, `${id}-${share}`, steps);
+		this.#numbers = new Map(writes.map((step, n) => [step, numbers[n] as number]));
+	}
+
+	close(): void {
+		this.#folders.close();
+	}
+
+	get left(): Unflushed {
+		return this.#flush.left();
+	}
+
+	async all(): Promise<WriteAnswer["outcomes"]> {
+		const { repository, writes, shares } = this.#request;
+		const byContent = Map.groupBy(writes, ({ want }) => want.oid);
+		const outcomes = new Map<RawPath, Outcome>();
+		let drafts: Draft[] = [];
+		let bytes = 0;
+		const move = async (): Promise<void> => {
+			await this.#flush.all();
+			for (const draft of drafts)
+				outcomes.set(
+					draft.step.path,
+					tried(() => this.#move(draft)),
+				);
+			drafts = [];
+			bytes = 0;
+		};
+		for await (const some of contentsOf(repository, [...byContent.keys()]))
+			for (const { oid, data } of some) {
+				for (const step of byContent.get(oid) ?? []) {
+					const outcome = tried(() => this.#draft(step, data, drafts));
+					if (outcome !== "drafted") outcomes.set(step.path, outcome);
+					bytes += data?.length ?? 0;
+				}
+				if (bytes > BATCH_BYTES / shares) await move();
+			}
+		await move();
+		return outcomes;
+	}
+
+	/** `mayBeBare`: a folder without any file may stand there, which no snapshot has seen. */
+	#draft(
+		step: Write,
+		data: Buffer | null,
+		drafts: Draft[],
+		mayBeBare = step.now === null,
+	): Outcome | "drafted" {
+		const { path, now, want } = step;
+		const name = `${DRAFT_PREFIX}${this.#request.id}-${this.#numbers.get(step)}`;
+		if (!this.#parents.make(path)) return "in_the_way";
+		const folder = this.#folders.again(parentOf(path));
+		if (typeof folder === "string") return "changing";
+		const [file, full] = [folder.at(name), folder.at(nameOf(path))];
+		if (data !== null && isExpected(step, this.#seen.get(path))) {
+			const after = makeDraft(file, data, want, undefined);
+			this.#flush.file(path, name);
+			drafts.push({ step, name, before: "seen", after });
+			return "drafted";
+		}
+		const { entry, stats } = present(full, this.#seen.get(path));
+		if (mayBeBare && stats?.isDirectory() && this.#removeBareFolder(path))
+			return this.#draft(step, data, drafts, false);
+		if (isSame(entry, want)) {
+			// Of a restore that was cut off.
+			rmSync(file, { force: true });
+			return "done";
+		}
+		if (entry === "other") return "in_the_way";
+		if (!isSame(entry, now)) return "changing";
+		if (entry && entry.oid === want.oid && entry.mode !== LINK && want.mode !== LINK) {
+			// Another name of the same file would change with it.
+			if (stats?.nlink === 1n) {
+				givePermissions(full, stats, want);
+				return "done";
+			}
+		}
+		if (data === null) return "lost";
+		const after = makeDraft(file, data, want, stats);
+		this.#flush.file(path, name);
+		drafts.push({ step, name, before: stats, after });
+		return "drafted";
+	}
+
+	/** What has changed since it was looked at stays. */
+	#move(draft: Draft): Outcome {
+		const { path, want } = draft.step;
+		const folder = this.#folders.again(parentOf(path));
+		// Something else stands there by now, and the draft went with its folder.
+		if (typeof folder === "string") return "changing";
+		const [file, full] = [folder.at(draft.name), folder.at(nameOf(path))];
+		const stats = statAt(full);
+		const outcome = this.#verdict(draft, full, stats);
+		if (outcome !== "move") {
+			rmSync(file, { force: true });
+			return outcome;
+		}
+		if (stats) this.#replaced.keep(full);
+		try {
+			renameSync(file, full);
+		} catch (error) {
+			rmSync(file, { force: true });
+			throw error;
+		}
+		this.#flush.folder(path);
+		if (draft.after) this.#noteWritten(path, want, { draft: draft.after, stats: statAt(full) });
+		return "done";
+	}
+
+	/** Whether what stands there now is still what the step expects. Where its times do not tell, its content does. */
+	#verdict({ step, before }: Draft, full: Buffer, stats: BigIntStats | undefined): Outcome | "move" {
+		const seen = this.#seen.get(step.path);
+		const isTimely =
+			before === "seen" ? seen && stats && isUnchanged(seen, stats) : isUntouched(before, stats);
+		if (isTimely) return "move";
+		const { entry } = present(full, undefined);
+		if (isSame(entry, step.want)) return "done";
+		if (entry === "other") return "in_the_way";
+		return isSame(entry, step.now) ? "move" : "changing";
+	}
+
+	/**
+	 * A change of the content after the move has a later time than the draft, which is older than the move by more than a coarse clock hides.
+	 * Where it is not (few files, moved at once), the next look reads the file.
+	 */
+	#noteWritten(
+		path: RawPath,
+		{ oid }: NonNullable<Entry>,
+		{ draft, stats }: { readonly draft: BigIntStats; readonly stats: BigIntStats | undefined },
+	): void {
+		if (!stats || !isOlder(stats.mtimeNs, stats.ctimeNs)) return;
+		const { size, mtimeNs: mtime, ctimeNs: ctime, ino } = stats;
+		if (ino !== draft.ino || mtime !== draft.mtimeNs || size !== draft.size) return;
+		this.written.set(path, {
+			oid,
+			mode: gitMode(stats),
+			permissions: permissionsOf(stats),
+			size,
+			mtime,
+			ctime,
+			ino,
+		});
+	}
+
+	/** False: something is in it, or it is none. */
+	#removeBareFolder(path: RawPath): boolean {
+		const folder = this.#in(path);
+		if (!folder) return false;
+		for (const name of readdirSync(folder.at("."), { encoding: "latin1" }))
+			if (!this.#removeBareFolder(`${path}/${name}` as RawPath)) return false;
+		const full = this.#in(parentOf(path))?.at(nameOf(path));
+		if (full) rmdirSync(full);
+		return full !== undefined;
+	}
+
+	#in(path: string): Folder | null {
+		const folder = this.#folders.open(path);
+		return typeof folder === "string" ? null : folder;
+	}
+}
+
+/** The last look found what the step replaces: then one look, right before the move, is enough. */
+function isExpected({ now, want }: Write, seen: Found | undefined): boolean {
+	if (!seen || !now || seen.ctime === 0n || now.oid === want.oid) return false;
+	const isKnown = want.mode === LINK || want.permissions !== undefined;
+	const { mode, oid, permissions } = seen;
+	return isKnown && isSame(mode === LINK ? { mode, oid } : { mode, oid, permissions }, now);
+}
+
+/** What the look before the restore has found: a file with the same times need not be read again. */
+export function seenFiles(repository: string): ReadonlyMap<RawPath, Found> {
+	return readCache(cacheFile(repository))?.files ?? new Map<RawPath, Found>();
+}
+
+/** What the system refuses for one file is said of that file; the others go on. */
+export function tried<Result extends string>(step: () => Result): Result | "refused" {
+	try {
+		return step();
+	} catch (error) {
+		if (typeof (error as NodeJS.ErrnoException).syscall === "string") return "refused";
+		throw error;
+	}
+}
