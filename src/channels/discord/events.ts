@@ -106,8 +106,12 @@ export function laneOf({ t, d }: Dispatch, me: Me): string | null {
 	}
 }
 
-/** The newest message, for the time after a gap. */
+/** The newest message or command, for the time after a gap. */
 export function markOf({ t, d }: Dispatch): Mark | undefined {
+	if (t === "INTERACTION_CREATE") {
+		const { id, channel_id: chat, guild_id: guild } = d as Interaction;
+		return chat === undefined || guild !== undefined ? undefined : { message: id, privateChat: chat };
+	}
 	if (t !== "MESSAGE_CREATE") return undefined;
 	const { id, channel_id: channel, guild_id: guild } = d as Message;
 	return { message: id, ...(guild === undefined && { privateChat: channel }) };

@@ -10,7 +10,7 @@ import type {
 	SendResult,
 } from "../../gateway/index.ts";
 import { Transport } from "../transport.ts";
-import { Backfill } from "./backfill.ts";
+import { Backfill, type Gap } from "./backfill.ts";
 import type { Cursor } from "./cursor.ts";
 import { change, channelOf, deliver, isReceipt } from "./deliver.ts";
 import { Directory } from "./directory.ts";
@@ -116,7 +116,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		deadlineOf: (kind) => (kind === KIND.upload ? UPLOAD_MS : CALL_MS),
 	});
 	const isStopping = () => line.isStopping;
-	const backfill = new Backfill({ clock, log: note, isStopping });
+	const backfill = new Backfill({ clock, log: note, isStopping, firstPauseMs, longestPauseMs });
 	const contextOf = ({ rest, me }: Connection): EventContext => {
 		if (!host) throw new Error("stopped");
 		const files = { transport, apiRoot, host, deadlineMs: downloadMs, isStopping };
@@ -136,16 +136,21 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		};
 	};
 
-	const caughtUp = (
-		channel: string,
-		gap: string,
-		guild: string | undefined,
-		connection: Connection,
-	): Work => ({
+	/** Passes over what can never be taken. */
+	const orPassOver = async (event: string, cursor: string | undefined, take: () => Promise<void>) => {
+		try {
+			await take();
+		} catch (error) {
+			if (!stumbles.isHopeless(event, error)) throw error;
+			note(`an event from Discord cannot be processed (${event})`, error);
+			if (cursor !== undefined) await host?.passed(cursor);
+		}
+	};
+	const caughtUp = (channel: string, gap: Gap, guild: string | undefined, connection: Connection): Work => ({
 		lane: channel,
 		takesCursor: false,
 		run: () =>
-			backfill.channel(channel, gap, connection.rest, async (message) => {
+			backfill.channel(channel, gap, connection.rest, async (message, cursor) => {
 				const d: Message = { ...message, ...(guild !== undefined && { guild_id: guild }) };
 				if (laneOf({ t: "MESSAGE_CREATE", s: 0, d }, connection.me) === null) return;
 				const isPerson = message.author.bot !== true && message.webhook_id === undefined;
@@ -153,13 +158,16 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 					guild !== undefined && isPerson
 						? await backfill.member(guild, message.author.id, connection.rest)
 						: undefined;
-				await handInMessage({ ...d, ...(member && { member }) }, {}, contextOf(connection));
+				const at = cursor === undefined ? {} : { cursor };
+				await orPassOver(`message ${message.id}`, cursor, () =>
+					handInMessage({ ...d, ...(member && { member }) }, at, contextOf(connection)),
+				);
 			}),
 	});
 	/** What a session that begins after a gap has to read first. */
 	const readStart = (
 		{ d }: Dispatch,
-		gap: string,
+		gap: Gap,
 		{ privateChats }: Cursor,
 		connection: Connection,
 	): Reading => {
@@ -172,10 +180,10 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 			],
 		};
 	};
-	const readGuild = ({ d }: Dispatch, gap: string, connection: Connection): Reading => {
+	const readGuild = ({ d }: Dispatch, gap: Gap, connection: Connection): Reading => {
 		const { id, channels = [], threads = [] } = d as GuildFacts;
 		const news = [...channels, ...threads].filter(
-			({ last_message_id: last }) => last != null && isAfter(last, gap),
+			({ id: channel, last_message_id: last }) => last != null && isAfter(last, gap.after(channel)),
 		);
 		let left = news.length;
 		if (left === 0) startup.read(id);
@@ -192,7 +200,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 			}),
 		};
 	};
-	const read = (dispatch: Dispatch, connection: Connection, gap: string | null, place: Cursor): Reading => {
+	const read = (dispatch: Dispatch, connection: Connection, gap: Gap | null, place: Cursor): Reading => {
 		const { me, rest } = connection;
 		const { t, s, d } = dispatch;
 		learn(dispatch, me, directory, sent);
@@ -203,15 +211,10 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		const mark = markOf(dispatch);
 		if (lane === null) return { works: [], ...(mark && { mark }) };
 		if (t === "INTERACTION_CREATE" && isAnswerable(d as Interaction)) answers.putOff(d as Interaction, rest);
-		const run = async (cursor: string | undefined) => {
-			try {
-				await handIn(dispatch, cursor, contextOf(connection));
-			} catch (error) {
-				if (!stumbles.isHopeless(`${place.session.id} ${s}`, error)) throw error;
-				note(`a ${t} event from Discord cannot be processed`, error);
-				if (cursor !== undefined) await host?.passed(cursor);
-			}
-		};
+		const run = (cursor: string | undefined) =>
+			orPassOver(`${t} ${place.session.id} ${s}`, cursor, () =>
+				handIn(dispatch, cursor, contextOf(connection)),
+			);
 		return { works: [{ lane, takesCursor: true, run }], ...(mark && { mark }) };
 	};
 
@@ -229,7 +232,10 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		read,
 		store: async (cursor) => host?.passed(cursor),
 		onConnected: (connection) => void showCommands(connection),
-		onEnded: () => startup.end(),
+		onEnded: () => {
+			startup.end();
+			backfill.end();
+		},
 	});
 
 	let shownCommands = "";

@@ -7,14 +7,14 @@ import { KeryxError } from "../../errors.ts";
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Transport } from "../transport.ts";
-import { gapAfter } from "./backfill.ts";
+import { type Gap, gapAfter } from "./backfill.ts";
 import { type Cursor, readCursor } from "./cursor.ts";
 import type { Dispatch } from "./events.ts";
 import { Intake, type Work } from "./intake.ts";
 import { CONTENT_FLAGS, NO_INTENT } from "./names.ts";
 import { isRateLimit, isTokenRefused, pauseOf, reasonOf } from "./outcome.ts";
 import { KIND } from "./rest.ts";
-import { snowflakeAt } from "./snowflake.ts";
+import { isAfter, snowflakeAt } from "./snowflake.ts";
 import { type Ending, Wire } from "./wire.ts";
 
 /** How often the host is told of a place that nothing was committed with. */
@@ -47,8 +47,8 @@ export interface LineOptions {
 	/** Reads the token anew each time, so that a changed one is used. */
 	readonly token: () => Promise<string>;
 	readonly open: (token: string) => Promise<REST>;
-	/** What an event is; `gap` is the id after which histories are to be read, if there is one. */
-	readonly read: (dispatch: Dispatch, connection: Connection, gap: string | null, place: Cursor) => Reading;
+	/** What an event is; `gap` is what of the past is to be read, if there is any. */
+	readonly read: (dispatch: Dispatch, connection: Connection, gap: Gap | null, place: Cursor) => Reading;
 	/** Stores a place that nothing was committed with. */
 	readonly store: (cursor: string) => Promise<void>;
 	readonly onConnected: (connection: Connection) => void;
@@ -73,7 +73,7 @@ export class Line {
 	#wire: Wire | null = null;
 	/** The session can be resumed from the place. */
 	#isResumable = false;
-	#gap: string | null = null;
+	#gap: Gap | null = null;
 	/** The session whose place the host has. */
 	#storedSession: string | null = null;
 	#failure: { readonly error: unknown } | null = null;
@@ -259,17 +259,30 @@ export class Line {
 				resume_gateway_url: string;
 			};
 			const before = this.#intake.place;
-			this.#gap = before && gapAfter(before.newest, clock.now());
+			this.#gap = before && this.#gapSince(before);
 			this.#intake.begin({
 				session: { id, url },
 				sequence: 0,
 				newest: before?.newest ?? snowflakeAt(clock.now()),
 				privateChats: before?.privateChats ?? [],
+				read: before?.read ?? {},
 			});
 			this.#isResumable = true;
 		}
 		this.#take({ t, s, d }, connection);
 		onConnected(connection);
+	}
+
+	#gapSince({ newest }: Cursor): Gap {
+		const from = gapAfter(newest, this.#options.clock.now());
+		return {
+			after: (channel) => {
+				const read = this.#intake.place?.read[channel];
+				return read !== undefined && isAfter(read, from) ? read : from;
+			},
+			cursorFor: (channel, message) => this.#intake.cursorOfHistory(channel, message),
+			taken: (channel, message) => this.#intake.readHistory(channel, message),
+		};
 	}
 
 	#take(dispatch: Dispatch, connection: Connection): void {

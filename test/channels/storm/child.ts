@@ -14,7 +14,7 @@ import { createScriptedAgent } from "../../../src/testing/index.ts";
 import { createTools } from "../../../src/tools/index.ts";
 import { AUDIT_KEY, confirmationsOn, dangerOnFile } from "../../gateway/support.ts";
 import { serveChannel } from "../receiving.ts";
-import { DANGER, DRAIN, type Orders, postedTo, type Report, SCRIPT } from "./scene.ts";
+import { DANGER, type Orders, postedTo, type Report, SCRIPT, TOLD } from "./scene.ts";
 
 const {
 	platform,
@@ -60,6 +60,7 @@ const CREATE = {
 };
 const channel = CREATE[platform]();
 let committed = 0;
+let isEnding = false;
 const engine = await openSqlite({
 	path,
 	startedAt: systemClock.now(),
@@ -99,7 +100,8 @@ await gateway.start();
 confirmations.start();
 say({ say: "started" });
 process.stdin.setEncoding("utf8").on("data", (told: string) => {
-	if (told.includes(DRAIN)) void drain();
+	if (told.includes(TOLD.drain)) void drain();
+	if (told.includes(TOLD.end)) void end();
 });
 
 /** Asks for what is dangerous where a message wants it, and answers as it would otherwise. */
@@ -124,7 +126,7 @@ function asking(agent: Agent): Agent {
 	};
 }
 
-/** Looks again after every commit, until every message has its end and nothing waits in the outbox. */
+/** Says whenever every message has its end and nothing waits in the outbox; looks again after every commit. */
 async function drain(): Promise<void> {
 	const open = new Set<number>();
 	let cursor = "";
@@ -143,13 +145,18 @@ async function drain(): Promise<void> {
 		}
 		return (await store.deliveries({ scope, which: "waiting", limit: 1 })).length === 0;
 	};
-	for (let before = ""; ; before = cursor) {
+	for (let before = ""; !isEnding; before = cursor) {
 		const committed = new Promise<void>((resolve) => {
 			look = resolve;
 		});
-		if (await isDone()) break;
-		if (before === cursor) await committed;
+		const isQuiet = await isDone();
+		if (isQuiet) say({ say: "quiet" });
+		if (isQuiet || before === cursor) await committed;
 	}
+}
+
+async function end(): Promise<void> {
+	isEnding = true;
 	await gateway.stop();
 	await store.close();
 	say({ say: "drained" });

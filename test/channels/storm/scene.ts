@@ -38,12 +38,14 @@ export async function freePort(): Promise<number> {
 /** What the child says, one line each. */
 export type Report =
 	| { readonly say: "started" | "duplicate" | "drained" }
+	/** It was told to drain, and nothing is left to do. */
+	| { readonly say: "quiet" }
 	/** A message was committed, now or before. */
 	| { readonly say: "taken"; readonly message: string }
 	| { readonly say: "log"; readonly message: string };
 
-/** Told to the child on its standard input: end when nothing is left to do. */
-export const DRAIN = "drain";
+/** Told to the child on its standard input: say when nothing is left to do, and end. */
+export const TOLD = { drain: "drain", end: "end" } as const;
 
 /** Such a message asks for something dangerous, which is named. */
 export const DANGER = /danger (message \d+)/;
