@@ -39,13 +39,12 @@ async function verdictOf(world: TelegramWorld) {
 	return verdict;
 }
 
-/** Lives and dies until everything was taken, then works off what is left. */
 async function storm(world: TelegramWorld): Promise<void> {
 	const random = randomBy(SEED + 1);
 	await world.storm(() => CALLS.least + Math.floor(random() * (CALLS.most - CALLS.least)));
 	const { problems, questions } = await verdictOf(world);
 	expect(problems, `seed ${SEED}`).toEqual([]);
-	expect(questions.ended, `seed ${SEED}`).toBeGreaterThan(0);
+	expect(questions.asked, `seed ${SEED}`).toBeGreaterThan(world.counts.dangers / 2);
 	expect(world.logs, `seed ${SEED}`).toEqual([]);
 }
 

@@ -1,14 +1,9 @@
 // Discord: a channel on REST of discord.js and a gateway connection of our own. The library's own connection and retries are not used: they
 // count an event as received before Keryx has committed it.
 import { platformTraits } from "../../domain/index.ts";
-import type {
-	Channel,
-	ChannelHost,
-	ChannelTraits,
-	Clock,
-	Outgoing,
-	SendResult,
-} from "../../gateway/index.ts";
+import type { Channel, ChannelHost, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
+import type { PlatformOptions } from "../options.ts";
+import { Stumbles } from "../stumbles.ts";
 import { Transport } from "../transport.ts";
 import { Backfill, type Gap } from "./backfill.ts";
 import type { Cursor } from "./cursor.ts";
@@ -36,7 +31,6 @@ import { KIND, openRest } from "./rest.ts";
 import { SentMessages } from "./sent.ts";
 import { isAfter } from "./snowflake.ts";
 import { Startup } from "./startup.ts";
-import { Stumbles } from "./stumbles.ts";
 
 export { identifyDiscord } from "./identify.ts";
 
@@ -45,31 +39,11 @@ const CALL_MS = 30_000;
 const UPLOAD_MS = 55_000;
 const NOT_CONNECTED: SendResult = { kind: "retry", afterMs: 1000, reason: "not connected" };
 
-export interface DiscordOptions {
-	/** The name of its entry in `channels`. */
-	readonly name: string;
-	/** Tells several bots apart; left out: the only one. */
-	readonly account?: string;
-	/** The profile that its messages are for. */
-	readonly profile?: string;
-	/** Read when it connects, and again when it was refused. */
-	readonly token: () => Promise<string>;
-	/** Another server that speaks Discord's protocol. */
-	readonly apiRoot?: string;
+export interface DiscordOptions extends PlatformOptions {
 	/** An answer in a server gets a thread of its own. */
 	readonly threadReplies?: boolean;
 	/** Channels where every message is for the agent. */
 	readonly freeChats?: readonly string[];
-	readonly clock: Clock;
-	readonly log: (message: string, error?: unknown) => void;
-	readonly random?: () => number;
-	/** So long without an answer, and the channel counts as down. */
-	readonly aliveMs?: number;
-	/** How long one file may take to come. */
-	readonly downloadMs?: number;
-	/** The pause after the first failure; it doubles up to `longestPauseMs`. */
-	readonly firstPauseMs?: number;
-	readonly longestPauseMs?: number;
 	/** The pause after a session that Discord has forgotten: so long to five times as long. */
 	readonly voidPauseMs?: number;
 }
@@ -142,6 +116,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 			await take();
 		} catch (error) {
 			if (!stumbles.isHopeless(event, error)) throw error;
+			stumbles.forget(event);
 			note(`an event from Discord cannot be processed (${event})`, error);
 			if (cursor !== undefined) await host?.passed(cursor);
 		}

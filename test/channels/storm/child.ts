@@ -33,6 +33,8 @@ const scope = { kind: "operator" } as const;
 const config = configSchema.parse({
 	session_reset: { mode: "none", max_messages: 0, timezone: "UTC" },
 	gateway: { batch_ms: 4, batch_cap_ms: 20 },
+	// By default ten an hour, and a storm asks for more.
+	confirmations: { rate_limit: 100_000, global_limit: 100_000 },
 	auth: { [platform]: { allow: [{ id: owner, role: "owner" }, ...members] } },
 });
 const options = {
