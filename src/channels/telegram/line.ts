@@ -1,12 +1,13 @@
 // The line to Telegram: connects, polls or is posted to. Nothing ends it but `stop`: it comes back for ever, and says meanwhile what is
 // wrong.
 import type { Api } from "grammy";
-import type { Update, UserFromGetMe } from "grammy/types";
+import type { Update } from "grammy/types";
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { Pauses } from "../pauses.ts";
 import type { Transport } from "../transport.ts";
 import { Vitals } from "../vitals.ts";
+import type { Connection } from "./connection.ts";
 import { isConflict, isTokenRefused } from "./outcome.ts";
 import { Polled } from "./polled.ts";
 import { Posted } from "./posted.ts";
@@ -17,13 +18,6 @@ import { askedPause, troubleOf } from "./trouble.ts";
 const GOODBYE_MS = 2000;
 /** Calls that end with the line. */
 const READS = ["getUpdates", "getMe", "getFile", "file", "setMyCommands", "getWebhookInfo"];
-
-export interface Connection {
-	readonly api: Api;
-	readonly me: UserFromGetMe;
-	/** What Telegram shows with each update that it posts. */
-	readonly secret: string;
-}
 
 export interface LineOptions extends Pick<TakingOptions, "handIn"> {
 	readonly clock: Clock;

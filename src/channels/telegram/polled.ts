@@ -1,8 +1,8 @@
 // Updates that are asked for. One is confirmed by asking for those after it, which happens only when the host has committed it (I3).
 import type { Update } from "grammy/types";
 import type { Clock } from "../../time/index.ts";
+import type { Connection } from "./connection.ts";
 import { Intake } from "./intake.ts";
-import type { Connection } from "./line.ts";
 import type { Taking } from "./taking.ts";
 import { ALLOWED_UPDATES } from "./updates.ts";
 

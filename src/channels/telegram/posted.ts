@@ -4,7 +4,7 @@ import type { Clock } from "../../time/index.ts";
 import { Lanes } from "../lanes.ts";
 import type { Pauses } from "../pauses.ts";
 import { Remembered } from "../remembered.ts";
-import type { Connection } from "./line.ts";
+import type { Connection } from "./connection.ts";
 import { isWebhookConflict, reasonOf } from "./outcome.ts";
 import type { Taking } from "./taking.ts";
 import { ALLOWED_UPDATES, chatOf, messageOf } from "./updates.ts";

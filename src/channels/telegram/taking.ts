@@ -1,8 +1,8 @@
 // One update on its way to the host, and what becomes of one that cannot be taken.
 import type { Update } from "grammy/types";
 import { Stumbles } from "../stumbles.ts";
+import type { Connection } from "./connection.ts";
 import { FileUnreached } from "./files.ts";
-import type { Connection } from "./line.ts";
 
 export interface TakingOptions {
 	/** Commits one update of a batch. */
