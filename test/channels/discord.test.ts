@@ -123,6 +123,38 @@ describe("sessions", () => {
 		expect(host.taken.map(({ source }) => source.user_name)).toEqual(["Ada", "Ada", "Ada"]);
 	});
 
+	test("a connection that is lost while a gap is read: the session goes on, and what happens in it is heard", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		const weeds = peer.channel(peer.guild("Wild"), "weeds");
+		await scene.start();
+		peer.say(ada, plans, "before");
+		await scene.until(() => peer.confirmed().length === 1);
+		await scene.channel.stop();
+		forgetAll(scene);
+		peer.say(ada, weeds, "elsewhere");
+		for (const text of ["one", "slow", "two"]) peer.say(ada, plans, text);
+		let release = () => {};
+		let isReached = false;
+		stopAt(host, "slow", (resolve) => {
+			isReached = true;
+			release = resolve;
+		});
+		await scene.start();
+		await scene.until(() => isReached && host.taken.some(({ content }) => content === "elsewhere"));
+		await scene.until(() => peer.bot.commands.length > 0);
+		peer.gateway.disconnect();
+		void peer.command(ada, weeds, "status");
+		release();
+		await scene.until(() => host.taken.length === 7);
+		expect(host.taken.map(({ content }) => content).toSorted()).toEqual(
+			["/status", "before", "before", "elsewhere", "one", "slow", "two"].toSorted(),
+		);
+		expect(peer.gateway.counts).toMatchObject({ identify: 2, resumed: 1 });
+	});
+
 	test("what of a gap was read before a kill is not read again", async () => {
 		const scene = await open();
 		const { peer, host } = scene;

@@ -143,11 +143,15 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 	const readStart = (
 		{ d }: Dispatch,
 		gap: Gap,
-		{ privateChats }: Cursor,
+		{ session, privateChats }: Cursor,
 		connection: Connection,
 	): Reading => {
 		backfill.begin();
-		startup.expect((d as { readonly guilds: readonly { readonly id: string }[] }).guilds.map(({ id }) => id));
+		const { guilds } = d as { readonly guilds: readonly { readonly id: string }[] };
+		startup.expect(
+			session.id,
+			guilds.map(({ id }) => id),
+		);
 		return {
 			works: [
 				...privateChats.map((chat) => caughtUp(chat, gap, undefined, connection)),

@@ -69,6 +69,8 @@ export class Line {
 	/** The session can be resumed from the place. */
 	#isResumable = false;
 	#gap: Gap | null = null;
+	/** How the session began, until what it has to read first is committed. Discord tells it once. */
+	#ready: Dispatch | null = null;
 	#failure: { readonly error: unknown } | null = null;
 	#running: Promise<void> = Promise.resolve();
 
@@ -176,11 +178,13 @@ export class Line {
 		const url = place?.session.url ?? (await this.#gatewayUrl(connection.rest));
 		if (this.isStopping) return { kind: "left" };
 		this.#failure = null;
+		const ready = place?.sequence === 0 ? this.#ready : null;
 		if (place) this.#intake.begin(place);
+		if (ready) this.#take(ready, connection);
 		const wire = new Wire({
 			url,
 			token: connection.token,
-			...(place && { resume: { session: place.session.id, sequence: place.sequence } }),
+			...(place && { resume: { session: place.session.id, sequence: ready?.s ?? place.sequence } }),
 			clock,
 			random,
 			beatMs: aliveMs / 3,
@@ -204,8 +208,6 @@ export class Line {
 		this.#vitals.lost();
 		await this.#closeIntake();
 		this.#wire = null;
-		// Nothing of it was taken: what was before it may be open, so that it is begun anew.
-		if (this.#intake.place?.sequence === 0) this.#isResumable = false;
 		const failed = this.#failure as { readonly error: unknown } | null;
 		if (failed) throw failed.error;
 		return ending;
@@ -248,6 +250,7 @@ export class Line {
 				read: before?.read ?? {},
 			});
 			this.#isResumable = true;
+			this.#ready = { t, s, d };
 		}
 		this.#take({ t, s, d }, connection);
 		onConnected(connection);

@@ -26,6 +26,7 @@ const {
 	members,
 	dangers,
 	posted,
+	seen,
 	commits = Number.POSITIVE_INFINITY,
 } = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
@@ -97,6 +98,7 @@ const gateway = createGateway({
 	pseudonymKey: new Uint8Array(32),
 	log: (message, error) => say({ say: "log", message: `${message}: ${String(error)}` }),
 });
+if (seen !== undefined) await reportCommitted(seen);
 if (posted) await serveChannel(channel, posted.port);
 await gateway.start();
 confirmations.start();
@@ -105,6 +107,20 @@ process.stdin.setEncoding("utf8").on("data", (told: string) => {
 	if (told.includes(TOLD.drain)) void drain();
 	if (told.includes(TOLD.end)) void end();
 });
+
+async function reportCommitted(after: string): Promise<void> {
+	for (let cursor = after; ; ) {
+		const page = await store.events({ scope, after: cursor, limit: 1000 });
+		if (page.kind === "resync") throw new Error("events are missing");
+		if (page.events.length === 0) return say({ say: "seen", cursor });
+		for (const { type, subject } of page.events) {
+			if (type !== "inbound.accepted" && type !== "inbound.observed") continue;
+			const { platformMessage } = await store.inboxItem({ scope, id: Number(subject) });
+			say({ say: "taken", message: platformMessage });
+		}
+		cursor = page.cursor;
+	}
+}
 
 /** Asks for what is dangerous where a message wants it, and answers as it would otherwise. */
 function asking(agent: Agent): Agent {

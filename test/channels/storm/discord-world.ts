@@ -31,7 +31,10 @@ export class DiscordWorld extends World {
 	readonly #places: Place[] = [];
 	readonly #owner: Person;
 	readonly #strangers: string[] = [];
-	readonly #taken = new Set<string>();
+	/** Messages that were said and are not known to be taken. */
+	readonly #open = new Set<string>();
+	#counted = 0;
+	#seen = "";
 	#isMet = false;
 	#isMeeting = false;
 
@@ -91,6 +94,7 @@ export class DiscordWorld extends World {
 			platform: "discord",
 			apiRoot,
 			token: bot.token,
+			seen: this.#seen,
 			owner: this.#owner.id,
 			members: [...this.#places.flatMap(({ people }) => people).map(({ id }) => id), ...this.#strangers],
 		};
@@ -122,15 +126,26 @@ export class DiscordWorld extends World {
 	}
 
 	protected override onTaken(message: string): void {
-		this.#taken.add(message);
+		this.#count();
+		this.#open.delete(message);
+	}
+
+	protected override onSeen(cursor: string): void {
+		this.#seen = cursor;
 	}
 
 	/** What was taken is known from the gateway itself, or from what its connection says that it received. */
 	protected untaken(): number {
+		this.#count();
 		const { received } = this.peer.gateway;
-		for (const id of received) this.#taken.add(id);
+		for (const id of received) this.#open.delete(id);
 		received.clear();
-		return this.said.length - this.#taken.size;
+		return this.#open.size;
+	}
+
+	#count(): void {
+		for (; this.#counted < this.said.length; this.#counted++)
+			this.#open.add(this.said[this.#counted]?.id ?? "");
 	}
 
 	protected disturb(): void {

@@ -91,6 +91,7 @@ export abstract class World {
 	}
 	protected async onStarted(): Promise<void> {}
 	protected onTaken(_message: string): void {}
+	protected onSeen(_cursor: string): void {}
 
 	get isTaken(): boolean {
 		return this.said.length >= this.messages && this.untaken() === 0;
@@ -232,6 +233,9 @@ export abstract class World {
 				case "taken":
 					this.onTaken(report.message);
 					look();
+					return;
+				case "seen":
+					this.onSeen(report.cursor);
 					return;
 				case "quiet":
 					this.#onQuiet(child);
