@@ -207,6 +207,35 @@ describe("sessions", () => {
 		await scene.until(() => host.taken.length === 3);
 	});
 
+	test("a private chat stays kept when a file that was sent before it takes longer to come", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const [ada, bob] = [peer.user("Ada"), peer.user("Bob")];
+		const [slow, quick] = [peer.dm(ada), peer.dm(bob)];
+		await scene.start();
+		let release = () => {};
+		const { putBlob } = host;
+		host.putBlob = async (...args) => {
+			await new Promise<void>((resolve) => {
+				release = resolve;
+			});
+			return putBlob.apply(host, args);
+		};
+		peer.say(ada, slow, "look", { files: [{ name: "a.txt", bytes: new Uint8Array(3) }] });
+		peer.say(bob, quick, "hello");
+		await scene.until(() => host.taken.length === 1);
+		expect(readCursor(await host.cursor())?.privateChats).toEqual([quick.id]);
+		const cursors: (string | undefined)[] = [];
+		const { accept } = host;
+		host.accept = (inbound) => {
+			cursors.push(inbound.cursor);
+			return accept.call(host, inbound);
+		};
+		release();
+		await scene.until(() => host.taken.length === 2);
+		expect(readCursor(cursors[0] ?? null)?.privateChats).toEqual([quick.id, slow.id]);
+	});
+
 	test("a message of a history that cannot be taken does not hold up the rest", async () => {
 		const scene = await open();
 		const { peer, host, logged } = scene;

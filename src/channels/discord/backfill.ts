@@ -3,7 +3,7 @@
 import type { REST } from "@discordjs/rest";
 import { KeryxError } from "../../errors.ts";
 import type { Clock } from "../../time/index.ts";
-import type { Message } from "./events.ts";
+import type { CursorNow, Message } from "./events.ts";
 import { isApiError, isRateLimit, isTokenRefused, pauseOf, reasonOf } from "./outcome.ts";
 import { isAfter, snowflakeAt, timeOf } from "./snowflake.ts";
 import type { MemberFacts } from "./source.ts";
@@ -95,7 +95,7 @@ export class Backfill {
 		id: string,
 		gap: Gap,
 		rest: REST,
-		take: (message: Message, cursor: string | undefined) => Promise<void>,
+		take: (message: Message, cursor: CursorNow) => Promise<void>,
 	): Promise<void> {
 		const connection = this.#connection;
 		await this.#slot();
@@ -112,7 +112,7 @@ export class Backfill {
 		id: string,
 		gap: Gap,
 		rest: REST,
-		take: (message: Message, cursor: string | undefined) => Promise<void>,
+		take: (message: Message, cursor: CursorNow) => Promise<void>,
 		connection: number,
 	): Promise<void> {
 		const { log } = this.#options;
@@ -122,7 +122,7 @@ export class Backfill {
 			if (page === null) return;
 			for (const message of page) {
 				this.#goOn(connection);
-				await this.#asked(() => take(message, gap.cursorFor(id, message.id)));
+				await this.#asked(() => take(message, () => gap.cursorFor(id, message.id)));
 				gap.taken(id, message.id);
 				from = message.id;
 			}

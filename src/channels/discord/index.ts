@@ -10,6 +10,8 @@ import type { Cursor } from "./cursor.ts";
 import { change, channelOf, deliver, isReceipt } from "./deliver.ts";
 import { Directory } from "./directory.ts";
 import {
+	atOf,
+	type CursorNow,
 	type Dispatch,
 	type EventContext,
 	type GuildFacts,
@@ -111,14 +113,15 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 	};
 
 	/** Passes over what can never be taken. */
-	const orPassOver = async (event: string, cursor: string | undefined, take: () => Promise<void>) => {
+	const orPassOver = async (event: string, cursor: CursorNow, take: () => Promise<void>) => {
 		try {
 			await take();
 		} catch (error) {
 			if (!stumbles.isHopeless(event, error)) throw error;
 			stumbles.forget(event);
 			note(`an event from Discord cannot be processed (${event})`, error);
-			if (cursor !== undefined) await host?.passed(cursor);
+			const at = cursor();
+			if (at !== undefined) await host?.passed(at);
 		}
 	};
 	const caughtUp = (channel: string, gap: Gap, guild: string | undefined, connection: Connection): Work => ({
@@ -133,9 +136,8 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 					guild !== undefined && isPerson
 						? await backfill.member(guild, message.author.id, connection.rest)
 						: undefined;
-				const at = cursor === undefined ? {} : { cursor };
 				await orPassOver(`message ${message.id}`, cursor, () =>
-					handInMessage({ ...d, ...(member && { member }) }, at, contextOf(connection)),
+					handInMessage({ ...d, ...(member && { member }) }, atOf(cursor), contextOf(connection)),
 				);
 			}),
 	});
@@ -190,7 +192,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		const mark = markOf(dispatch);
 		if (lane === null) return { works: [], ...(mark && { mark }) };
 		if (t === "INTERACTION_CREATE" && isAnswerable(d as Interaction)) answers.putOff(d as Interaction, rest);
-		const run = (cursor: string | undefined) =>
+		const run = (cursor: CursorNow) =>
 			orPassOver(`${t} ${place.session.id} ${s}`, cursor, () =>
 				handIn(dispatch, cursor, contextOf(connection)),
 			);

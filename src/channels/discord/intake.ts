@@ -8,8 +8,8 @@ export interface Work {
 	readonly lane: string;
 	/** Whether it commits the cursor that it is given. */
 	readonly takesCursor: boolean;
-	/** Commits it, and the cursor with it where one is given. Rejects when nothing was committed. */
-	readonly run: (cursor: string | undefined) => Promise<void>;
+	/** Commits it, and the cursor with it where there is one at that moment. Rejects when nothing was committed. */
+	readonly run: (cursor: () => string | undefined) => Promise<void>;
 }
 
 export interface IntakeOptions {
@@ -115,9 +115,12 @@ export class Intake {
 		const before = this.#lanes.get(lane) ?? Promise.resolve();
 		const after = before.then(async () => {
 			if (this.#isClosed) return;
-			const cursor = takesCursor ? this.#cursorFor(entry) : undefined;
+			let cursor: string | undefined;
 			try {
-				await run(cursor);
+				await run(() => {
+					cursor = takesCursor ? this.#cursorFor(entry) : undefined;
+					return cursor;
+				});
 			} catch (error) {
 				if (this.#isClosed) return;
 				this.#isClosed = true;
