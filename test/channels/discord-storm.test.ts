@@ -11,7 +11,7 @@ const MESSAGES = Number(process.env.KERYX_STORM_MESSAGES ?? 30);
 const CHATS = Math.min(50, Math.ceil(MESSAGES / 5));
 const WHILE_DOWN = MESSAGES > 100 ? 200 : 20;
 /** How many requests a gateway lives for. Each life costs a start, so that in the small run there are few. */
-const CALLS = { least: MESSAGES > 100 ? 5 : 30, most: 300 };
+const CALLS = { least: 20, most: MESSAGES > 100 ? 400 : 300 };
 
 const benches: Workbench[] = [];
 afterAll(() => {

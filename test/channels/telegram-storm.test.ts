@@ -13,7 +13,7 @@ const CHATS = Math.min(50, Math.ceil(MESSAGES / 5));
 const POSTED = MESSAGES > 100 ? Math.ceil(MESSAGES / 5) : 12;
 const WHILE_DOWN = MESSAGES > 100 ? 200 : 40;
 /** How many calls of the Bot API a gateway lives for. Each life costs a start, so that in the small run there are few. */
-const CALLS = MESSAGES > 100 ? { least: 5, most: 120 } : { least: 30, most: 300 };
+const CALLS = { least: MESSAGES > 100 ? 10 : 30, most: 300 };
 
 const benches: Workbench[] = [];
 afterAll(() => {

@@ -174,6 +174,7 @@ async function drain(): Promise<void> {
 }
 
 async function end(): Promise<void> {
+	if (isEnding) return;
 	isEnding = true;
 	await gateway.stop();
 	await store.close();
