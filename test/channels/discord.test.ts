@@ -123,6 +123,26 @@ describe("sessions", () => {
 		expect(host.taken.map(({ source }) => source.user_name)).toEqual(["Ada", "Ada", "Ada"]);
 	});
 
+	test("a stop does not wait for the pause before a history is asked for again", async () => {
+		const scene = await open({ firstPauseMs: 600_000, longestPauseMs: 600_000 });
+		const { peer } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		peer.say(ada, plans, "before");
+		await scene.until(() => peer.confirmed().length === 1);
+		await scene.channel.stop();
+		forgetAll(scene);
+		peer.say(ada, plans, "meanwhile");
+		peer.next({ status: 502, message: "Bad Gateway" }, /^GET \/channels\/\d+\/messages/);
+		await scene.start();
+		await scene.until(() =>
+			peer.calls.some(({ path, status }) => path.includes("/messages") && status === 502),
+		);
+		await scene.channel.stop();
+		expect(scene.channel.health().state).toBe("stopped");
+	});
+
 	test("a connection that is lost while a gap is read: the session goes on, and what happens in it is heard", async () => {
 		const scene = await open();
 		const { peer, host } = scene;

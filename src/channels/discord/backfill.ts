@@ -2,7 +2,7 @@
 // Bounded, and what is left out is said. A message that was taken before is known by its id (I4).
 import type { REST } from "@discordjs/rest";
 import { KeryxError } from "../../errors.ts";
-import type { Clock } from "../../time/index.ts";
+import { Pauses, type PausesOptions } from "../pauses.ts";
 import type { CursorNow, Message } from "./events.ts";
 import { isApiError, isRateLimit, isTokenRefused, pauseOf, reasonOf } from "./outcome.ts";
 import { isAfter, snowflakeAt, timeOf } from "./snowflake.ts";
@@ -20,13 +20,9 @@ const AT_ONCE = 4;
 /** Failures in a row before the session is given up. With their pauses this is rarer than Discord lets a bot begin sessions. */
 const MOST_FAILURES = 8;
 
-export interface BackfillOptions {
-	readonly clock: Clock;
+export interface BackfillOptions extends PausesOptions {
 	readonly log: (message: string, error?: unknown) => void;
 	readonly isStopping: () => boolean;
-	/** The pause after the first failure; it doubles up to `longestPauseMs`. */
-	readonly firstPauseMs: number;
-	readonly longestPauseMs: number;
 }
 
 /** The time that nobody listened, and how far it has been read. What was read is committed with its place, so that it is read once. */
@@ -48,6 +44,7 @@ export function gapAfter(newest: string, now: number): string {
 
 export class Backfill {
 	readonly #options: BackfillOptions;
+	readonly #pauses: Pauses;
 	readonly #waiting: (() => void)[] = [];
 	/** Authors in this gap, by server and id. */
 	readonly #members = new Map<string, Promise<MemberFacts | undefined>>();
@@ -57,6 +54,7 @@ export class Backfill {
 
 	constructor(options: BackfillOptions) {
 		this.#options = options;
+		this.#pauses = new Pauses(options);
 	}
 
 	/** A new gap: what is known of its authors is read anew. */
@@ -67,6 +65,7 @@ export class Backfill {
 	/** The connection is over, and with it whatever is being read. */
 	end(): void {
 		this.#connection++;
+		this.#pauses.wake();
 	}
 
 	/** The author's name and roles in the server as they are now: the history does not tell them. Undefined for one who has left. */
@@ -153,17 +152,15 @@ export class Backfill {
 
 	/** Waits out the pauses that Discord asks for, and tries again where it cannot be reached. */
 	async #asked<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-		const { clock, firstPauseMs, longestPauseMs } = this.#options;
 		const connection = this.#connection;
 		for (let failures = 0; ; )
 			try {
 				return await ask();
 			} catch (error) {
 				this.#goOn(connection);
-				const isPaused = isRateLimit(error);
-				if (!isPaused && (!isPassing(error) || ++failures >= MOST_FAILURES)) throw error;
-				const ms = isPaused ? pauseOf(error) + 1 : Math.min(longestPauseMs, firstPauseMs * 2 ** failures);
-				await new Promise<void>((resolve) => void clock.after(ms, resolve));
+				if (isRateLimit(error)) await this.#pauses.sleep(pauseOf(error) + 1);
+				else if (isPassing(error) && ++failures < MOST_FAILURES) await this.#pauses.afterFailures(failures);
+				else throw error;
 				this.#goOn(connection);
 			}
 	}

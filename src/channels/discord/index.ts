@@ -92,7 +92,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		deadlineOf: (kind) => (kind === KIND.upload ? UPLOAD_MS : CALL_MS),
 	});
 	const isStopping = () => line.isStopping;
-	const backfill = new Backfill({ clock, log: note, isStopping, firstPauseMs, longestPauseMs });
+	const backfill = new Backfill({ clock, random, log: note, isStopping, firstPauseMs, longestPauseMs });
 	const contextOf = ({ rest, me }: Connection): EventContext => {
 		if (!host) throw new Error("stopped");
 		const files = { transport, apiRoot, host, deadlineMs: downloadMs, isStopping };
