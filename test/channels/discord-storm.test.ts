@@ -11,7 +11,7 @@ const MESSAGES = Number(process.env.KERYX_STORM_MESSAGES ?? 30);
 const CHATS = Math.min(50, Math.ceil(MESSAGES / 5));
 const WHILE_DOWN = MESSAGES > 100 ? 200 : 20;
 /** How many requests a gateway lives for. Each life costs a start, so that in the small run there are few. */
-const CALLS = { least: MESSAGES > 100 ? 5 : 30, most: 300 };
+const CALLS = { least: 20, most: MESSAGES > 100 ? 400 : 300 };
 
 const benches: Workbench[] = [];
 afterAll(() => {
@@ -29,8 +29,11 @@ async function verdictOf(world: DiscordWorld) {
 	const verdict = await judge(store, world.judged());
 	await store.close();
 	await world.peer.close();
+	const { counts, shownAfterPress } = world;
 	const done = world.done().length;
-	console.log(`storm on Discord: ${JSON.stringify({ ...world.counts, done, ...verdict, seed: SEED })}`);
+	console.log(
+		`storm on Discord: ${JSON.stringify({ ...counts, done, shownAfterPress, ...verdict, seed: SEED })}`,
+	);
 	return verdict;
 }
 
@@ -39,10 +42,10 @@ test(
 	async () => {
 		const world = await worldOf(MESSAGES, CHATS);
 		const random = randomBy(SEED + 1);
-		while (!world.isTaken) await world.live(CALLS.least + Math.floor(random() * (CALLS.most - CALLS.least)));
-		expect(await world.live(null)).toBe("drained");
-		const { problems } = await verdictOf(world);
+		await world.storm(() => CALLS.least + Math.floor(random() * (CALLS.most - CALLS.least)));
+		const { problems, questions } = await verdictOf(world);
 		expect(problems, `seed ${SEED}`).toEqual([]);
+		expect(questions.asked, `seed ${SEED}`).toBeGreaterThan(world.counts.dangers / 2);
 		expect(world.logs, `seed ${SEED}`).toEqual([]);
 	},
 	120_000 + MESSAGES * 3000,

@@ -1,9 +1,11 @@
 // What is Discord's own: sessions and their gaps, interactions, limits, and what it says of itself when something is wrong.
 import { afterEach, describe, expect, test } from "vitest";
 import { readCursor } from "../../src/channels/discord/cursor.ts";
+import { KeryxError } from "../../src/errors.ts";
 import type { Outgoing } from "../../src/gateway/index.ts";
+import { TakingHost } from "../../src/testing/index.ts";
 import type { ChannelRecord, DiscordPeerOptions } from "../peers/discord/index.ts";
-import { type DiscordScene, discordScene } from "./discord-scene.ts";
+import { type DiscordScene, discordChannelOn, discordScene } from "./discord-scene.ts";
 
 const scenes: DiscordScene[] = [];
 afterEach(async () => {
@@ -35,6 +37,20 @@ function outgoing(id: string, channel: ChannelRecord, text: string, more: Partia
 	};
 }
 
+/** Nobody can resume. */
+function forgetAll({ peer }: DiscordScene): void {
+	for (const session of [...peer.gateway.sessions]) peer.gateway.forget(session);
+}
+
+/** The host takes this message only when it is let go. */
+function stopAt(host: TakingHost, content: string, onReached: (release: () => void) => void): void {
+	const accept = host.accept.bind(host);
+	host.accept = async (inbound) => {
+		if (inbound.content === content) await new Promise<void>(onReached);
+		return accept(inbound);
+	};
+}
+
 describe("sessions", () => {
 	test("asked to reconnect, or told that a session may go on, it resumes and misses nothing", async () => {
 		const scene = await open();
@@ -63,7 +79,7 @@ describe("sessions", () => {
 		peer.say(ada, plans, "before");
 		await scene.until(() => peer.confirmed().length === 1);
 		await scene.channel.stop();
-		for (const session of [...peer.gateway.sessions]) peer.gateway.forget(session);
+		forgetAll(scene);
 		const texts = Array.from({ length: 130 }, (_, n) => `message ${n}`);
 		for (const text of texts) peer.say(ada, plans, text);
 		const before = readCursor(await host.cursor());
@@ -78,10 +94,188 @@ describe("sessions", () => {
 		await scene.until(() => peer.gateway.sessions.some(({ told }) => told > 0));
 		// What was shortly before the gap comes again, with the id that it had.
 		expect(host.taken.map(({ content }) => content)).toEqual(["before", "before", ...texts]);
-		expect(new Set(cursors)).toEqual(new Set([undefined]));
+		expect(new Set(cursors.map((cursor) => readCursor(cursor ?? null)?.session.id))).toEqual(
+			new Set([before?.session.id]),
+		);
 		await scene.channel.stop();
 		const after = readCursor(await host.cursor());
 		expect(after?.session.id).not.toBe(before?.session.id);
+	});
+
+	test("a history that cannot be read for a moment is asked for again, in the session that has begun", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		peer.say(ada, plans, "before");
+		await scene.until(() => peer.confirmed().length === 1);
+		await scene.channel.stop();
+		forgetAll(scene);
+		peer.say(ada, plans, "meanwhile");
+		for (const fault of [{ status: 502, message: "Bad Gateway" }, "lost"] as const) {
+			peer.next(fault, /^GET \/channels\/\d+\/messages/);
+			peer.next(fault, /^GET \/guilds\/\d+\/members/);
+		}
+		await scene.start();
+		await scene.until(() => host.taken.at(-1)?.content === "meanwhile");
+		expect(peer.gateway.counts.identify).toBe(2);
+		expect(host.taken.map(({ source }) => source.user_name)).toEqual(["Ada", "Ada", "Ada"]);
+	});
+
+	test("a stop does not wait for the pause before a history is asked for again", async () => {
+		const scene = await open({ firstPauseMs: 600_000, longestPauseMs: 600_000 });
+		const { peer } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		peer.say(ada, plans, "before");
+		await scene.until(() => peer.confirmed().length === 1);
+		await scene.channel.stop();
+		forgetAll(scene);
+		peer.say(ada, plans, "meanwhile");
+		peer.next({ status: 502, message: "Bad Gateway" }, /^GET \/channels\/\d+\/messages/);
+		await scene.start();
+		await scene.until(() =>
+			peer.calls.some(({ path, status }) => path.includes("/messages") && status === 502),
+		);
+		await scene.channel.stop();
+		expect(scene.channel.health().state).toBe("stopped");
+	});
+
+	test("a connection that is lost while a gap is read: the session goes on, and what happens in it is heard", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		const weeds = peer.channel(peer.guild("Wild"), "weeds");
+		await scene.start();
+		peer.say(ada, plans, "before");
+		await scene.until(() => peer.confirmed().length === 1);
+		await scene.channel.stop();
+		forgetAll(scene);
+		peer.say(ada, weeds, "elsewhere");
+		for (const text of ["one", "slow", "two"]) peer.say(ada, plans, text);
+		let release = () => {};
+		let isReached = false;
+		stopAt(host, "slow", (resolve) => {
+			isReached = true;
+			release = resolve;
+		});
+		await scene.start();
+		await scene.until(() => isReached && host.taken.some(({ content }) => content === "elsewhere"));
+		await scene.until(() => peer.bot.commands.length > 0);
+		peer.gateway.disconnect();
+		void peer.command(ada, weeds, "status");
+		release();
+		await scene.until(() => host.taken.length === 7);
+		expect(host.taken.map(({ content }) => content).toSorted()).toEqual(
+			["/status", "before", "before", "elsewhere", "one", "slow", "two"].toSorted(),
+		);
+		expect(peer.gateway.counts).toMatchObject({ identify: 2, resumed: 1 });
+	});
+
+	test("what of a gap was read before a kill is not read again", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		peer.say(ada, plans, "before");
+		await scene.until(() => peer.confirmed().length === 1);
+		await scene.channel.stop();
+		forgetAll(scene);
+		for (let n = 0; n < 10; n++) peer.say(ada, plans, `message ${n}`);
+		let release = () => {};
+		stopAt(host, "message 6", (resolve) => {
+			release = resolve;
+		});
+		void scene.channel.start(host);
+		await scene.until(() => host.taken.at(-1)?.content === "message 5");
+		const second = new TakingHost();
+		await second.passed((await host.cursor()) ?? "");
+		forgetAll(scene);
+		const after = discordChannelOn(peer);
+		await after.start(second);
+		await scene.until(() => second.taken.length === 4);
+		await after.stop();
+		release();
+		expect(second.taken.map(({ content }) => content)).toEqual([6, 7, 8, 9].map((n) => `message ${n}`));
+	});
+
+	test("a private chat is kept with its first message, whatever is open before it", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		const dm = peer.dm(ada);
+		await scene.start();
+		peer.say(ada, plans, "first");
+		await scene.until(() => host.taken.length === 1);
+		const before = readCursor(await host.cursor());
+		let release = () => {};
+		stopAt(host, "slow", (resolve) => {
+			release = resolve;
+		});
+		peer.say(ada, plans, "slow");
+		peer.say(ada, dm, "hello");
+		await scene.until(() => host.taken.length === 2);
+		const after = readCursor(await host.cursor());
+		expect(after?.privateChats).toEqual([dm.id]);
+		expect(after?.sequence).toBe(before?.sequence);
+		release();
+		await scene.until(() => host.taken.length === 3);
+	});
+
+	test("a private chat stays kept when a file that was sent before it takes longer to come", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const [ada, bob] = [peer.user("Ada"), peer.user("Bob")];
+		const [slow, quick] = [peer.dm(ada), peer.dm(bob)];
+		await scene.start();
+		let release = () => {};
+		const { putBlob } = host;
+		host.putBlob = async (...args) => {
+			await new Promise<void>((resolve) => {
+				release = resolve;
+			});
+			return putBlob.apply(host, args);
+		};
+		peer.say(ada, slow, "look", { files: [{ name: "a.txt", bytes: new Uint8Array(3) }] });
+		peer.say(bob, quick, "hello");
+		await scene.until(() => host.taken.length === 1);
+		expect(readCursor(await host.cursor())?.privateChats).toEqual([quick.id]);
+		const cursors: (string | undefined)[] = [];
+		const { accept } = host;
+		host.accept = (inbound) => {
+			cursors.push(inbound.cursor);
+			return accept.call(host, inbound);
+		};
+		release();
+		await scene.until(() => host.taken.length === 2);
+		expect(readCursor(cursors[0] ?? null)?.privateChats).toEqual([quick.id, slow.id]);
+	});
+
+	test("a message of a history that cannot be taken does not hold up the rest", async () => {
+		const scene = await open();
+		const { peer, host, logged } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		peer.say(ada, plans, "before");
+		await scene.until(() => peer.confirmed().length === 1);
+		await scene.channel.stop();
+		forgetAll(scene);
+		for (const text of ["one", "poison", "two"]) peer.say(ada, plans, text);
+		const { accept } = host;
+		host.accept = async (inbound) => {
+			if (inbound.content === "poison") throw new KeryxError("source.invalid", "a chat without a name");
+			return accept.call(host, inbound);
+		};
+		await scene.start();
+		await scene.until(() => host.taken.at(-1)?.content === "two");
+		expect(peer.gateway.counts.identify).toBe(2);
+		expect(logged.join()).toContain("cannot be processed");
 	});
 
 	test("on the very first start nothing of the past is taken", async () => {
@@ -105,7 +299,7 @@ describe("sessions", () => {
 		peer.say(ada, plans, "before");
 		await scene.until(() => peer.confirmed().length === 1);
 		await scene.channel.stop();
-		for (const session of [...peer.gateway.sessions]) peer.gateway.forget(session);
+		forgetAll(scene);
 		ada.roles = ["77", "78"];
 		for (const text of ["one", "two"]) peer.say(ada, plans, text);
 		peer.say(bob, plans, "three");
@@ -130,7 +324,7 @@ describe("sessions", () => {
 		peer.say(ada, plans, "before");
 		await scene.until(() => host.taken.length === 1);
 		await scene.channel.stop();
-		for (const session of [...peer.gateway.sessions]) peer.gateway.forget(session);
+		forgetAll(scene);
 		for (const channel of [secret, plans]) peer.say(ada, channel, "meanwhile");
 		await scene.start();
 		await scene.until(() => host.taken.at(-1)?.content === "meanwhile");
@@ -147,7 +341,7 @@ describe("sessions", () => {
 		peer.say(ada, plans, "before");
 		await scene.until(() => host.taken.length === 1);
 		await scene.channel.stop();
-		for (const session of [...peer.gateway.sessions]) peer.gateway.forget(session);
+		forgetAll(scene);
 		for (const channel of [forum, plans]) peer.say(ada, channel, "meanwhile");
 		peer.faults = ({ method, path }) =>
 			method === "GET" && path === `/channels/${forum.id}/messages`

@@ -30,17 +30,20 @@ async function verdictOf(world: SlackWorld) {
 	const verdict = await judge(store, world.judged());
 	await store.close();
 	await world.peer.close();
-	console.log(`storm on Slack: ${JSON.stringify({ ...world.counts, ...verdict, seed: SEED })}`);
+	const { counts, shownAfterPress } = world;
+	const done = world.done().length;
+	console.log(
+		`storm on Slack: ${JSON.stringify({ ...counts, done, shownAfterPress, ...verdict, seed: SEED })}`,
+	);
 	return verdict;
 }
 
-/** Lives and dies until everything was taken, then works off what is left. */
 async function storm(world: SlackWorld): Promise<void> {
 	const random = randomBy(SEED + 1);
-	while (!world.isTaken) await world.live(CALLS.least + Math.floor(random() * (CALLS.most - CALLS.least)));
-	expect(await world.live(null)).toBe("drained");
-	const { problems } = await verdictOf(world);
+	await world.storm(() => CALLS.least + Math.floor(random() * (CALLS.most - CALLS.least)));
+	const { problems, questions } = await verdictOf(world);
 	expect(problems, `seed ${SEED}`).toEqual([]);
+	expect(questions.asked, `seed ${SEED}`).toBeGreaterThan(world.counts.dangers / 2);
 	expect(world.logs, `seed ${SEED}`).toEqual([]);
 }
 

@@ -4,8 +4,8 @@ import { afterAll, expect, test } from "vitest";
 import { randomBy } from "../crash/acks.ts";
 import { open, Workbench } from "../crash/support.ts";
 import { SEED } from "../support/seed.ts";
+import { TelegramWorld } from "./storm/telegram-world.ts";
 import { judge } from "./storm/verdict.ts";
-import { World } from "./storm/world.ts";
 
 const MESSAGES = Number(process.env.KERYX_STORM_MESSAGES ?? 30);
 const CHATS = Math.min(50, Math.ceil(MESSAGES / 5));
@@ -13,37 +13,38 @@ const CHATS = Math.min(50, Math.ceil(MESSAGES / 5));
 const POSTED = MESSAGES > 100 ? Math.ceil(MESSAGES / 5) : 12;
 const WHILE_DOWN = MESSAGES > 100 ? 200 : 40;
 /** How many calls of the Bot API a gateway lives for. Each life costs a start, so that in the small run there are few. */
-const CALLS = MESSAGES > 100 ? { least: 5, most: 120 } : { least: 30, most: 300 };
+const CALLS = { least: MESSAGES > 100 ? 10 : 30, most: 300 };
 
 const benches: Workbench[] = [];
 afterAll(() => {
 	for (const bench of benches) bench.end();
 });
 
-async function worldOf(messages: number, chats: number, isPosted = false): Promise<World> {
+async function worldOf(messages: number, chats: number, isPosted = false): Promise<TelegramWorld> {
 	const bench = new Workbench();
 	benches.push(bench);
-	return World.create({ bench, random: randomBy(SEED), messages, chats, isPosted });
+	return TelegramWorld.create({ bench, random: randomBy(SEED), messages, chats, isPosted });
 }
 
-async function verdictOf(world: World) {
+async function verdictOf(world: TelegramWorld) {
 	const store = await open(world.path, "read");
 	const verdict = await judge(store, world.judged());
 	await store.close();
 	await world.peer.close();
+	const { counts, shownAfterPress } = world;
+	const done = world.done().length;
 	console.log(
-		`storm: ${JSON.stringify({ ...world.counts, done: world.done().length, ...verdict, seed: SEED })}`,
+		`storm on Telegram: ${JSON.stringify({ ...counts, done, shownAfterPress, ...verdict, seed: SEED })}`,
 	);
 	return verdict;
 }
 
-/** Lives and dies until everything was taken, then works off what is left. */
-async function storm(world: World): Promise<void> {
+async function storm(world: TelegramWorld): Promise<void> {
 	const random = randomBy(SEED + 1);
-	while (!world.isTaken) await world.live(CALLS.least + Math.floor(random() * (CALLS.most - CALLS.least)));
-	expect(await world.live(null)).toBe("drained");
-	const { problems } = await verdictOf(world);
+	await world.storm(() => CALLS.least + Math.floor(random() * (CALLS.most - CALLS.least)));
+	const { problems, questions } = await verdictOf(world);
 	expect(problems, `seed ${SEED}`).toEqual([]);
+	expect(questions.asked, `seed ${SEED}`).toBeGreaterThan(world.counts.dangers / 2);
 	expect(world.logs, `seed ${SEED}`).toEqual([]);
 }
 

@@ -1,9 +1,12 @@
 // Where Discord was read to: the session, the last of its events that is committed with everything before it, and what is needed when
-// Discord has forgotten the session: the newest message by then, and the private chats, which Discord does not name by itself.
+// Discord has forgotten the session: the newest message by then, the private chats, which Discord does not name by itself, and how far the
+// histories of the gap have been read.
 import { isAfter, isSnowflake } from "./snowflake.ts";
 
 /** The newest private chats. Each commit writes them. */
 const PRIVATE_CHATS = 200;
+/** Channels whose place in a gap is kept. A channel beyond them is read from the gap's beginning again. */
+const READ_CHANNELS = 500;
 
 export interface Session {
 	readonly id: string;
@@ -18,21 +21,30 @@ export interface Cursor {
 	readonly newest: string;
 	/** Newest last. */
 	readonly privateChats: readonly string[];
+	/** While a gap is read: the last message of its history that is committed, by channel. */
+	readonly read: Readonly<Record<string, string>>;
 }
 
-export function writeCursor({ session, sequence, newest, privateChats }: Cursor): string {
-	return JSON.stringify({ id: session.id, url: session.url, seq: sequence, newest, dms: privateChats });
+export function writeCursor({ session, sequence, newest, privateChats, read }: Cursor): string {
+	return JSON.stringify({
+		id: session.id,
+		url: session.url,
+		seq: sequence,
+		newest,
+		dms: privateChats,
+		...(Object.keys(read).length > 0 && { read }),
+	});
 }
 
 /** Null for what is no cursor of Discord: then everything begins now. */
 export function readCursor(text: string | null): Cursor | null {
 	if (text === null) return null;
 	try {
-		const { id, url, seq, newest, dms } = JSON.parse(text) as Record<string, unknown>;
+		const { id, url, seq, newest, dms, read = {} } = JSON.parse(text) as Record<string, unknown>;
 		if (typeof id !== "string" || typeof url !== "string" || !Number.isSafeInteger(seq)) return null;
 		if (typeof newest !== "string" || !isSnowflake(newest) || !Array.isArray(dms)) return null;
 		const privateChats = dms.filter((dm): dm is string => typeof dm === "string" && isSnowflake(dm));
-		return { session: { id, url }, sequence: seq as number, newest, privateChats };
+		return { session: { id, url }, sequence: seq as number, newest, privateChats, read: readPlaces(read) };
 	} catch {
 		return null;
 	}
@@ -47,14 +59,35 @@ export interface Mark {
 export function movedTo(cursor: Cursor, sequence: number, mark: Mark | undefined): Cursor {
 	if (!mark) return { ...cursor, sequence };
 	const { message, privateChat } = mark;
-	const { newest, privateChats } = cursor;
+	const { newest } = cursor;
 	return {
-		...cursor,
+		...(privateChat === undefined ? cursor : withPrivateChat(cursor, privateChat)),
 		sequence,
 		newest: isAfter(message, newest) ? message : newest,
-		privateChats:
-			privateChat === undefined || privateChats.at(-1) === privateChat
-				? privateChats
-				: [...privateChats.filter((dm) => dm !== privateChat), privateChat].slice(-PRIVATE_CHATS),
 	};
+}
+
+export function withPrivateChat(cursor: Cursor, chat: string): Cursor {
+	const { privateChats } = cursor;
+	if (privateChats.at(-1) === chat) return cursor;
+	return {
+		...cursor,
+		privateChats: [...privateChats.filter((dm) => dm !== chat), chat].slice(-PRIVATE_CHATS),
+	};
+}
+
+/** A channel's history is committed up to this message. */
+export function withRead(cursor: Cursor, channel: string, message: string): Cursor {
+	const { [channel]: _, ...others } = cursor.read;
+	const entries = [...Object.entries(others), [channel, message] as const];
+	return { ...cursor, read: Object.fromEntries(entries.slice(-READ_CHANNELS)) };
+}
+
+function readPlaces(read: unknown): Cursor["read"] {
+	if (typeof read !== "object" || read === null) return {};
+	const entries = Object.entries(read).filter(
+		(entry): entry is [string, string] =>
+			typeof entry[1] === "string" && isSnowflake(entry[0]) && isSnowflake(entry[1]),
+	);
+	return Object.fromEntries(entries);
 }

@@ -42,7 +42,9 @@ export interface EventContext {
 	readonly opensThread: (place: Place, isMentioned: boolean) => boolean;
 }
 
-type Cursor = { readonly cursor?: string };
+/** The cursor to commit with. Asked for right before the commit: while a file is fetched, the place moves on. */
+export type CursorNow = () => string | undefined;
+type At = () => { readonly cursor?: string };
 /** Written by people: what Discord itself puts into a channel (somebody joined, a pin) is not. */
 const SAID = new Set([0, 19, 20]);
 
@@ -106,19 +108,19 @@ export function laneOf({ t, d }: Dispatch, me: Me): string | null {
 	}
 }
 
-/** The newest message, for the time after a gap. */
+/** The newest message or command, for the time after a gap. */
 export function markOf({ t, d }: Dispatch): Mark | undefined {
+	if (t === "INTERACTION_CREATE") {
+		const { id, channel_id: chat, guild_id: guild } = d as Interaction;
+		return chat === undefined || guild !== undefined ? undefined : { message: id, privateChat: chat };
+	}
 	if (t !== "MESSAGE_CREATE") return undefined;
 	const { id, channel_id: channel, guild_id: guild } = d as Message;
 	return { message: id, ...(guild === undefined && { privateChat: channel }) };
 }
 
-export async function handIn(
-	{ t, d }: Dispatch,
-	cursor: string | undefined,
-	context: EventContext,
-): Promise<void> {
-	const at: Cursor = cursor === undefined ? {} : { cursor };
+export async function handIn({ t, d }: Dispatch, cursor: CursorNow, context: EventContext): Promise<void> {
+	const at = atOf(cursor);
 	switch (t) {
 		case "MESSAGE_CREATE":
 			return handInMessage(d as Message, at, context);
@@ -143,7 +145,7 @@ export async function handIn(
 	}
 }
 
-export async function handInMessage(message: Message, at: Cursor, context: EventContext): Promise<void> {
+export async function handInMessage(message: Message, at: At, context: EventContext): Promise<void> {
 	const { host, me, of } = context;
 	const place = await placeOf(message, context);
 	const sender = senderOf(message.author, message.member);
@@ -162,7 +164,7 @@ export async function handInMessage(message: Message, at: Cursor, context: Event
 		mentioned,
 		sentAt: timeOf(id),
 		transport: transportOf(sender, context, message.webhook_id !== undefined),
-		...at,
+		...at(),
 	});
 }
 
@@ -184,7 +186,7 @@ async function contentOf(
 }
 
 /** Discord reports what it adds itself, such as what a link leads to, as an update that nobody made. */
-async function handInEdit(message: Message, at: Cursor, context: EventContext): Promise<void> {
+async function handInEdit(message: Message, at: At, context: EventContext): Promise<void> {
 	if (message.edited_timestamp == null) return pass(at, context);
 	const place = await placeOf(message, context);
 	const sender = senderOf(message.author, message.member);
@@ -192,7 +194,7 @@ async function handInEdit(message: Message, at: Cursor, context: EventContext): 
 		source: sourceIn(place, context.of, { sender, message: message.id }),
 		platformMessage: message.id,
 		content: textOf(message, context.me),
-		...at,
+		...at(),
 	});
 }
 
@@ -206,13 +208,13 @@ interface Deleted {
 async function handInDeletions(
 	{ channel_id: channel, guild_id: guild }: Deleted,
 	ids: readonly string[],
-	at: Cursor,
+	at: At,
 	context: EventContext,
 ): Promise<void> {
 	const place = await context.directory.place(channel, guild, context.rest);
 	const source = sourceIn(place, context.of);
 	for (const [n, id] of ids.entries())
-		await context.host.deleted({ source, platformMessage: id, ...(n === ids.length - 1 && at) });
+		await context.host.deleted({ source, platformMessage: id, ...(n === ids.length - 1 && at()) });
 	if (ids.length === 0) await pass(at, context);
 }
 
@@ -226,7 +228,7 @@ interface Reaction {
 	readonly emoji: { readonly name: string | null };
 }
 
-async function handInReaction(reaction: Reaction, at: Cursor, context: EventContext): Promise<void> {
+async function handInReaction(reaction: Reaction, at: At, context: EventContext): Promise<void> {
 	const { channel_id: channel, guild_id: guild, user_id: id, member, emoji } = reaction;
 	const place = await context.directory.place(channel, guild, context.rest);
 	const sender = member?.user ? senderOf(member.user, member) : { id, name: "", isBot: false, roles: [] };
@@ -235,11 +237,11 @@ async function handInReaction(reaction: Reaction, at: Cursor, context: EventCont
 		platformMessage: reaction.message_id,
 		emoji: emoji.name ?? "",
 		on: reaction.message_author_id === context.me.id ? "own" : "other",
-		...at,
+		...at(),
 	});
 }
 
-async function handInInteraction(interaction: Interaction, at: Cursor, context: EventContext): Promise<void> {
+async function handInInteraction(interaction: Interaction, at: At, context: EventContext): Promise<void> {
 	const { host, rest, answers, directory, of } = context;
 	const { channel_id: channel = "", guild_id: guild, channel: facts, member, data, message } = interaction;
 	const user = member?.user ?? interaction.user;
@@ -254,7 +256,7 @@ async function handInInteraction(interaction: Interaction, at: Cursor, context: 
 			button: data?.custom_id ?? "",
 			platformMessage: message?.id ?? "",
 			transport,
-			...at,
+			...at(),
 		});
 		void answers.say(interaction, text, rest);
 		return;
@@ -266,7 +268,7 @@ async function handInInteraction(interaction: Interaction, at: Cursor, context: 
 		mentioned: true,
 		sentAt: timeOf(interaction.id),
 		transport,
-		...at,
+		...at(),
 	});
 	void answers.close(interaction, refused !== null, rest);
 }
@@ -274,25 +276,33 @@ async function handInInteraction(interaction: Interaction, at: Cursor, context: 
 async function gone(
 	channels: readonly string[],
 	reason: string,
-	at: Cursor,
-	{ host, of, directory, rest }: EventContext,
+	at: At,
+	context: EventContext,
 ): Promise<void> {
-	for (const [n, id] of channels.entries()) {
+	const { host, of, directory, rest } = context;
+	for (const id of channels) {
 		const place = await directory.place(id, undefined, rest);
 		// A thread is not the chat; its channel is told of by itself.
 		if (place.thread === undefined)
 			await host.gone({ source: sourceIn({ ...place, isPrivate: false }, of), reason });
-		if (n === channels.length - 1 && at.cursor !== undefined) await host.passed(at.cursor);
 	}
+	await pass(at, context);
 	for (const id of channels) directory.forget(id);
-	if (channels.length === 0 && at.cursor !== undefined) await host.passed(at.cursor);
 }
 
 function placeOf({ channel_id: channel, guild_id: guild }: Message, context: EventContext): Promise<Place> {
 	return context.directory.place(channel, guild, context.rest);
 }
 
-async function pass({ cursor }: Cursor, { host }: EventContext): Promise<void> {
+export function atOf(cursor: CursorNow): At {
+	return () => {
+		const now = cursor();
+		return now === undefined ? {} : { cursor: now };
+	};
+}
+
+async function pass(at: At, { host }: EventContext): Promise<void> {
+	const { cursor } = at();
 	if (cursor !== undefined) await host.passed(cursor);
 }
 

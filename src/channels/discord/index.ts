@@ -1,20 +1,17 @@
 // Discord: a channel on REST of discord.js and a gateway connection of our own. The library's own connection and retries are not used: they
 // count an event as received before Keryx has committed it.
 import { platformTraits } from "../../domain/index.ts";
-import type {
-	Channel,
-	ChannelHost,
-	ChannelTraits,
-	Clock,
-	Outgoing,
-	SendResult,
-} from "../../gateway/index.ts";
+import type { Channel, ChannelHost, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
+import type { PlatformOptions } from "../options.ts";
+import { Stumbles } from "../stumbles.ts";
 import { Transport } from "../transport.ts";
-import { Backfill } from "./backfill.ts";
+import { Backfill, type Gap } from "./backfill.ts";
 import type { Cursor } from "./cursor.ts";
 import { change, channelOf, deliver, isReceipt } from "./deliver.ts";
 import { Directory } from "./directory.ts";
 import {
+	atOf,
+	type CursorNow,
 	type Dispatch,
 	type EventContext,
 	type GuildFacts,
@@ -36,7 +33,6 @@ import { KIND, openRest } from "./rest.ts";
 import { SentMessages } from "./sent.ts";
 import { isAfter } from "./snowflake.ts";
 import { Startup } from "./startup.ts";
-import { Stumbles } from "./stumbles.ts";
 
 export { identifyDiscord } from "./identify.ts";
 
@@ -45,31 +41,11 @@ const CALL_MS = 30_000;
 const UPLOAD_MS = 55_000;
 const NOT_CONNECTED: SendResult = { kind: "retry", afterMs: 1000, reason: "not connected" };
 
-export interface DiscordOptions {
-	/** The name of its entry in `channels`. */
-	readonly name: string;
-	/** Tells several bots apart; left out: the only one. */
-	readonly account?: string;
-	/** The profile that its messages are for. */
-	readonly profile?: string;
-	/** Read when it connects, and again when it was refused. */
-	readonly token: () => Promise<string>;
-	/** Another server that speaks Discord's protocol. */
-	readonly apiRoot?: string;
+export interface DiscordOptions extends PlatformOptions {
 	/** An answer in a server gets a thread of its own. */
 	readonly threadReplies?: boolean;
 	/** Channels where every message is for the agent. */
 	readonly freeChats?: readonly string[];
-	readonly clock: Clock;
-	readonly log: (message: string, error?: unknown) => void;
-	readonly random?: () => number;
-	/** So long without an answer, and the channel counts as down. */
-	readonly aliveMs?: number;
-	/** How long one file may take to come. */
-	readonly downloadMs?: number;
-	/** The pause after the first failure; it doubles up to `longestPauseMs`. */
-	readonly firstPauseMs?: number;
-	readonly longestPauseMs?: number;
 	/** The pause after a session that Discord has forgotten: so long to five times as long. */
 	readonly voidPauseMs?: number;
 }
@@ -116,7 +92,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		deadlineOf: (kind) => (kind === KIND.upload ? UPLOAD_MS : CALL_MS),
 	});
 	const isStopping = () => line.isStopping;
-	const backfill = new Backfill({ clock, log: note, isStopping });
+	const backfill = new Backfill({ clock, random, log: note, isStopping, firstPauseMs, longestPauseMs });
 	const contextOf = ({ rest, me }: Connection): EventContext => {
 		if (!host) throw new Error("stopped");
 		const files = { transport, apiRoot, host, deadlineMs: downloadMs, isStopping };
@@ -136,16 +112,23 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		};
 	};
 
-	const caughtUp = (
-		channel: string,
-		gap: string,
-		guild: string | undefined,
-		connection: Connection,
-	): Work => ({
+	/** Passes over what can never be taken. */
+	const orPassOver = async (event: string, cursor: CursorNow, take: () => Promise<void>) => {
+		try {
+			await take();
+		} catch (error) {
+			if (!stumbles.isHopeless(event, error)) throw error;
+			stumbles.forget(event);
+			note(`an event from Discord cannot be processed (${event})`, error);
+			const at = cursor();
+			if (at !== undefined) await host?.passed(at);
+		}
+	};
+	const caughtUp = (channel: string, gap: Gap, guild: string | undefined, connection: Connection): Work => ({
 		lane: channel,
 		takesCursor: false,
 		run: () =>
-			backfill.channel(channel, gap, connection.rest, async (message) => {
+			backfill.channel(channel, gap, connection.rest, async (message, cursor) => {
 				const d: Message = { ...message, ...(guild !== undefined && { guild_id: guild }) };
 				if (laneOf({ t: "MESSAGE_CREATE", s: 0, d }, connection.me) === null) return;
 				const isPerson = message.author.bot !== true && message.webhook_id === undefined;
@@ -153,18 +136,24 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 					guild !== undefined && isPerson
 						? await backfill.member(guild, message.author.id, connection.rest)
 						: undefined;
-				await handInMessage({ ...d, ...(member && { member }) }, {}, contextOf(connection));
+				await orPassOver(`message ${message.id}`, cursor, () =>
+					handInMessage({ ...d, ...(member && { member }) }, atOf(cursor), contextOf(connection)),
+				);
 			}),
 	});
 	/** What a session that begins after a gap has to read first. */
 	const readStart = (
 		{ d }: Dispatch,
-		gap: string,
-		{ privateChats }: Cursor,
+		gap: Gap,
+		{ session, privateChats }: Cursor,
 		connection: Connection,
 	): Reading => {
 		backfill.begin();
-		startup.expect((d as { readonly guilds: readonly { readonly id: string }[] }).guilds.map(({ id }) => id));
+		const { guilds } = d as { readonly guilds: readonly { readonly id: string }[] };
+		startup.expect(
+			session.id,
+			guilds.map(({ id }) => id),
+		);
 		return {
 			works: [
 				...privateChats.map((chat) => caughtUp(chat, gap, undefined, connection)),
@@ -172,10 +161,10 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 			],
 		};
 	};
-	const readGuild = ({ d }: Dispatch, gap: string, connection: Connection): Reading => {
+	const readGuild = ({ d }: Dispatch, gap: Gap, connection: Connection): Reading => {
 		const { id, channels = [], threads = [] } = d as GuildFacts;
 		const news = [...channels, ...threads].filter(
-			({ last_message_id: last }) => last != null && isAfter(last, gap),
+			({ id: channel, last_message_id: last }) => last != null && isAfter(last, gap.after(channel)),
 		);
 		let left = news.length;
 		if (left === 0) startup.read(id);
@@ -192,7 +181,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 			}),
 		};
 	};
-	const read = (dispatch: Dispatch, connection: Connection, gap: string | null, place: Cursor): Reading => {
+	const read = (dispatch: Dispatch, connection: Connection, gap: Gap | null, place: Cursor): Reading => {
 		const { me, rest } = connection;
 		const { t, s, d } = dispatch;
 		learn(dispatch, me, directory, sent);
@@ -203,15 +192,10 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		const mark = markOf(dispatch);
 		if (lane === null) return { works: [], ...(mark && { mark }) };
 		if (t === "INTERACTION_CREATE" && isAnswerable(d as Interaction)) answers.putOff(d as Interaction, rest);
-		const run = async (cursor: string | undefined) => {
-			try {
-				await handIn(dispatch, cursor, contextOf(connection));
-			} catch (error) {
-				if (!stumbles.isHopeless(`${place.session.id} ${s}`, error)) throw error;
-				note(`a ${t} event from Discord cannot be processed`, error);
-				if (cursor !== undefined) await host?.passed(cursor);
-			}
-		};
+		const run = (cursor: CursorNow) =>
+			orPassOver(`${t} ${place.session.id} ${s}`, cursor, () =>
+				handIn(dispatch, cursor, contextOf(connection)),
+			);
 		return { works: [{ lane, takesCursor: true, run }], ...(mark && { mark }) };
 	};
 
@@ -229,7 +213,10 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		read,
 		store: async (cursor) => host?.passed(cursor),
 		onConnected: (connection) => void showCommands(connection),
-		onEnded: () => startup.end(),
+		onEnded: () => {
+			startup.end();
+			backfill.end();
+		},
 	});
 
 	let shownCommands = "";

@@ -1,6 +1,6 @@
 // Events on their way to the host: those of one channel one after the other, channels side by side, so that a large file holds up its own
 // channel alone. The cursor moves only past what is committed together with everything before it (I3).
-import { type Cursor, type Mark, movedTo, writeCursor } from "./cursor.ts";
+import { type Cursor, type Mark, movedTo, withPrivateChat, withRead, writeCursor } from "./cursor.ts";
 
 /** A part of an event's work. */
 export interface Work {
@@ -8,8 +8,8 @@ export interface Work {
 	readonly lane: string;
 	/** Whether it commits the cursor that it is given. */
 	readonly takesCursor: boolean;
-	/** Commits it, and the cursor with it where one is given. Rejects when nothing was committed. */
-	readonly run: (cursor: string | undefined) => Promise<void>;
+	/** Commits it, and the cursor with it where there is one at that moment. Rejects when nothing was committed. */
+	readonly run: (cursor: () => string | undefined) => Promise<void>;
 }
 
 export interface IntakeOptions {
@@ -34,6 +34,8 @@ export class Intake {
 	readonly #done = new Set<number>();
 	readonly #lanes = new Map<string, Promise<void>>();
 	#place: Cursor | null = null;
+	/** The place of the session before, which the host keeps until something of this session is committed. */
+	#before: Cursor | null = null;
 	#stored: string | null = null;
 	#isClosed = true;
 
@@ -60,8 +62,21 @@ export class Intake {
 	/** Takes the events after this place; null: there is none yet. */
 	begin(place: Cursor | null): void {
 		if (this.#place?.session.id !== place?.session.id) this.#done.clear();
+		if (place?.sequence !== 0) this.#before = null;
+		else if (this.#place && this.#place.sequence > 0) this.#before = this.#place;
 		this.#place = place;
 		this.#isClosed = false;
+	}
+
+	/** A message of a channel's history: the cursor to commit it with. */
+	cursorOfHistory(channel: string, message: string): string | undefined {
+		const kept = this.#kept;
+		return kept ? writeCursor(withRead(kept, channel, message)) : undefined;
+	}
+
+	/** The message of the history is committed. */
+	readHistory(channel: string, message: string): void {
+		this.#note((cursor) => withRead(cursor, channel, message));
 	}
 
 	/** Begins nothing more; resolves when nothing is under way. What was not committed is forgotten, and comes again. */
@@ -86,13 +101,26 @@ export class Intake {
 		else for (const work of works) this.#enqueue(entry, work);
 	}
 
+	/** What the host has of the place, or may have. */
+	get #kept(): Cursor | null {
+		return this.#place && this.#place.sequence > 0 ? this.#place : this.#before;
+	}
+
+	#note(change: (cursor: Cursor) => Cursor): void {
+		if (this.#place) this.#place = change(this.#place);
+		if (this.#before) this.#before = change(this.#before);
+	}
+
 	#enqueue(entry: Entry, { lane, run, takesCursor }: Work): void {
 		const before = this.#lanes.get(lane) ?? Promise.resolve();
 		const after = before.then(async () => {
 			if (this.#isClosed) return;
-			const cursor = takesCursor ? this.#cursorFor(entry) : undefined;
+			let cursor: string | undefined;
 			try {
-				await run(cursor);
+				await run(() => {
+					cursor = takesCursor ? this.#cursorFor(entry) : undefined;
+					return cursor;
+				});
 			} catch (error) {
 				if (this.#isClosed) return;
 				this.#isClosed = true;
@@ -100,6 +128,8 @@ export class Intake {
 				return;
 			}
 			if (cursor !== undefined) this.#stored = cursor;
+			const privateChat = entry.mark?.privateChat;
+			if (privateChat !== undefined) this.#note((place) => withPrivateChat(place, privateChat));
 			entry.left--;
 			this.#advance();
 		});
@@ -109,11 +139,18 @@ export class Intake {
 		});
 	}
 
-	/** Only the last part of what has nothing open before it moves the cursor. */
+	/**
+	 * Only the last part of an event that has nothing open before it moves the cursor. A private chat is kept in it even so: without it, nobody
+	 * would look there after a gap.
+	 */
 	#cursorFor(entry: Entry): string | undefined {
 		const [first] = this.#entries.values();
-		if (first !== entry || entry.left !== 1 || !this.#place) return undefined;
-		return writeCursor(movedTo(this.#place, entry.sequence, entry.mark));
+		if (first === entry && entry.left === 1 && this.#place)
+			return writeCursor(movedTo(this.#place, entry.sequence, entry.mark));
+		const privateChat = entry.mark?.privateChat;
+		const kept = this.#kept;
+		if (privateChat === undefined || !kept || kept.privateChats.includes(privateChat)) return undefined;
+		return writeCursor(withPrivateChat(kept, privateChat));
 	}
 
 	#advance(): void {
@@ -123,6 +160,9 @@ export class Intake {
 			this.#entries.delete(sequence);
 			this.#place = movedTo(this.#place, sequence, mark);
 		}
-		if (this.#place !== before) this.#options.onMoved();
+		// Nothing is open: no history is being read.
+		if (this.#place && this.#entries.size === 0) this.#place = { ...this.#place, read: {} };
+		if (this.#place && this.#place.sequence > 0) this.#before = null;
+		if (this.#place?.sequence !== before?.sequence) this.#options.onMoved();
 	}
 }

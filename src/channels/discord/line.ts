@@ -3,22 +3,23 @@
 // back for ever, and says meanwhile what is wrong.
 import type { REST } from "@discordjs/rest";
 import type { APIApplication, APIUser } from "discord-api-types/v10";
-import { KeryxError } from "../../errors.ts";
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
+import { Pauses } from "../pauses.ts";
 import type { Transport } from "../transport.ts";
-import { gapAfter } from "./backfill.ts";
+import { Vitals } from "../vitals.ts";
+import { type Gap, gapAfter } from "./backfill.ts";
 import { type Cursor, readCursor } from "./cursor.ts";
 import type { Dispatch } from "./events.ts";
 import { Intake, type Work } from "./intake.ts";
 import { CONTENT_FLAGS, NO_INTENT } from "./names.ts";
-import { isRateLimit, isTokenRefused, pauseOf, reasonOf } from "./outcome.ts";
+import { isTokenRefused } from "./outcome.ts";
+import { PlaceKeeper } from "./place-keeper.ts";
 import { KIND } from "./rest.ts";
-import { snowflakeAt } from "./snowflake.ts";
+import { isAfter, snowflakeAt } from "./snowflake.ts";
+import { askedPause, closedBy, endsSession, NeedsAttention, TooManySessions, troubleOf } from "./trouble.ts";
 import { type Ending, Wire } from "./wire.ts";
 
-/** How often the host is told of a place that nothing was committed with. */
-const STORE_MS = 1000;
 /** Discord asks for a pause of one to five seconds after a session that is void. */
 const VOID_PAUSES = 5;
 
@@ -47,8 +48,8 @@ export interface LineOptions {
 	/** Reads the token anew each time, so that a changed one is used. */
 	readonly token: () => Promise<string>;
 	readonly open: (token: string) => Promise<REST>;
-	/** What an event is; `gap` is the id after which histories are to be read, if there is one. */
-	readonly read: (dispatch: Dispatch, connection: Connection, gap: string | null, place: Cursor) => Reading;
+	/** What an event is; `gap` is what of the past is to be read, if there is any. */
+	readonly read: (dispatch: Dispatch, connection: Connection, gap: Gap | null, place: Cursor) => Reading;
 	/** Stores a place that nothing was committed with. */
 	readonly store: (cursor: string) => Promise<void>;
 	readonly onConnected: (connection: Connection) => void;
@@ -57,77 +58,55 @@ export interface LineOptions {
 	readonly log: (message: string, error?: unknown) => void;
 }
 
-/** Only a person can change this. */
-class NeedsAttention extends Error {}
-
 export class Line {
 	readonly #options: LineOptions;
 	readonly #intake: Intake;
-	#state: ChannelHealth["state"] = "stopped";
-	#detail: string | undefined;
-	#aliveAt: number | null = null;
-	/** When Discord last answered, by the monotonic clock. */
-	#alive = 0;
-	#provenBy = "session opened";
+	readonly #keeper: PlaceKeeper;
+	readonly #vitals: Vitals;
+	readonly #pauses: Pauses;
 	#connection: (Connection & { readonly token: string }) | null = null;
 	#wire: Wire | null = null;
 	/** The session can be resumed from the place. */
 	#isResumable = false;
-	#gap: string | null = null;
-	/** The session whose place the host has. */
-	#storedSession: string | null = null;
+	#gap: Gap | null = null;
+	/** How the session began, until what it has to read first is committed. Discord tells it once. */
+	#ready: Dispatch | null = null;
 	#failure: { readonly error: unknown } | null = null;
 	#running: Promise<void> = Promise.resolve();
-	#storing: Promise<void> = Promise.resolve();
-	#cancelStore: (() => void) | null = null;
-	#wake: () => void = () => {};
 
 	constructor(options: LineOptions) {
 		this.#options = options;
+		this.#vitals = new Vitals({ ...options, platform: "Discord" });
+		this.#pauses = new Pauses(options);
+		this.#keeper = new PlaceKeeper({ ...options, intake: () => this.#intake });
 		this.#intake = new Intake({
-			onMoved: () => this.#storeSoon(),
-			onFailed: (error) => {
-				this.#failure = { error };
-				this.#wire?.leave();
-			},
+			onMoved: () => this.#keeper.soon(),
+			onFailed: (error) => this.#leave(error),
 		});
 	}
 
 	/** While it is connected; else whoever wants to send waits. */
 	get connection(): Connection | null {
-		return this.#state === "connected" ? this.#connection : null;
+		return this.#vitals.isConnected ? this.#connection : null;
 	}
 
 	get isStopping(): boolean {
-		return this.#state === "stopped";
+		return this.#vitals.isStopped;
 	}
 
 	health(): ChannelHealth {
-		const { clock, aliveMs } = this.#options;
-		const isSilent =
-			(this.#state === "connected" || this.#state === "degraded") &&
-			clock.monotonic() - this.#alive > aliveMs;
-		const detail = this.#detail ?? (isSilent ? "Discord does not answer" : undefined);
-		return {
-			state: isSilent ? "down" : this.#state,
-			aliveAt: this.#aliveAt,
-			...(this.#aliveAt !== null && { provenBy: this.#provenBy }),
-			...(detail !== undefined && { detail }),
-			connections: this.#wire ? 1 : 0,
-		};
+		return this.#vitals.health(this.#wire ? 1 : 0);
 	}
 
 	/** Resolves when it is under way; it connects by itself, now or later. */
 	async start(cursor: string | null): Promise<void> {
 		await this.#running;
-		if (this.#state !== "stopped") return;
-		this.#state = "starting";
-		this.#detail = undefined;
-		this.#alive = this.#options.clock.monotonic();
+		if (!this.isStopping) return;
+		this.#vitals.start();
 		const place = readCursor(cursor);
 		this.#gap = null;
 		this.#isResumable = place !== null;
-		this.#storedSession = place?.session.id ?? null;
+		this.#keeper.begin(place?.session.id ?? null);
 		this.#intake.begin(place);
 		if (cursor !== null) this.#intake.stored(cursor);
 		this.#running = this.#run();
@@ -135,10 +114,9 @@ export class Line {
 
 	/** Hands in nothing more; what has been handed in is waited for, and Discord is told of it. */
 	async stop(): Promise<void> {
-		if (this.#state !== "stopped") {
-			this.#state = "stopped";
-			this.#detail = undefined;
-			this.#wake();
+		if (!this.isStopping) {
+			this.#vitals.stop();
+			this.#pauses.wake();
 			await this.#closeIntake();
 			this.#wire?.leave();
 		}
@@ -147,7 +125,11 @@ export class Line {
 
 	/** A call found the token refused: the line looks at once. */
 	suspect(error: unknown): void {
-		if (!isTokenRefused(error) || this.isStopping) return;
+		if (isTokenRefused(error) && !this.isStopping) this.#leave(error);
+	}
+
+	/** Ends the connection because of this. */
+	#leave(error: unknown): void {
 		this.#failure = { error };
 		this.#wire?.leave();
 	}
@@ -155,22 +137,23 @@ export class Line {
 	async #run(): Promise<void> {
 		let failures = 0;
 		while (!this.isStopping) {
-			let ms = 0;
 			try {
 				const connection = await this.#connect();
 				const ending = await this.#serve(connection, () => {
 					failures = 0;
 				});
 				if (this.isStopping) break;
-				ms = this.#after(ending);
+				const ms = this.#after(ending);
+				if (ms > 0) await this.#pauses.sleep(ms);
 			} catch (error) {
 				if (this.isStopping) break;
-				this.#troubled(error);
-				ms = this.#pauseFor(error, failures++);
+				const trouble = troubleOf(error);
+				if (trouble.state === "needs_attention") this.#connection = null;
+				this.#vitals.troubled(trouble);
+				await this.#pauses.afterFailures(failures++, askedPause(error));
 			}
-			if (ms > 0) await this.#pause(ms);
 		}
-		await this.#storeNow();
+		await this.#keeper.now();
 		this.#connection = null;
 	}
 
@@ -195,17 +178,19 @@ export class Line {
 		const url = place?.session.url ?? (await this.#gatewayUrl(connection.rest));
 		if (this.isStopping) return { kind: "left" };
 		this.#failure = null;
+		const ready = place?.sequence === 0 ? this.#ready : null;
 		if (place) this.#intake.begin(place);
+		if (ready) this.#take(ready, connection);
 		const wire = new Wire({
 			url,
 			token: connection.token,
-			...(place && { resume: { session: place.session.id, sequence: place.sequence } }),
+			...(place && { resume: { session: place.session.id, sequence: ready?.s ?? place.sequence } }),
 			clock,
 			random,
 			beatMs: aliveMs / 3,
 			deadMs: aliveMs / 2,
 			received: () => this.#intake.place?.sequence ?? null,
-			onAlive: () => this.#proven("heartbeat acknowledged"),
+			onAlive: () => this.#vitals.proven("heartbeat acknowledged"),
 			onDispatch: (dispatch) => {
 				if (this.isStopping || this.#failure) return;
 				if (dispatch.t === "READY" || dispatch.t === "RESUMED") {
@@ -220,11 +205,9 @@ export class Line {
 			this.#wire = null;
 			return ending;
 		}
-		if (this.#state === "connected") this.#state = "degraded";
+		this.#vitals.lost();
 		await this.#closeIntake();
 		this.#wire = null;
-		// Nothing of it was taken: what was before it may be open, so that it is begun anew.
-		if (this.#intake.place?.sequence === 0) this.#isResumable = false;
 		const failed = this.#failure as { readonly error: unknown } | null;
 		if (failed) throw failed.error;
 		return ending;
@@ -250,26 +233,39 @@ export class Line {
 	/** A session begins, or goes on. */
 	#opened({ t, s, d }: Dispatch, connection: Connection): void {
 		const { clock, onConnected } = this.#options;
-		this.#proven("session opened");
-		this.#detail = undefined;
-		this.#state = "connected";
+		this.#vitals.proven("session opened");
+		this.#vitals.connected();
 		if (t === "READY") {
 			const { session_id: id, resume_gateway_url: url } = d as {
 				session_id: string;
 				resume_gateway_url: string;
 			};
 			const before = this.#intake.place;
-			this.#gap = before && gapAfter(before.newest, clock.now());
+			this.#gap = before && this.#gapSince(before);
 			this.#intake.begin({
 				session: { id, url },
 				sequence: 0,
 				newest: before?.newest ?? snowflakeAt(clock.now()),
 				privateChats: before?.privateChats ?? [],
+				read: before?.read ?? {},
 			});
 			this.#isResumable = true;
+			this.#ready = { t, s, d };
 		}
 		this.#take({ t, s, d }, connection);
 		onConnected(connection);
+	}
+
+	#gapSince({ newest }: Cursor): Gap {
+		const from = gapAfter(newest, this.#options.clock.now());
+		return {
+			after: (channel) => {
+				const read = this.#intake.place?.read[channel];
+				return read !== undefined && isAfter(read, from) ? read : from;
+			},
+			cursorFor: (channel, message) => this.#intake.cursorOfHistory(channel, message),
+			taken: (channel, message) => this.#intake.readHistory(channel, message),
+		};
 	}
 
 	#take(dispatch: Dispatch, connection: Connection): void {
@@ -297,119 +293,8 @@ export class Line {
 			case "error":
 				throw new Error(ending.reason);
 			case "closed":
-				throw this.#closedBy(ending.code);
+				if (endsSession(ending.code)) this.#isResumable = false;
+				throw closedBy(ending.code);
 		}
 	}
-
-	#closedBy(code: number): Error {
-		if (code === CLOSED.token) return new TokenRefused();
-		if (code === CLOSED.intents || code === CLOSED.unknownIntents) {
-			this.#connection = null;
-			return new NeedsAttention(NO_INTENT);
-		}
-		if (code === CLOSED.shards) return new NeedsAttention(TOO_MANY_SERVERS);
-		if (code === CLOSED.sequence || code === CLOSED.expired) this.#isResumable = false;
-		return new Error(`the connection was closed (${code})`);
-	}
-
-	#proven(by: string): void {
-		const { clock } = this.#options;
-		this.#aliveAt = clock.now();
-		this.#alive = clock.monotonic();
-		this.#provenBy = by;
-	}
-
-	#troubled(error: unknown): void {
-		const { state, detail } = troubleOf(error);
-		if (state === "needs_attention" || isTokenRefused(error)) this.#connection = null;
-		if (this.#detail !== detail) this.#options.log(detail);
-		this.#state = state;
-		this.#detail = detail;
-	}
-
-	/** Longer each time, with chance in it, so that many channels do not come back at once; or as long as Discord asks. */
-	#pauseFor(error: unknown, failures: number): number {
-		const { random, firstPauseMs, longestPauseMs } = this.#options;
-		const asked = isRateLimit(error) ? pauseOf(error) : error instanceof TooManySessions ? error.ms : 0;
-		const most = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
-		return Math.max(asked, most * (0.5 + random() / 2));
-	}
-
-	async #pause(ms: number): Promise<void> {
-		await new Promise<void>((resolve) => {
-			const cancel = this.#options.clock.after(ms, resolve);
-			this.#wake = () => {
-				cancel();
-				resolve();
-			};
-		});
-	}
-
-	/** The first place of a session is stored at once: without it a later start knows of no session. */
-	#storeSoon(): void {
-		if (this.#cancelStore) return;
-		const session = this.#intake.place?.session.id ?? null;
-		const isNew = this.#storedSession !== session;
-		this.#storedSession = session;
-		const store = () => {
-			this.#cancelStore = null;
-			this.#storing = this.#storing.then(() => this.#storeNow());
-		};
-		if (isNew) store();
-		else this.#cancelStore = this.#options.clock.after(STORE_MS, store);
-	}
-
-	async #storeNow(): Promise<void> {
-		this.#cancelStore?.();
-		this.#cancelStore = null;
-		const text = this.#intake.unstored;
-		if (text === null) return;
-		try {
-			await this.#options.store(text);
-			this.#intake.stored(text);
-		} catch (error) {
-			// Kept for the next commit: what comes again is known by its id.
-			this.#options.log("the position in Discord's events was not stored", error);
-		}
-	}
-}
-
-class TokenRefused extends Error {}
-
-class TooManySessions extends Error {
-	readonly ms: number;
-	constructor(ms: number) {
-		super("Discord allows this bot no more sessions today");
-		this.ms = ms;
-	}
-}
-
-/** The codes with which Discord closes a connection. */
-const CLOSED = {
-	token: 4004,
-	sequence: 4007,
-	expired: 4009,
-	shards: 4011,
-	unknownIntents: 4013,
-	intents: 4014,
-} as const;
-
-const TOO_MANY_SERVERS =
-	"the bot is in more servers than one connection can serve: remove it from some, or use another bot";
-
-function troubleOf(error: unknown): {
-	readonly state: "degraded" | "needs_attention";
-	readonly detail: string;
-} {
-	if (error instanceof KeryxError && error.code.startsWith("channel."))
-		return { state: "needs_attention", detail: `${error.message}: ${error.hint}` };
-	if (error instanceof NeedsAttention) return { state: "needs_attention", detail: error.message };
-	if (error instanceof TokenRefused || isTokenRefused(error))
-		return {
-			state: "needs_attention",
-			detail:
-				"Discord does not accept the bot's token: reset it in the Developer Portal, under Bot, and replace the old one; Keryx checks again automatically",
-		};
-	const what = error instanceof KeryxError ? "an event could not be stored" : "Discord cannot be reached";
-	return { state: "degraded", detail: `${what}: ${reasonOf(error)}` };
 }

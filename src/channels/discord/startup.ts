@@ -7,6 +7,7 @@ const SERVER_MS = 15_000;
 
 export class Startup {
 	readonly #clock: Clock;
+	#session = "";
 	#missing = new Set<string>();
 	#settle: ((error?: Error) => void) | null = null;
 
@@ -14,8 +15,10 @@ export class Startup {
 		this.#clock = clock;
 	}
 
-	/** These servers are read before the gap is closed. */
-	expect(servers: readonly string[]): void {
+	/** These servers are read before the gap is closed. Those that were read over an earlier connection of the session stay so. */
+	expect(session: string, servers: readonly string[]): void {
+		if (session === this.#session) return;
+		this.#session = session;
 		this.#missing = new Set(servers);
 	}
 

@@ -40,10 +40,10 @@ export async function catchUp(
 	const now = clock.now() / 1000;
 	const first = line.takeFirst();
 	if (first !== null) {
-		line.lanes.letGo();
+		line.intake.lanes.letGo();
 		return host.passed(first);
 	}
-	const oldest = Math.max(line.marks.from(OVERLAP_S), now - LONGEST_S).toFixed(6);
+	const oldest = Math.max(line.intake.marks.from(OVERLAP_S), now - LONGEST_S).toFixed(6);
 	const work: Promise<void>[] = [];
 	const failures: unknown[] = [];
 	try {
@@ -51,7 +51,7 @@ export async function catchUp(
 			const chat = { chat: id as string, kind: im ? "im" : mpim ? "mpim" : undefined };
 			if (through.has(chat.chat)) continue;
 			work.push(
-				line.lanes.runAhead(chat.chat, () =>
+				line.intake.lanes.runAhead(chat.chat, () =>
 					readChat(chat, oldest, connection, line, options).then(
 						() => void through.add(chat.chat),
 						(error: unknown) => void failures.push(error),
@@ -65,7 +65,7 @@ export async function catchUp(
 			"missed messages cannot be read: the app lacks the scopes channels:read, groups:read, im:read and mpim:read",
 		);
 	} finally {
-		line.lanes.letGo();
+		line.intake.lanes.letGo();
 	}
 	await Promise.all(work);
 	if (failures.length > 0) throw failures[0];
@@ -105,7 +105,7 @@ async function patiently<Answer>(work: () => Promise<Answer>, line: Line): Promi
 			return await work();
 		} catch (error) {
 			if (!mayPass(error) || tries >= TRIES || line.isStopping) throw error;
-			await line.pause(tries);
+			await line.pauses.afterFailures(tries);
 		}
 }
 
@@ -126,12 +126,12 @@ async function readChat(
 			);
 		for (const message of messages) {
 			const { ts } = message;
-			if (ts === undefined || !isSaying(message) || line.wasTaken(chat, ts)) continue;
-			const done = await line.commit(`message ${ts} of ${chat}`, () =>
+			if (ts === undefined || !isSaying(message) || line.intake.wasTaken(chat, ts)) continue;
+			const done = await line.intake.commit(`message ${ts} of ${chat}`, () =>
 				handInMessage(message, place, {}, contextOf(connection)),
 			);
 			if (done === "stopped") return;
-			line.tookFromHistory(chat, ts);
+			line.intake.tookFromHistory(chat, ts);
 		}
 	} catch (error) {
 		if (line.isStopping) return;

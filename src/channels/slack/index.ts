@@ -1,5 +1,6 @@
 // Slack: a channel on Socket Mode, or on events over HTTP, and the Web API. The libraries' own loops, acknowledgements and retries are not used: they come before
 // Keryx has committed.
+
 import { platformTraits } from "../../domain/index.ts";
 import type {
 	Channel,
@@ -7,10 +8,10 @@ import type {
 	ChannelReply,
 	ChannelRequest,
 	ChannelTraits,
-	Clock,
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
+import type { PlatformOptions } from "../options.ts";
 import { catchUp } from "./catch-up.ts";
 import { change, type DeliverContext, deliver, isReceipt, TEXT_LIMIT } from "./deliver.ts";
 import type { EventContext } from "./events.ts";
@@ -37,34 +38,14 @@ export type SlackEvents =
 	/** What Slack signs its requests with. */
 	| { readonly signingSecret: () => Promise<string> };
 
-export interface SlackOptions {
-	/** The name of its entry in `channels`. */
-	readonly name: string;
-	/** Tells several apps apart; left out: the only one. */
-	readonly account?: string;
-	/** The profile that its messages are for. */
-	readonly profile?: string;
-	/** The bot's (xoxb-). Read when it connects, and again when it was refused. */
-	readonly token: () => Promise<string>;
+export interface SlackOptions extends PlatformOptions {
 	readonly events: SlackEvents;
-	/** Another server than Slack's own, with the path of its API. */
-	readonly apiRoot?: string;
-	readonly clock: Clock;
-	readonly log: (message: string, error?: unknown) => void;
-	readonly random?: () => number;
 	/** Between two signs that connection and token are good. */
 	readonly pulseMs?: number;
-	/** So long without a sign of life, and the channel counts as down. */
-	readonly aliveMs?: number;
-	/** How long one file may take to come. */
-	readonly downloadMs?: number;
 	/** So long after a lost answer a message can still appear: before that, nobody looks for it. */
 	readonly settleMs?: number;
 	/** Where Slack posts its events: how long one waits for those that it overtook. */
 	readonly orderMs?: number;
-	/** The pause after the first failure; it doubles up to `longestPauseMs`. */
-	readonly firstPauseMs?: number;
-	readonly longestPauseMs?: number;
 	readonly allowed?: Allowances;
 }
 
@@ -131,14 +112,14 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		async (method, args) => {
 			for (;;) {
 				const place = pace.take("read", method);
-				if ("afterMs" in place && place.afterMs > 0) await line.sleep(place.afterMs);
+				if ("afterMs" in place && place.afterMs > 0) await line.pauses.sleep(place.afterMs);
 				if (line.isStopping) throw new Error("stopped");
 				try {
 					return await web.call(method, args);
 				} catch (error) {
 					const pause = askedPause(error);
 					if (pause === null) throw error;
-					await line.sleep(pause);
+					await line.pauses.sleep(pause);
 				}
 			}
 		};
@@ -217,7 +198,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		const place = pace.take(kind, destination.chatId);
 		if ("askAfterMs" in place)
 			return { kind: "retry", afterMs: place.askAfterMs, reason: "Slack's rate limit" };
-		if (place.afterMs > 0) await line.sleep(place.afterMs);
+		if (place.afterMs > 0) await line.pauses.sleep(place.afterMs);
 		return go();
 	};
 
@@ -244,7 +225,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		lookup: async (id, { chatId, threadId }, madeAt) => {
 			const since = doubtful.get(id);
 			// Whoever asks waits, so that what comes after it in the chat does, too.
-			if (since !== undefined) await line.sleep(Math.max(0, settleMs - (clock.monotonic() - since)));
+			if (since !== undefined) await line.pauses.sleep(Math.max(0, settleMs - (clock.monotonic() - since)));
 			const { connection } = line;
 			if (!connection) return { kind: "unknown" };
 			// Files are told of before they are shown: of an attempt of this life that told of none, there are none.

@@ -7,10 +7,11 @@ import type {
 	ChannelReply,
 	ChannelRequest,
 	ChannelTraits,
-	Clock,
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
+import type { PlatformOptions } from "../options.ts";
+import { Remembered } from "../remembered.ts";
 import { Transport } from "../transport.ts";
 import { CAPTION_LIMIT, change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
 import { Line } from "./line.ts";
@@ -31,31 +32,11 @@ const UPLOADS = /^send(?:Photo|Document|Audio|MediaGroup)$/;
 const REMEMBERED = 5000;
 const NOT_CONNECTED: SendResult = { kind: "retry", afterMs: 1000, reason: "not connected" };
 
-export interface TelegramOptions {
-	/** The name of its entry in `channels`. */
-	readonly name: string;
-	/** Tells several bots apart; left out: the only one. */
-	readonly account?: string;
-	/** The profile that its messages are for. */
-	readonly profile?: string;
-	/** Read when it connects, and again when it was refused. */
-	readonly token: () => Promise<string>;
-	/** Another Bot API server than Telegram's own. */
-	readonly apiRoot?: string;
-	readonly clock: Clock;
-	readonly log: (message: string, error?: unknown) => void;
-	readonly random?: () => number;
+export interface TelegramOptions extends PlatformOptions {
 	/** The public address that leads to the channel: Telegram posts there. Left out: Keryx asks for news. */
 	readonly webhookUrl?: string;
 	/** How long a poll waits for news. Short, because a token that is revoked shows only at the next one. */
 	readonly pollSeconds?: number;
-	/** So long without an answer, and the channel counts as down. */
-	readonly aliveMs?: number;
-	/** How long one file may take to come. */
-	readonly downloadMs?: number;
-	/** The pause after the first failure; it doubles up to `longestPauseMs`. */
-	readonly firstPauseMs?: number;
-	readonly longestPauseMs?: number;
 }
 
 export const TELEGRAM_TRAITS: ChannelTraits = {
@@ -80,7 +61,8 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 	const apiRoot = (options.apiRoot ?? API_ROOT).replace(/\/+$/, "");
 	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
 	const moves = new Map<string, string>();
-	const own = new OwnMessages();
+	/** The newest messages that were sent from here. */
+	const own = new Remembered(REMEMBERED);
 	const pace = new Pace(clock);
 	let host: ChannelHost | undefined;
 	let grammy: typeof import("grammy") | undefined;
@@ -130,7 +112,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 					isStopping: () => line.isStopping,
 					isLastTry,
 				},
-				isOwn: (chat, message) => own.has(chat, message),
+				isOwn: (chat, message) => own.has(`${chat}/${message}`),
 				onMoved: (chat, to) => moves.set(chat, to),
 				answerPress: async (query, text) => {
 					pace.count();
@@ -218,7 +200,9 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			const result = await inTurn(outgoing, "message", () =>
 				call(outgoing, (context) => deliver(outgoing, context)),
 			);
-			if (result.kind === "sent") own.add(chatNow(outgoing.destination.chatId), result.receipt);
+			if (result.kind === "sent")
+				for (const id of readReceipt(result.receipt).ids)
+					own.add(`${chatNow(outgoing.destination.chatId)}/${id}`);
 			return result;
 		},
 		room: () => pace.room(),
@@ -249,21 +233,4 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			},
 		}),
 	};
-}
-
-/** The newest messages that were sent from here. */
-class OwnMessages {
-	readonly #ids = new Set<string>();
-
-	add(chat: string, receipt: string): void {
-		for (const id of readReceipt(receipt).ids) this.#ids.add(`${chat}/${id}`);
-		for (const oldest of this.#ids) {
-			if (this.#ids.size <= REMEMBERED) return;
-			this.#ids.delete(oldest);
-		}
-	}
-
-	has(chat: string, message: string): boolean {
-		return this.#ids.has(`${chat}/${message}`);
-	}
 }

@@ -14,7 +14,7 @@ import { createScriptedAgent } from "../../../src/testing/index.ts";
 import { createTools } from "../../../src/tools/index.ts";
 import { AUDIT_KEY, confirmationsOn, dangerOnFile } from "../../gateway/support.ts";
 import { serveChannel } from "../receiving.ts";
-import { DANGER, DRAIN, type Orders, postedTo, type Report, SCRIPT } from "./scene.ts";
+import { DANGER, type Orders, postedTo, type Report, SCRIPT, TOLD } from "./scene.ts";
 
 const {
 	platform,
@@ -26,6 +26,7 @@ const {
 	members,
 	dangers,
 	posted,
+	seen,
 	commits = Number.POSITIVE_INFINITY,
 } = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
@@ -33,6 +34,8 @@ const scope = { kind: "operator" } as const;
 const config = configSchema.parse({
 	session_reset: { mode: "none", max_messages: 0, timezone: "UTC" },
 	gateway: { batch_ms: 4, batch_cap_ms: 20 },
+	// By default ten an hour, and a storm asks for more.
+	confirmations: { rate_limit: 100_000, global_limit: 100_000 },
 	auth: { [platform]: { allow: [{ id: owner, role: "owner" }, ...members] } },
 });
 const options = {
@@ -60,6 +63,7 @@ const CREATE = {
 };
 const channel = CREATE[platform]();
 let committed = 0;
+let isEnding = false;
 const engine = await openSqlite({
 	path,
 	startedAt: systemClock.now(),
@@ -94,13 +98,29 @@ const gateway = createGateway({
 	pseudonymKey: new Uint8Array(32),
 	log: (message, error) => say({ say: "log", message: `${message}: ${String(error)}` }),
 });
+if (seen !== undefined) await reportCommitted(seen);
 if (posted) await serveChannel(channel, posted.port);
 await gateway.start();
 confirmations.start();
 say({ say: "started" });
 process.stdin.setEncoding("utf8").on("data", (told: string) => {
-	if (told.includes(DRAIN)) void drain();
+	if (told.includes(TOLD.drain)) void drain();
+	if (told.includes(TOLD.end)) void end();
 });
+
+async function reportCommitted(after: string): Promise<void> {
+	for (let cursor = after; ; ) {
+		const page = await store.events({ scope, after: cursor, limit: 1000 });
+		if (page.kind === "resync") throw new Error("events are missing");
+		if (page.events.length === 0) return say({ say: "seen", cursor });
+		for (const { type, subject } of page.events) {
+			if (type !== "inbound.accepted" && type !== "inbound.observed") continue;
+			const { platformMessage } = await store.inboxItem({ scope, id: Number(subject) });
+			say({ say: "taken", message: platformMessage });
+		}
+		cursor = page.cursor;
+	}
+}
 
 /** Asks for what is dangerous where a message wants it, and answers as it would otherwise. */
 function asking(agent: Agent): Agent {
@@ -124,7 +144,7 @@ function asking(agent: Agent): Agent {
 	};
 }
 
-/** Looks again after every commit, until every message has its end and nothing waits in the outbox. */
+/** Says whenever every message has its end and nothing waits in the outbox; looks again after every commit. */
 async function drain(): Promise<void> {
 	const open = new Set<number>();
 	let cursor = "";
@@ -143,13 +163,19 @@ async function drain(): Promise<void> {
 		}
 		return (await store.deliveries({ scope, which: "waiting", limit: 1 })).length === 0;
 	};
-	for (let before = ""; ; before = cursor) {
+	for (let before = ""; !isEnding; before = cursor) {
 		const committed = new Promise<void>((resolve) => {
 			look = resolve;
 		});
-		if (await isDone()) break;
-		if (before === cursor) await committed;
+		const isQuiet = await isDone();
+		if (isQuiet) say({ say: "quiet" });
+		if (isQuiet || before === cursor) await committed;
 	}
+}
+
+async function end(): Promise<void> {
+	if (isEnding) return;
+	isEnding = true;
 	await gateway.stop();
 	await store.close();
 	say({ say: "drained" });

@@ -17,6 +17,8 @@ export interface Orders {
 	readonly dangers: string;
 	/** The platform posts to this port; left out, the gateway connects to the platform. */
 	readonly posted?: { readonly port: number; readonly signingSecret?: string };
+	/** What was committed after this cursor is reported at the start: a kill may come between a commit and its report. */
+	readonly seen?: string;
 	/** The gateway dies right after so many commits, before the platform hears of the last one. */
 	readonly commits?: number;
 }
@@ -38,12 +40,16 @@ export async function freePort(): Promise<number> {
 /** What the child says, one line each. */
 export type Report =
 	| { readonly say: "started" | "duplicate" | "drained" }
+	/** It was told to drain, and nothing is left to do. */
+	| { readonly say: "quiet" }
 	/** A message was committed, now or before. */
 	| { readonly say: "taken"; readonly message: string }
+	/** Everything up to this cursor was reported. */
+	| { readonly say: "seen"; readonly cursor: string }
 	| { readonly say: "log"; readonly message: string };
 
-/** Told to the child on its standard input: end when nothing is left to do. */
-export const DRAIN = "drain";
+/** Told to the child on its standard input: say when nothing is left to do, and end. */
+export const TOLD = { drain: "drain", end: "end" } as const;
 
 /** Such a message asks for something dangerous, which is named. */
 export const DANGER = /danger (message \d+)/;

@@ -42,6 +42,8 @@ interface Verdict {
 	readonly dispositions: Readonly<Record<string, number>>;
 	/** Of deliveries, by state. */
 	readonly deliveries: Readonly<Record<string, number>>;
+	/** Of questions: how many people were asked, and how many say in their place how they ended. */
+	readonly questions: { readonly asked: number; readonly ended: number };
 }
 
 export async function judge(store: Store, world: Judged): Promise<Verdict> {
@@ -64,9 +66,11 @@ export async function judge(store: Store, world: Judged): Promise<Verdict> {
 	for (const turn of turns.values()) deliveries.push(...turn.deliveries);
 	/** What a question says when it is over, by its delivery. */
 	const ends = new Map<string, Delivery>();
-	for (const { id, body } of deliveries)
-		if (body.buttons)
-			for (const end of await maybe(store.delivery({ scope, id: `${id}:end` }))) ends.set(id, end);
+	const questions = deliveries.filter(({ body }) => body.buttons);
+	for (const { id, state } of questions) {
+		for (const end of await maybe(store.delivery({ scope, id: `${id}:end` }))) ends.set(id, end);
+		if (state === "sent" && !ends.has(id)) problems.push(`question ${id} was pressed, and is still open`);
+	}
 	const { done } = world;
 	if (new Set(done).size !== done.length)
 		problems.push(`I14: done more than once: ${done.toSorted().join(", ")}`);
@@ -86,6 +90,7 @@ export async function judge(store: Store, world: Judged): Promise<Verdict> {
 	return {
 		problems: [...problems, ...damage],
 		dispositions,
+		questions: { asked: questions.length, ended: ends.size },
 		deliveries: Object.fromEntries(
 			Object.entries(Object.groupBy(deliveries, ({ state }) => state)).map(([state, of]) => [
 				state,

@@ -1,5 +1,5 @@
 // Events that can never be taken. Whenever such an event comes again it is the same: it must not block what comes after it.
-import { KeryxError } from "../../errors.ts";
+import { KeryxError } from "../errors.ts";
 
 /** What fails so often is passed over. */
 const MOST = 3;
@@ -8,14 +8,29 @@ const HOPELESS: ReadonlySet<string> = new Set(["source.invalid", "address.incomp
 export class Stumbles {
 	readonly #counts = new Map<string, number>();
 
-	/** Whether to give it up; counts the failure. */
+	/** Whether to give it up; counts the failure. What fails for the store's trouble is taken later. */
 	isHopeless(event: string, error: unknown): boolean {
 		if (error instanceof KeryxError && HOPELESS.has(error.code)) return true;
 		if (error instanceof KeryxError ? mayPass(error) : !(error instanceof TypeError)) return false;
-		const count = (this.#counts.get(event) ?? 0) + 1;
-		if (count < MOST) this.#counts.set(event, count);
-		else this.#counts.delete(event);
-		return count >= MOST;
+		this.count(event);
+		return this.areMany(event);
+	}
+
+	count(event: string): void {
+		this.#counts.set(event, (this.#counts.get(event) ?? 0) + 1);
+	}
+
+	areMany(event: string): boolean {
+		return (this.#counts.get(event) ?? 0) >= MOST;
+	}
+
+	/** It was taken, or given up. */
+	forget(event: string): void {
+		this.#counts.delete(event);
+	}
+
+	clear(): void {
+		this.#counts.clear();
 	}
 }
 

@@ -1,0 +1,59 @@
+// The place in Discord's events, kept with the host where nothing was committed that could take it along.
+import type { Clock } from "../../time/index.ts";
+import type { Intake } from "./intake.ts";
+
+/** How often the host is told of a place that nothing was committed with. */
+const STORE_MS = 1000;
+
+export interface PlaceKeeperOptions {
+	readonly clock: Clock;
+	readonly intake: () => Intake;
+	readonly store: (cursor: string) => Promise<void>;
+	readonly log: (message: string, error?: unknown) => void;
+}
+
+export class PlaceKeeper {
+	readonly #options: PlaceKeeperOptions;
+	/** The session whose place the host has. */
+	#session: string | null = null;
+	#storing: Promise<void> = Promise.resolve();
+	#cancel: (() => void) | null = null;
+
+	constructor(options: PlaceKeeperOptions) {
+		this.#options = options;
+	}
+
+	/** The host has a place of this session. */
+	begin(session: string | null): void {
+		this.#session = session;
+	}
+
+	/** The first place of a session is stored at once: without it a later start knows of no session. */
+	soon(): void {
+		if (this.#cancel) return;
+		const session = this.#options.intake().place?.session.id ?? null;
+		const isNew = this.#session !== session;
+		this.#session = session;
+		const store = () => {
+			this.#cancel = null;
+			this.#storing = this.#storing.then(() => this.now());
+		};
+		if (isNew) store();
+		else this.#cancel = this.#options.clock.after(STORE_MS, store);
+	}
+
+	async now(): Promise<void> {
+		this.#cancel?.();
+		this.#cancel = null;
+		const { intake, store, log } = this.#options;
+		const text = intake().unstored;
+		if (text === null) return;
+		try {
+			await store(text);
+			intake().stored(text);
+		} catch (error) {
+			// Kept for the next commit: what comes again is known by its id.
+			log("the position in Discord's events was not stored", error);
+		}
+	}
+}

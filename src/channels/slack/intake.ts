@@ -1,0 +1,181 @@
+// Events on their way to the host: those of one chat one after the other, chats side by side. Whoever delivered one is told when it is
+// committed, and not before (I3). One that comes again meanwhile is the same.
+import { Lanes } from "../lanes.ts";
+import type { Pauses } from "../pauses.ts";
+import { Remembered } from "../remembered.ts";
+import { Stumbles } from "../stumbles.ts";
+import { chatOf, type EventContext, eventOf, type Happening, handIn, messageOf } from "./events.ts";
+import { Marks } from "./marks.ts";
+import { reasonOf } from "./outcome.ts";
+
+/** Messages that history brought: their events, which come too, are acknowledged alone. */
+const REMEMBERED = 10_000;
+/** So many wait to be committed; what Slack posts beyond that it must send again. */
+const MOST_PENDING = 2000;
+
+export interface IntakeOptions {
+	readonly pauses: Pauses;
+	/** Requests of one chat overtake each other on the way by less than this. */
+	readonly orderMs: number;
+	readonly isStopping: () => boolean;
+	/** Null where nobody is connected. */
+	readonly context: () => (() => EventContext) | null;
+	readonly log: (message: string, error?: unknown) => void;
+}
+
+interface Pending {
+	/** Told whether it was committed. */
+	readonly settle: ((isCommitted: boolean) => void)[];
+}
+
+interface Arrival {
+	readonly happening: Happening;
+	readonly settle: (isCommitted: boolean) => void;
+}
+
+export class Intake {
+	readonly lanes = new Lanes();
+	readonly marks = new Marks();
+	readonly #options: IntakeOptions;
+	/** Under way, by the id of the event. */
+	readonly #pending = new Map<string | object, Pending>();
+	readonly #live = new Remembered(REMEMBERED);
+	readonly #fromHistory = new Remembered(REMEMBERED);
+	/** What was committed. A message that comes again is known to the store (I4); anything else is acknowledged alone. */
+	readonly #done = new Remembered(REMEMBERED);
+	/** Posted a moment ago, by chat: Slack posts side by side, so that one may overtake another. */
+	readonly #arrivals = new Map<string, Arrival[]>();
+
+	constructor(options: IntakeOptions) {
+		this.#options = options;
+	}
+
+	get isFull(): boolean {
+		return this.#pending.size >= MOST_PENDING;
+	}
+
+	/** Whether an event is in hand, or was committed before. */
+	knows(happening: Happening): boolean {
+		const key = keyOf(happening);
+		return key !== null && (this.#pending.has(key) || this.#done.has(key));
+	}
+
+	/** Something that Slack posted. Resolves when it is committed; false where it is not. */
+	post(happening: Happening): Promise<boolean> {
+		return new Promise((resolve) => {
+			if (happening.kind !== "events_api") return this.take(happening, resolve);
+			const chat = chatOf(happening);
+			const arrived = this.#arrivals.get(chat) ?? [];
+			arrived.push({ happening, settle: resolve });
+			if (arrived.length > 1) return;
+			this.#arrivals.set(chat, arrived);
+			void this.#options.pauses.sleep(this.#options.orderMs).then(() => {
+				this.#arrivals.delete(chat);
+				for (const one of inOrder(arrived)) this.take(one.happening, one.settle);
+			});
+		});
+	}
+
+	/** Whether a message that history shows was handed in before, as an event or from the history. */
+	wasTaken(chat: string, ts: string): boolean {
+		const key = `${chat}/${ts}`;
+		return this.#live.has(key) || this.#fromHistory.has(key);
+	}
+
+	tookFromHistory(chat: string, ts: string): void {
+		this.#fromHistory.add(`${chat}/${ts}`);
+	}
+
+	/** Repeats until it is committed, or the line stops. What can never be taken is passed over. */
+	async commit(what: string, work: () => Promise<void>): Promise<"done" | "passed over" | "stopped"> {
+		const { isStopping, pauses, log } = this.#options;
+		const stumbles = new Stumbles();
+		for (let failures = 0; !isStopping(); failures++)
+			try {
+				await work();
+				return "done";
+			} catch (error) {
+				if (isStopping()) break;
+				if (stumbles.isHopeless("", error)) {
+					log(`${what} cannot be processed`, error);
+					return "passed over";
+				}
+				if (failures === 0) log(`${what} cannot be processed yet: ${reasonOf(error)}`);
+				await pauses.afterFailures(failures);
+			}
+		return "stopped";
+	}
+
+	/** `settle` is told whether it was committed. */
+	take(happening: Happening, settle: (isCommitted: boolean) => void): void {
+		const key = keyOf(happening) ?? {};
+		const pending = this.#pending.get(key);
+		if (pending) {
+			pending.settle.push(settle);
+			return;
+		}
+		if (typeof key === "string" && this.#done.has(key) && !messageOf(happening)) {
+			settle(true);
+			return;
+		}
+		const entry: Pending = { settle: [settle] };
+		this.#pending.set(key, entry);
+		const holder = {};
+		const ts = messageOf(happening)?.ts ?? eventOf(happening).event_ts;
+		if (ts !== undefined) this.marks.begin(holder, ts);
+		void this.lanes.run(chatOf(happening), async () => {
+			const tell = (isCommitted: boolean) => {
+				if (isCommitted && typeof key === "string") this.#done.add(key);
+				this.#pending.delete(key);
+				for (const settle of entry.settle.splice(0)) settle(isCommitted);
+			};
+			await this.#handIn(happening, ts, holder, () => tell(true));
+			tell(false);
+		});
+	}
+
+	async #handIn(
+		happening: Happening,
+		ts: string | undefined,
+		holder: object,
+		committed: () => void,
+	): Promise<void> {
+		const context = this.#options.context();
+		const chat = chatOf(happening);
+		const message = messageOf(happening);
+		let after: (() => Promise<void>) | undefined;
+		let cursor: string | undefined;
+		if (!context || this.#options.isStopping()) return;
+		const isKnown = message?.ts !== undefined && this.#fromHistory.has(`${chat}/${message.ts}`);
+		const outcome = isKnown
+			? "done"
+			: await this.commit("an event", async () => {
+					cursor = ts === undefined ? undefined : this.marks.cursorOf(holder, ts);
+					after = await handIn(happening, cursor, context());
+				});
+		if (outcome === "stopped") return;
+		this.marks.end(holder, outcome === "done" ? cursor : undefined);
+		if (message?.ts !== undefined) this.#live.add(`${chat}/${message.ts}`);
+		committed();
+		// What the button did is done; a sentence that comes too late is lost alone.
+		await after?.().catch((error: unknown) =>
+			this.#options.log("a button press was not answered", reasonOf(error)),
+		);
+	}
+}
+
+/** What Slack calls it, the same however often it is delivered; null where it has no name. */
+function keyOf({ payload }: Happening): string | null {
+	const { event_id: event, trigger_id: trigger } = payload;
+	if (typeof event === "string") return event;
+	return typeof trigger === "string" ? trigger : null;
+}
+
+/** As they happened in their chat. */
+function inOrder(arrivals: readonly Arrival[]): readonly Arrival[] {
+	const at = ({ happening }: Arrival) => {
+		const { event_ts: changed, ts } = eventOf(happening);
+		return Number(changed ?? ts ?? 0);
+	};
+	return arrivals.toSorted((a, b) => at(a) - at(b));
+}
