@@ -39,7 +39,7 @@ export class IrcPerson {
 	static async connect(options: PersonOptions): Promise<IrcPerson> {
 		const { nick, user = nick, password, begin = [] } = options;
 		const person = new IrcPerson(options);
-		if (password !== undefined) person.write(`PASS ${password}`);
+		if (password !== undefined) person.write(`PASS :${password}`);
 		person.write(...begin, `NICK ${nick}`, `USER ${user} 0 * :${nick}`);
 		await person.until(() => person.heard.some(({ command }) => command === "376" || command === "422"));
 		return person;

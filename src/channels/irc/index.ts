@@ -13,6 +13,7 @@ import { readText } from "./text.ts";
 import { folded, formatLine, isWord, LINE_BYTES, type Message, pictured, shownBytes } from "./wire.ts";
 
 export { identifyIrc } from "./identify.ts";
+export type { IrcOptions, IrcSecrets } from "./options.ts";
 
 /** Whoever was found behind a nick is taken for that for so long, unless the server says that they left. */
 const VERIFIED_MS = 10_000;

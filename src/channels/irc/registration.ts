@@ -95,10 +95,10 @@ export class Registration {
 					? this.#otherNick(params.at(-1) ?? "")
 					: refused(`the server does not allow the nick ${this.#options.nick}`, "choose another irc.nick");
 			case "464":
-				return refused(
-					`the server refuses the server password: ${params.at(-1)}`,
-					"check irc.server_password_env or irc.server_password_file",
-				);
+				return refusedPassword(params.at(-1) ?? "");
+			// Some servers give no number.
+			case "ERROR":
+				return /password/i.test(params.at(-1) ?? "") ? refusedPassword(params.at(-1) ?? "") : GO;
 			case "465":
 				return refused(`the server has banned Keryx: ${params.at(-1)}`, "ask its operators");
 			default:
@@ -171,6 +171,13 @@ export class Registration {
 export function otherNick(wanted: string, tries: number): string {
 	const ending = tries === 1 ? "_" : `_${tries}`;
 	return wanted.slice(0, Math.max(SURE_NICK, wanted.length) - ending.length) + ending;
+}
+
+function refusedPassword(said: string): Step {
+	return refused(
+		`the server does not accept the server password: ${said}`,
+		"check irc.server_password_env or irc.server_password_file",
+	);
 }
 
 function go(...lines: readonly string[]): Step {

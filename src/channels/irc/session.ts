@@ -195,7 +195,8 @@ export class Session {
 		if (this.#isWelcome) this.#options.alive();
 		if (command === "PING") this.write(formatLine("PONG", [params.at(-1) ?? ""]));
 		else if (command === "ERROR") this.#error = params.at(-1);
-		else if (!this.#isWelcome) this.#register(message);
+		if (command === "PING") return;
+		if (!this.#isWelcome) this.#register(message);
 		else if (command === "PONG") this.#pong(params.at(-1) ?? "");
 		else if (this.#isWhois(message) || this.history.heard(message)) return;
 		else {
