@@ -9,6 +9,7 @@ import { createPlatforms } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Channel, Clock, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
 import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace } from "./channel-token.ts";
+import { ircConnection, ircSecrets } from "./irc.ts";
 
 /** What a channel is made with. A `module` exports `createChannel`, which takes these. */
 export interface ChannelOptions {
@@ -81,6 +82,17 @@ const CHANNELS: Readonly<
 			events: isPostedTo(settings)
 				? { signingSecret: () => readSigningSecret(name, settings, place) }
 				: { appToken: () => readAppToken(name, settings, place) },
+			aliveMs: settings.alive_seconds * 1000,
+		});
+	},
+	irc: async (options, place) => {
+		const { createIrcChannel } = await import("../channels/irc/index.ts");
+		const { name, settings } = options;
+		return createIrcChannel({
+			...options,
+			...ircConnection(settings, place.home),
+			secrets: () => ircSecrets(name, settings, place),
+			decides: settings.decides,
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},
