@@ -50,6 +50,7 @@ interface Whois {
 	found: WhoIs | null;
 	account: string | undefined;
 	readonly answer: (found: WhoIs | null) => void;
+	readonly fail: (error: Error) => void;
 }
 
 export class Session {
@@ -146,6 +147,7 @@ export class Session {
 		return new Promise((resolve, reject) => {
 			const cancel = this.#after(ANSWER_MS, () => reject(new Error("the server did not say who that is")));
 			const asked: Whois = {
+				fail: reject,
 				found: null,
 				account: undefined,
 				answer: (found) => {
@@ -272,6 +274,6 @@ export class Session {
 		this.#end({ kind: "lost", reason, wasReady: this.isReady });
 		this.#sending.lost(`the connection was lost before the server answered (${reason})`);
 		this.history.lost();
-		for (const asked of [...this.#whois.values()].flat()) asked.answer(null);
+		for (const asked of [...this.#whois.values()].flat()) asked.fail(new Error("the connection was lost"));
 	}
 }

@@ -4,7 +4,7 @@ import type { Script } from "../../../src/testing/index.ts";
 
 /** What the child is told: as JSON in its one argument. */
 export interface Orders {
-	readonly platform: "telegram" | "discord" | "slack";
+	readonly platform: "telegram" | "discord" | "slack" | "irc";
 	readonly path: string;
 	readonly apiRoot: string;
 	readonly token: string;
@@ -17,6 +17,8 @@ export interface Orders {
 	readonly dangers: string;
 	/** The platform posts to this port; left out, the gateway connects to the platform. */
 	readonly posted?: { readonly port: number; readonly signingSecret?: string };
+	/** IRC: the channels to join, and the account, whose password is the token. */
+	readonly irc?: { readonly port: number; readonly join: readonly string[]; readonly login?: string };
 	/** The gateway dies right after so many commits, before the platform hears of the last one. */
 	readonly commits?: number;
 }
@@ -39,7 +41,7 @@ export async function freePort(): Promise<number> {
 export type Report =
 	| { readonly say: "started" | "duplicate" | "drained" }
 	/** A message was committed, now or before. */
-	| { readonly say: "taken"; readonly message: string }
+	| { readonly say: "taken"; readonly message: string; readonly chat: string; readonly text: string }
 	| { readonly say: "log"; readonly message: string };
 
 /** Told to the child on its standard input: end when nothing is left to do. */
