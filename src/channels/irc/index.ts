@@ -187,7 +187,10 @@ class IrcLine {
 				...(serverPassword !== undefined && { serverPassword }),
 				...loginOf(options, secrets),
 			},
-			welcomed: () => this.#intake.hold(),
+			welcomed: () => {
+				this.#people.forget();
+				this.#intake.hold();
+			},
 			ready: (session) => void this.#ready(session),
 			heard: (message, session) => this.#heard(message, session),
 			alive: () => this.#line.alive("the server answered"),
@@ -196,28 +199,31 @@ class IrcLine {
 
 	async #ready(session: Session): Promise<void> {
 		const { clock } = this.#options;
-		this.#people.forget();
-		this.#rooms.reset();
 		this.#intake.keepTime(session.hasHistory);
+		const { since } = this.#intake;
+		// From here on nothing is missed: that is known before anybody can write.
+		if (session.hasHistory && since === null) await this.#intake.begin(clock.now());
 		this.#line.ready();
 		this.#join(session);
 		this.#wantNick(session);
-		const { since } = this.#intake;
 		if (session.hasHistory && since !== null) await this.#catchUp(session, since);
-		if (session.hasHistory && since === null) this.#intake.begin(clock.now());
 		this.#intake.letGo();
 	}
 
 	/** What was said while we were away comes before what is said now. */
 	async #catchUp(session: Session, since: number): Promise<void> {
 		const { clock, join, log, name } = this.#options;
+		this.#intake.catchUp(since);
 		const partners = (await session.history.partners(since, clock.now() + 60_000)) ?? [];
 		for (const target of new Set([...join, ...partners.filter((partner) => !isChannel(partner))])) {
 			const { messages, isWhole } = await session.history.after(target, since);
 			for (const message of messages) if (message.command === "PRIVMSG") this.#said(message, session, true);
+			// The next connection reads it all again.
+			if (!session.isOpen) return;
 			if (!isWhole)
 				log(`${name}: what was said in ${target} while Keryx was away could not be read to its end`);
 		}
+		this.#intake.catchUp(null);
 	}
 
 	#join(session: Session): void {

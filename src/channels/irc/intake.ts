@@ -30,6 +30,8 @@ export class Intake {
 	/** The newest that was committed, by the server's clock. */
 	#newest = Number.NEGATIVE_INFINITY;
 	#keepsTime = false;
+	/** What was missed is read from here on: until all of it was handed in, no place after this is remembered. */
+	#behind: number | null = null;
 
 	constructor(options: IntakeOptions) {
 		this.#options = options;
@@ -49,6 +51,11 @@ export class Intake {
 	/** The server keeps a history: places in it are remembered. */
 	keepTime(keeps: boolean): void {
 		this.#keepsTime = keeps;
+	}
+
+	/** Missed messages are read from then on; null: all that the server has were handed in. */
+	catchUp(since: number | null): void {
+		this.#behind = since;
 	}
 
 	/** Until `letGo`, what comes now waits for what came before. */
@@ -86,9 +93,10 @@ export class Intake {
 	}
 
 	/** Nothing is missing up to now: this is the first connection. */
-	begin(now: number): void {
+	async begin(now: number): Promise<void> {
+		const host = this.#host;
 		this.#newest = Math.max(now, this.#newest);
-		this.tell("", (host) => host.passed(new Date(now).toISOString()));
+		if (host) await this.#untilWritten("", () => host.passed(new Date(now).toISOString()));
 	}
 
 	/** Waits for what is under way. What cannot be committed now is lost, unless the server keeps it. */
@@ -101,9 +109,10 @@ export class Intake {
 		this.#open.clear();
 	}
 
-	/** Just before the oldest that is not committed. */
+	/** Just before the newest, and before the oldest that is not committed. */
 	#upTo(newest: number): number {
-		return Math.min(newest, ...[...this.#open].map(({ at }) => at)) - 1;
+		const behind = this.#behind ?? Number.POSITIVE_INFINITY;
+		return Math.min(behind, newest - 1, ...[...this.#open].map(({ at }) => at - 1));
 	}
 
 	#run(chat: string, write: (host: ChannelHost) => Promise<void>, isMissed: boolean): void {
@@ -123,7 +132,7 @@ export class Intake {
 			try {
 				return await write();
 			} catch (error) {
-				log(`a message of ${chat} could not be stored yet`, error);
+				log(`what came from ${chat === "" ? "the server" : chat} could not be stored yet`, error);
 				if (this.#host) await this.#sleep(pause);
 				if (!this.#host) return;
 			}

@@ -13,6 +13,8 @@ const WANTED = [
 	"batch",
 	"draft/chathistory",
 	"chathistory",
+	// Without it, a history tells of joins and parts as messages of a service.
+	"draft/event-playback",
 ];
 /** Names of at most so many characters are taken everywhere. */
 const SURE_NICK = 9;

@@ -81,11 +81,6 @@ export class Rooms {
 		return list === "" ? lines : [...lines, `JOIN ${list}`];
 	}
 
-	/** A new connection is in none of them. */
-	reset(): void {
-		this.#states.clear();
-	}
-
 	joined(channel: string): boolean {
 		return this.#set(channel, IN);
 	}

@@ -98,11 +98,6 @@ export class IrcWorld {
 		this.#calm = true;
 	}
 
-	/** Everybody writes while nobody listens. */
-	writeAll(): void {
-		while (this.#said.size < this.#options.messages) this.#say(this.#pick(this.#places));
-	}
-
 	/** One life of the gateway: killed after so many messages, or left to work everything off. */
 	async live(messages: number | null): Promise<"killed" | "drained"> {
 		const { bench, port, history } = this.#options;
@@ -246,7 +241,7 @@ export class IrcWorld {
 			const untaken = this.#untaken().length;
 			if (this.#taken + untaken >= this.#options.messages || untaken >= UNTAKEN) break;
 			const place = this.#pick(this.#places);
-			if (!place.isOpen && !this.#options.history) continue;
+			if (!place.isOpen) continue;
 			this.#say(place);
 			if (!this.#calm && this.#options.random() < 0.02) {
 				this.counts.cuts++;
