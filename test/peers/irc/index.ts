@@ -81,6 +81,7 @@ export class IrcServer {
 	}
 
 	#serve(socket: Socket): void {
+		this.#socket?.destroy();
 		this.#socket = socket;
 		this.#on.clear();
 		this.#isRegistered = false;
