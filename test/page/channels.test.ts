@@ -5,7 +5,6 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ADA, delivery, type Scene } from "../../src/testing/conformance/store/scene.ts";
 import { createTelegramPeer } from "../peers/telegram/index.ts";
-import { startNgircd } from "../support/ngircd.ts";
 import { homeWithHistory } from "./history.ts";
 import { expectGoodLooks, soon } from "./looks.ts";
 import { axeFindings, type Keryx, openBrowser, openKeryx, screenshot, takeSeat } from "./support.ts";
@@ -168,35 +167,3 @@ async function happen(scene: Scene): Promise<void> {
 			await scene.store.settleDelivery({ id: claimed, claim, settlement });
 	}
 }
-
-test("an IRC network is connected by its server and a nick, and what is wrong is said", async () => {
-	const server = await startNgircd({ password: "sesame" });
-	const { page, leave } = await takeSeat(browser, keryx, { path: "/channels" });
-	await page.getByRole("button", { name: "Add a channel" }).click();
-	const dialog = page.getByRole("dialog");
-	await dialog.getByLabel("Platform").selectOption("irc");
-	const connect = dialog.getByRole("button", { name: "Connect", exact: true });
-	expect(await connect.isDisabled()).toBe(true);
-	await dialog.getByLabel("Server", { exact: true }).fill(`127.0.0.1:${server.port}`);
-	await dialog.getByLabel("Nick", { exact: true }).fill("keryx");
-	await dialog.getByLabel("Channels", { exact: true }).fill("#one, #two");
-	await dialog.getByText("More options").click();
-	await dialog.getByLabel(/without encryption/).check();
-	expect(await axeFindings(page)).toEqual([]);
-	await connect.click();
-	await dialog.getByText(/does not accept the server password/).waitFor();
-	await dialog.getByLabel("Server password").fill("sesame");
-	await connect.click();
-	await dialog.getByText("keryx on 127.0.0.1 is connected").waitFor();
-	await dialog.getByRole("button", { name: "Done" }).click();
-	const config = readFileSync(join(keryx.home, "config.yaml"), "utf8");
-	expect(config).toContain("#two");
-	expect(config).not.toContain("sesame");
-	const card = page
-		.getByRole("region", { name: "Connections" })
-		.getByRole("listitem")
-		.filter({ hasText: "IRC" });
-	await card.getByText("Connected").waitFor();
-	await leave();
-	await server.remove();
-});
