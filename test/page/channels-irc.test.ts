@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startNgircd } from "../support/ngircd.ts";
+import { soon } from "./looks.ts";
 import { axeFindings, type Keryx, openBrowser, openKeryx, takeSeat } from "./support.ts";
 
 let keryx: Keryx;
@@ -41,6 +42,10 @@ test("an IRC network is connected by its server and a nick, and what is wrong is
 	const config = readFileSync(join(keryx.home, "config.yaml"), "utf8");
 	expect(config).toContain("#two");
 	expect(config).not.toContain("sesame");
+	const state = async () =>
+		(await keryx.client.channels()).channels.find(({ platform }) => platform === "irc")?.state;
+	await soon(state).toBe("connected");
+	await page.reload();
 	const card = page
 		.getByRole("region", { name: "Connections" })
 		.getByRole("listitem")
