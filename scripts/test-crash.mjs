@@ -44,6 +44,8 @@ process.exitCode = await run(
 		"test/channels/telegram-storm.test.ts",
 		"test/channels/discord-storm.test.ts",
 		"test/channels/slack-storm.test.ts",
+		"test/channels/irc-storm.test.ts",
+		"test/channels/irc-flood.test.ts",
 		"test/update.test.ts",
 		"test/keeping/backup.test.ts",
 		"test/keeping/retention.test.ts",

@@ -1,4 +1,4 @@
-// What the tests need of the system besides Node: an sshd, an nginx and a PostgreSQL server, which the tests alone start, on ports of
+// What the tests need of the system besides Node: an sshd, an nginx, a PostgreSQL server and an ngircd, which the tests alone start, on ports of
 // their own, bubblewrap, Python, and a Chromium.
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -26,6 +26,11 @@ const TOOLS = [
 		isThere: () =>
 			existsSync("/usr/lib/postgresql") &&
 			readdirSync("/usr/lib/postgresql").some((name) => existsSync(`/usr/lib/postgresql/${name}/bin/initdb`)),
+	},
+	{
+		package: "ngircd",
+		what: "the tests of IRC need an ngircd",
+		isThere: () => existsSync("/usr/sbin/ngircd") || onPath("ngircd"),
 	},
 	{
 		package: "python3",
@@ -59,7 +64,7 @@ policy=/usr/sbin/policy-rc.d; made=
 [ -e "$policy" ] || { printf '#!/bin/sh\\nexit 101\\n' >"$policy" && chmod 755 "$policy" && made=1; }
 apt-get update && apt-get install -y --no-install-recommends ${name}; code=$?
 [ -z "$made" ] || rm -f "$policy"
-[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket nginx.service postgresql.service 2>/dev/null
+[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket nginx.service postgresql.service ngircd.service 2>/dev/null
 exit $code`;
 }
 

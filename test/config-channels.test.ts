@@ -77,6 +77,23 @@ confirmations: { notify: [{ platform: telegram, chat_id: "3" }, { platform: tele
 			"channels: { a: { platform: telegram, token_env: A }, b: { platform: telegram, token_env: B } }",
 			"channels.b.account must differ from that of channels.a",
 		],
+		["channels: { i: { platform: irc } }", "must say which server to connect to"],
+		["channels: { i: { platform: irc, irc: { server: a.b, nick: 9k } } }", "starting with no digit"],
+		["channels: { i: { platform: irc, irc: { server: a b, nick: k } } }", "must be a host name"],
+		["channels: { i: { platform: irc, irc: { server: a.b, nick: k, login: k } } }", "needs a password"],
+		[
+			'channels: { i: { platform: irc, irc: { server: a.b, nick: k, join: ["#a,#b"] } } }',
+			"channels.i.irc.join.0",
+		],
+		[
+			'channels: { i: { platform: irc, irc: { server: a.b, nick: k, join: [{ channel: "#a" }] } } }',
+			"set key_env or key_file",
+		],
+		[
+			"channels: { t: { platform: telegram, token_env: A, irc: { server: a.b, nick: k } } }",
+			"is for IRC only",
+		],
+		["channels: { t: { platform: telegram, token_env: A, decides: true } }", "is for bridges and IRC"],
 		[`channels: { x: { platform: telegram, token_env: "${TOKEN}" } }`, "not its value"],
 	])("is refused with its remedy: %s", (text, said) => {
 		const problems = problemsOf(text).join("\n");

@@ -28,11 +28,16 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"npm start        # installs, builds and runs Keryx; prints a link to its page": "runs until it is stopped",
 	"npm start": "runs until it is stopped",
 	"keryx channels add discord": "needs a real token",
+	"keryx channels add irc --server irc.libera.chat --nick keryx --join '#keryx'":
+		"connects to a real network",
+	"keryx channels add irc --server irc.libera.chat --nick keryx --login keryx --join '#keryx'":
+		"needs a real account",
 	"keryx channels add slack": "needs real tokens",
 	"keryx channels add slack --signing-secret": "needs real tokens",
 	"keryx channels add telegram": "needs a real token",
 	"keryx channels add telegram --webhook-url https://bot.example.org": "needs a real token",
 	"keryx pair approve discord <code> --role owner": "needs the code that a stranger was sent",
+	"keryx pair approve irc <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve slack <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve telegram <code> --role owner": "needs the code that a stranger was sent",
 	"npm run peer -- discord": "runs until it is stopped",

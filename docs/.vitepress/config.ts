@@ -6,7 +6,15 @@ import { defineConfig } from "vitepress";
 const docs = fileURLToPath(new URL("..", import.meta.url));
 
 /** What a newcomer reads first stands first; the others follow by name. */
-const FIRST = ["getting-started.md", "page.md", "models.md", "telegram.md", "discord.md", "slack.md"];
+const FIRST = [
+	"getting-started.md",
+	"page.md",
+	"models.md",
+	"telegram.md",
+	"discord.md",
+	"slack.md",
+	"irc.md",
+];
 
 export default defineConfig({
 	title: "Keryx",

@@ -15,6 +15,7 @@ import {
 	readToken,
 	type TokenPlace,
 } from "./setup/channel-token.ts";
+import { ircConnection, ircSecrets } from "./setup/irc.ts";
 
 /** What a channel is made with. A `module` exports `createChannel`, which takes these. */
 export interface ChannelOptions {
@@ -87,6 +88,17 @@ const CHANNELS: Readonly<
 			events: isPostedTo(settings)
 				? { signingSecret: () => readSigningSecret(name, settings, place) }
 				: { appToken: () => readAppToken(name, settings, place) },
+			aliveMs: settings.alive_seconds * 1000,
+		});
+	},
+	irc: async (options, place) => {
+		const { createIrcChannel } = await import("../channels/irc/index.ts");
+		const { name, settings } = options;
+		return createIrcChannel({
+			...options,
+			...ircConnection(settings, place.home),
+			secrets: () => ircSecrets(name, settings, place),
+			decides: settings.decides,
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},

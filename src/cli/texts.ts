@@ -326,6 +326,19 @@ Exit codes: 0 stopped, also if it was not running, 1 failure.`,
 			signingSecretEnv: "the same, with the environment variable that holds the signing secret",
 			webhookUrl: "Telegram posts messages to this address, such as https://bot.example.org",
 			apiRoot: "another server that speaks the platform's protocol",
+			server: "IRC: the server's host name",
+			port: "IRC: its port (default: 6697, without TLS 6667)",
+			noTls: "IRC: connect without TLS",
+			caFile: "IRC: a file with the certificates to trust, in place of the system's",
+			nick: "IRC: the nick Keryx takes",
+			login: "IRC: the account to log in with (SASL); asks for its password",
+			join: "IRC: channels to join, such as '#keryx'",
+			serverPasswordFlag: "IRC: the server has a password: asks for it",
+			serverPasswordEnv: "the same, with the environment variable that holds it",
+			ircNeeds: (option: Shown) => `IRC needs ${option}`,
+			ircExample: (option: Shown, example: Shown) => `for example ${option} ${example}`,
+			accountPassword: "Password of the account",
+			serverPassword: "Password of the server",
 			help: `
 The token is saved in a file in Keryx's home that only you can read. A running Keryx connects at once.
 
@@ -338,6 +351,7 @@ Examples:
   $ printf '%s\\n%s\\n' "$BOT_TOKEN" "$APP_TOKEN" | keryx channels add slack
   $ keryx channels add slack --signing-secret
   $ keryx channels add telegram --webhook-url https://bot.example.org
+  $ keryx channels add irc --server irc.libera.chat --nick keryx --login keryx --join '#keryx'
 
 Exit codes: 0 connected, 1 the platform refused the token, 2 wrong usage.`,
 			done: (who: Shown, name: Shown) => `${who} is connected as channels.${name}.`,

@@ -2,6 +2,7 @@
 // soon as the file has changed: only the channel whose entry changed connects again.
 import { z } from "zod";
 import { isOwnPlatform } from "../domain/index.ts";
+import { ircProblems, ircSchema } from "./irc.ts";
 import { variableSchema } from "./models.ts";
 
 /** Ways in of our own need no entry, and none may take their name. */
@@ -10,7 +11,7 @@ function isOwn(name: string): boolean {
 }
 
 /** Platforms whose channel comes with Keryx. Any other needs a `module`, or a program that is its bridge. */
-export const CHANNEL_PLATFORMS = ["telegram", "discord", "slack"] as const;
+export const CHANNEL_PLATFORMS = ["telegram", "discord", "slack", "irc"] as const;
 
 /** Those that need a second token, of the app beside the bot's. */
 export const APP_TOKEN_PLATFORMS: ReadonlySet<string> = new Set(["slack"]);
@@ -43,6 +44,11 @@ export const channelSchema = z.strictObject({
 	/** Slack posts its events to Keryx, signed with this; in place of the app's token. */
 	signing_secret_env: variableSchema.optional(),
 	signing_secret_file: z.string().min(1).optional(),
+	/** IRC: the password of the server itself, beside that of an account. */
+	server_password_env: variableSchema.optional(),
+	server_password_file: z.string().min(1).optional(),
+	/** IRC: the network, who Keryx is there, and where it joins. */
+	irc: ircSchema.optional(),
 	/** Telegram posts its updates to this address, which leads to `/channels/<name>/events`. Left out: Keryx asks for them. */
 	webhook_url: z
 		.url({ protocol: /^https?$/ })
@@ -56,7 +62,7 @@ export const channelSchema = z.strictObject({
 	module: z.string().min(1).optional(),
 	/** A program outside speaks for the platform, over the API with a token of role channel. */
 	bridge: z.boolean().default(false),
-	/** Of a bridge: whether what people write through it may answer confirmations. */
+	/** Of a bridge and of IRC: whether people for whom only the program, or only their nick, speaks may answer confirmations. */
 	decides: z.boolean().default(false),
 	/** Of a bridge: the longest message, in UTF-16 units. */
 	message_limit: z.number().int().min(32).max(1_000_000).default(4000),
@@ -124,6 +130,9 @@ export function* channelProblems(
 				path: [name, "platform"],
 				message: `must be ${CHANNEL_PLATFORMS.join(" or ")}; any other platform needs a module or bridge: true`,
 			};
+		if (module === undefined)
+			for (const { path, message } of ircProblems(entry)) yield { path: [name, ...path], message };
+		if (platform === "irc") continue;
 		if (known && (token_env === undefined) === (token_file === undefined))
 			yield {
 				path: [name, "token_env"],
@@ -136,7 +145,7 @@ export function* channelProblems(
 /** A bridge has no token of the platform and no code of its own here. */
 function* bridgeProblems(
 	name: string,
-	{ bridge, decides, shows, module, token_env, token_file }: ChannelSettings,
+	{ platform, bridge, decides, shows, module, token_env, token_file }: ChannelSettings,
 ): Generator<{ readonly path: readonly string[]; readonly message: string }> {
 	if (bridge && module !== undefined)
 		yield { path: [name, "module"], message: "must be left out with bridge: true" };
@@ -145,7 +154,8 @@ function* bridgeProblems(
 			path: [name, token_env === undefined ? "token_file" : "token_env"],
 			message: "must be left out with bridge: true; the bridge program keeps the platform's token",
 		};
-	if (!bridge && decides) yield { path: [name, "decides"], message: "is for bridges; remove it" };
+	if (!bridge && decides && platform !== "irc")
+		yield { path: [name, "decides"], message: "is for bridges and IRC; remove it" };
 	if (!bridge && shows.length > 0) yield { path: [name, "shows"], message: "is for bridges; remove it" };
 }
 

@@ -32,6 +32,8 @@ export interface Inbound {
 	readonly transport?: {
 		/** A bot is listened to only where that is allowed, and never decides anything. */
 		readonly isBot?: boolean;
+		/** The platform does not vouch for who wrote this: they may speak as far as the lists say, and decide nothing. */
+		readonly unproven?: boolean;
 		/** Written by Keryx itself: always refused. */
 		readonly own?: boolean;
 		/** The way in lets its caller choose a profile: the source's counts. */

@@ -375,6 +375,7 @@ class RunningGateway implements Gateway {
 		const added = this.#connections.add(channel);
 		if (!this.#accepting) return;
 		await this.#connections.open(added);
+		this.#channelWatch.look();
 		await this.#outbox.reachable(channel);
 	}
 

@@ -423,6 +423,8 @@ export const texts = {
 	proof: {
 		bot: "bots cannot decide anything, whatever their role",
 		botHint: "a person has to send this",
+		unproven: "this network does not say who you are, so you cannot decide anything here",
+		unprovenHint: `log in to your account on the network, or use \`${KERYX} confirm\`, \`${KERYX} chat\` or the page`,
 		noIdentity: "this connection does not say who you are",
 		noIdentityHint: `use \`${KERYX} chat\`, the page, or an operator's token`,
 		posted: "a program posted this in your name, so it cannot decide anything",

@@ -128,11 +128,23 @@ export interface ChannelSetup {
 		readonly platform: string;
 		readonly name?: string | undefined;
 		readonly account?: string | undefined;
-		readonly token: string;
+		readonly token?: string | undefined;
 		readonly appToken?: string | undefined;
 		readonly signingSecret?: string | undefined;
 		readonly webhookUrl?: string | undefined;
 		readonly apiRoot?: string | undefined;
+		readonly serverPassword?: string | undefined;
+		/** The network, for IRC; as in the configuration. */
+		readonly irc?:
+			| {
+					readonly server: string;
+					readonly port?: number;
+					readonly tls?: boolean;
+					readonly nick: string;
+					readonly login?: string;
+					readonly join?: readonly string[];
+			  }
+			| undefined;
 		readonly by: Author;
 	}): Promise<ChannelFound>;
 	test(name: string): Promise<ChannelFound>;

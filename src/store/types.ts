@@ -154,13 +154,18 @@ export interface InboxItem {
 	readonly disposedAt: number | null;
 }
 
-/** Whoever wrote a message without being a person whom a channel knows: a program through the API, or a platform's bot. */
+/**
+ * Whoever wrote a message without being a person whom a channel knows: a program through the API, a platform's bot, or somebody whom the
+ * platform does not vouch for.
+ */
 export interface Poster {
 	/** As the audit names it. */
 	readonly who: string;
 	readonly via: AuditVia;
 	/** Has shown to be somebody who may decide. */
 	readonly decides: boolean;
+	/** A person, but only by what they say of themselves. */
+	readonly unproven?: true;
 }
 
 export type TurnState = "running" | "interrupted" | "completed" | "failed" | "stopped" | "expired";

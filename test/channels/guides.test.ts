@@ -1,5 +1,5 @@
 // Each platform set up from nothing with the commands that its guide shows, and nothing else: an empty home, the bot's token, a first message,
-// the code, an answer. Against the peers, whose address is the only thing that a reader would not give.
+// the code, an answer. Against the peers, or a real server, whose address is the only thing that a reader would not give.
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,11 +8,14 @@ import { type Keryx, openKeryx } from "../page/support.ts";
 import { createDiscordPeer } from "../peers/discord/index.ts";
 import { createSlackPeer } from "../peers/slack/index.ts";
 import { createTelegramPeer } from "../peers/telegram/index.ts";
+import { IrcPerson } from "../support/irc-person.ts";
 import { call } from "../support/keryx.ts";
+import { startNgircd } from "../support/ngircd.ts";
 import { QUICK } from "./slack-scene.ts";
 
 interface Stage {
-	readonly apiRoot: string;
+	/** Options that a reader would not give: where the peer is. */
+	readonly where: readonly string[];
 	/** In the order in which they are asked for. */
 	readonly tokens: readonly string[];
 	say(text: string): void;
@@ -26,7 +29,7 @@ const STAGES: Readonly<Record<string, () => Promise<Stage>>> = {
 		const ada = peer.user("Ada");
 		const dm = peer.dm(ada);
 		return {
-			apiRoot: peer.apiRoot,
+			where: ["--api-root", peer.apiRoot],
 			tokens: [peer.bot.token],
 			say: (text) => void peer.say(ada, dm, text),
 			answers: () => peer.answers(dm).map(({ text }) => text),
@@ -38,7 +41,7 @@ const STAGES: Readonly<Record<string, () => Promise<Stage>>> = {
 		const ada = peer.user("Ada");
 		const dm = peer.dm(ada);
 		return {
-			apiRoot: peer.apiRoot,
+			where: ["--api-root", peer.apiRoot],
 			tokens: [peer.bot.token],
 			say: (text) => void peer.say(ada, dm, text),
 			answers: () => peer.answers(dm).map(({ text }) => text),
@@ -50,11 +53,25 @@ const STAGES: Readonly<Record<string, () => Promise<Stage>>> = {
 		const ada = peer.user("Ada");
 		const dm = peer.dm(ada);
 		return {
-			apiRoot: peer.apiRoot,
+			where: ["--api-root", peer.apiRoot],
 			tokens: [peer.botToken, peer.appToken],
 			say: (text) => void peer.say(ada, dm, text),
 			answers: () => peer.answers(dm).map(({ text }) => text),
 			close: () => peer.close(),
+		};
+	},
+	irc: async () => {
+		const server = await startNgircd();
+		const ada = await IrcPerson.connect({ port: server.port, nick: "ada" });
+		return {
+			where: ["--server", "127.0.0.1", "--port", String(server.port), "--no-tls"],
+			tokens: [],
+			say: (text) => ada.say("keryx", text),
+			answers: () => ada.lines("keryx"),
+			close: async () => {
+				ada.leave();
+				await server.remove();
+			},
 		};
 	},
 };
@@ -74,7 +91,11 @@ function commandIn(platform: string, beginning: string): readonly string[] {
 	const line = [...guide.matchAll(/```sh example\n([\s\S]*?)```/g)]
 		.flatMap(([, block = ""]) => block.split("\n"))
 		.find((one) => one.trim().startsWith(`keryx ${beginning}`));
-	return (line ?? `keryx ${beginning}: not in the guide`).trim().split(/\s+/).slice(1);
+	return (line ?? `keryx ${beginning}: not in the guide`)
+		.trim()
+		.split(/\s+/)
+		.slice(1)
+		.map((part) => part.replaceAll("'", ""));
 }
 
 test.each(Object.keys(STAGES))("%s is set up from nothing by its guide alone", async (platform) => {
@@ -98,7 +119,7 @@ test.each(Object.keys(STAGES))("%s is set up from nothing by its guide alone", a
 	};
 
 	const add = commandIn(platform, "channels add");
-	await run(add, ["--api-root", open.apiRoot], `${open.tokens.join("\n")}\n`);
+	await run(add, open.where, `${open.tokens.join("\n")}\n`);
 	const { client } = keryx;
 	const state = async () =>
 		(await client.channels()).channels.find((one) => one.platform === platform)?.state;

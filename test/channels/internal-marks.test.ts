@@ -1,6 +1,6 @@
 // Nothing that only the agent is told may leave: not the prompt, not the context block, not the notes, not what is carried over, not what
 // tools answer. Looked for in everything that a platform's server was sent. A platform is one more row.
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { StepAgent, StepInput } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
 import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
@@ -10,7 +10,9 @@ import { storeOn } from "../../src/store/store.ts";
 import type { ChannelPeer } from "../../src/testing/index.ts";
 import { createTools } from "../../src/tools/index.ts";
 import { AUDIT_KEY, configOf, confirmationsOn, dangerTool } from "../gateway/support.ts";
+import { type Ngircd, startNgircd } from "../support/ngircd.ts";
 import { discordPeer } from "./discord-scene.ts";
+import { ircPeer } from "./irc-scene.ts";
 import { slackPeer } from "./slack-scene.ts";
 import { type Heard, telegramPeer } from "./telegram-scene.ts";
 
@@ -18,7 +20,14 @@ const PLATFORMS: readonly (readonly [string, () => Promise<ChannelPeer & Heard>]
 	["telegram", telegramPeer],
 	["slack", slackPeer],
 	["discord", discordPeer],
+	["irc", () => ircPeer({ port: server.port })],
 ];
+
+let server: Ngircd;
+beforeAll(async () => {
+	server = await startNgircd();
+});
+afterAll(() => server.remove());
 
 let peer: ChannelPeer & Heard;
 let store: Store;

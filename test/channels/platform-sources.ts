@@ -3,9 +3,11 @@ import type { User } from "grammy/types";
 import type { Config } from "../../src/config/index.ts";
 import type { Channel } from "../../src/gateway/index.ts";
 import { createDiscordPeer, type ChannelRecord as DiscordChannel } from "../peers/discord/index.ts";
+import { IrcServer, type MadeUp, maskOf } from "../peers/irc/index.ts";
 import { createSlackPeer, type ChannelRecord as SlackChannel } from "../peers/slack/index.ts";
 import { type ChatRecord, createTelegramPeer } from "../peers/telegram/index.ts";
 import { discordChannelOn } from "./discord-scene.ts";
+import { ircChannelOn } from "./irc-scene.ts";
 import { channelOn as slackChannelOn } from "./slack-scene.ts";
 import { channelOn } from "./telegram-scene.ts";
 
@@ -38,6 +40,7 @@ export const PLATFORM_SOURCES: Readonly<Record<string, () => Promise<PlatformSou
 	telegram: telegramSources,
 	discord: discordSources,
 	slack: slackSources,
+	irc: ircSources,
 };
 
 /** The ways of a platform, each with the chat that it is in. */
@@ -293,3 +296,56 @@ async function slackSources(): Promise<PlatformSources> {
 		close: () => peer.close(),
 	};
 }
+
+async function ircSources(): Promise<PlatformSources> {
+	const peer = await IrcServer.create({ capabilities: ["message-tags", "account-tag", "server-time"] });
+	const loggedIn = everybody((name): MadeUp & Listed => {
+		const nick = name.toLowerCase();
+		return { nick, user: `~${nick}`, host: "home", account: nick, id: nick };
+	});
+	const { owner } = loggedIn;
+	const robot: MadeUp & Listed = { ...owner, nick: "robot", account: "robot", isBot: true, id: "robot" };
+	const listed: MadeUp = { nick: "olaf", user: "~olaf", host: "home" };
+	const room = "#plans";
+	const all = new Ways<string>();
+	for (const [role, who] of Object.entries(loggedIn)) {
+		all.add(`${role} by account, private chat`, who.nick, (text) => peer.say(who, "keryx", text));
+		all.add(`${role} by account, channel`, room, (text) => peer.say(who, room, `keryx: ${text}`));
+	}
+	all.add("owner by account with another nick, private chat", "away", (text) =>
+		peer.say({ ...owner, nick: "away" }, "keryx", text),
+	);
+	all.add("owner by nick, user and host, private chat", listed.nick, (text) =>
+		peer.say(listed, "keryx", text),
+	);
+	all.add("owner by nick, user and host, channel", room, (text) => peer.say(listed, room, `keryx: ${text}`));
+	all.add("owner by account, in an action", owner.nick, (text) =>
+		peer.say(owner, "keryx", `\x01ACTION ${text}\x01`),
+	);
+	all.add("stranger with an owner's nick, not logged in", owner.nick, (text) =>
+		peer.say({ nick: owner.nick, user: owner.user, host: owner.host }, "keryx", text),
+	);
+	all.add("stranger with an owner's nick, logged in as themselves", owner.nick, (text) =>
+		peer.say({ ...owner, account: "sam" }, "keryx", text),
+	);
+	all.add("stranger with a listed nick from another host", listed.nick, (text) =>
+		peer.say({ ...listed, host: "elsewhere" }, "keryx", text),
+	);
+	all.add("a bot listed as an owner, channel", room, (text) => peer.say(robot, room, `keryx: ${text}`));
+	return {
+		channel: ircChannelOn(peer.port, { join: [room] }),
+		auth: authOf(loggedIn, robot, { id: maskOf(listed) }),
+		before: 0,
+		passes: false,
+		isReady: () => peer.heard.some((line) => line.startsWith("JOIN")),
+		ways: all.ways,
+		// An answer is several messages here; one line of each kind of answer counts.
+		shown: (words) =>
+			peer.sent
+				.filter(({ target, text }) => target === all.chat(words) && TELLING.test(text))
+				.map(({ text }) => text),
+		close: () => peer.close(),
+	};
+}
+
+const TELLING = /Your role here is|waiting for confirmation|You cannot use|cannot decide|^done/i;

@@ -153,7 +153,7 @@ test("a name that is taken is refused", async () => {
 test("the API adds, tries and removes one, and never answers a token", async () => {
 	const { client } = await start();
 	expect(await client.channelPlatforms()).toEqual({
-		platforms: ["telegram", "discord", "slack"],
+		platforms: ["telegram", "discord", "slack", "irc"],
 		app_token: ["slack"],
 		public_url: null,
 	});

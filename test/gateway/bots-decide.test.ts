@@ -66,3 +66,29 @@ describe("a bot that may write as an owner", () => {
 		expect(await status(id)).toBe("pending");
 	});
 });
+
+describe("somebody whom the platform does not vouch for", () => {
+	const NICK = { chat: "ada", user: "ada", transport: { unproven: true } } as const;
+
+	test("speaks with their role, and approves nothing, by command or by button", async () => {
+		const id = await start();
+		await scene.say("hello", NICK);
+		expect(scene.texts("ada").at(-1)).not.toMatch(/does not say who you are/);
+		await scene.say(`/approve ${id}`, NICK);
+		expect(await status(id)).toBe("pending");
+		expect(scene.dangers).toEqual([]);
+		expect(scene.texts("ada").at(-1)).toMatch(/does not say who you are/);
+		const pressed = channel.press(channel.button("Approve"), NICK);
+		await scene.clock.advance(0);
+		expect(await pressed).toMatch(/Only the person who was asked/);
+		expect(await status(id)).toBe("pending");
+		await scene.say(`/approve ${id}`);
+		expect(await status(id)).not.toBe("pending");
+	});
+
+	test("may ask to be let in", async () => {
+		await start();
+		await scene.say("hello", { chat: "eve", user: "eve", transport: { unproven: true } });
+		expect(scene.texts("eve").at(-1)).toMatch(/[A-Z0-9]{8}/);
+	});
+});

@@ -4,9 +4,11 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { KERYX } from "../../called.ts";
+import type { IrcSecrets } from "../../channels/irc/index.ts";
 import {
 	APP_TOKEN_PLATFORMS,
 	CHANNEL_PLATFORMS,
+	type ChannelSettings,
 	checkConfig,
 	type Environment,
 	editConfig,
@@ -16,6 +18,7 @@ import { KeryxError } from "../../errors.ts";
 import type { ChannelSetup } from "../../http/index.ts";
 import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace } from "./channel-token.ts";
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
+import { ircConnection, ircSecrets } from "./irc.ts";
 import { writeSecretFile } from "./secret-file.ts";
 
 export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
@@ -32,7 +35,8 @@ export interface NewChannel {
 	/** Of the entry; left out, the platform's. */
 	readonly name?: string;
 	readonly account?: string;
-	readonly token: GivenToken;
+	/** Left out: IRC without a login. */
+	readonly token?: GivenToken;
 	/** Of the app, where the platform wants one beside the bot's. */
 	readonly appToken?: GivenToken;
 	/** In place of the app's token: Slack posts its events to Keryx, signed with this. */
@@ -40,6 +44,21 @@ export interface NewChannel {
 	/** Telegram posts its updates to this address. One without a path gets that of the channel. */
 	readonly webhookUrl?: string;
 	readonly apiRoot?: string;
+	/** Of an IRC server that has one. */
+	readonly serverPassword?: GivenToken;
+	/** The network, for IRC. */
+	readonly irc?: NewIrc;
+}
+
+/** As in the configuration. */
+export interface NewIrc {
+	readonly server: string;
+	readonly port?: number;
+	readonly tls?: boolean;
+	readonly ca_file?: string;
+	readonly nick: string;
+	readonly login?: string;
+	readonly join?: readonly string[];
 }
 
 /** The token itself, for a key file; or the variable that holds it. */
@@ -55,11 +74,14 @@ export function channelSetup(place: TokenPlace & { readonly writer: ConfigFile }
 	return {
 		platforms: CHANNEL_PLATFORMS,
 		appTokenPlatforms: [...APP_TOKEN_PLATFORMS],
-		add: ({ platform, name, account, token, appToken, signingSecret, webhookUrl, apiRoot, by }) =>
-			addChannel(
+		add: ({ by, platform, name, account, token, serverPassword, ...given }) => {
+			const { appToken, signingSecret, webhookUrl, apiRoot, irc } = given;
+			return addChannel(
 				{
 					platform: known(platform),
-					token: { value: token },
+					...(token !== undefined && { token: { value: token } }),
+					...(serverPassword !== undefined && { serverPassword: { value: serverPassword } }),
+					...(irc !== undefined && { irc }),
 					...(appToken !== undefined && { appToken: { value: appToken } }),
 					...(signingSecret !== undefined && { signingSecret: { value: signingSecret } }),
 					...(webhookUrl !== undefined && { webhookUrl }),
@@ -69,7 +91,8 @@ export function channelSetup(place: TokenPlace & { readonly writer: ConfigFile }
 				},
 				place,
 				(changes) => place.writer.change({ changes: () => changes, by }),
-			),
+			);
+		},
 		test: async (name) => ({ name, ...(await testChannel(name, place)) }),
 		remove: (name, by) =>
 			removeChannel(name, place, (changes) => place.writer.change({ changes: () => changes, by })),
@@ -81,6 +104,7 @@ export async function testChannel(name: string, place: TokenPlace): Promise<Chan
 	const settings = checkConfig(place).config?.values.channels[name];
 	if (!settings) throw noChannel(name);
 	const platform = known(settings.platform);
+	if (platform === "irc") return tryIrc(settings, place.home, await ircSecrets(name, settings, place));
 	const token = await readToken(name, settings, place);
 	if (isPostedTo(settings)) await readSigningSecret(name, settings, place);
 	const hasAppToken = APP_TOKEN_PLATFORMS.has(platform) && !isPostedTo(settings);
@@ -100,7 +124,7 @@ function known(platform: string): ChannelPlatform {
 
 /** Throws channel.refused where the platform does not accept the token. */
 function tryToken(
-	platform: ChannelPlatform,
+	platform: TokenPlatform,
 	{ apiRoot, ...tokens }: Omit<Asked, "apiRoot"> & { readonly apiRoot?: string | undefined },
 ): Promise<ChannelIdentity> {
 	return IDENTIFY[platform]({ ...tokens, ...(apiRoot !== undefined && { apiRoot }) });
@@ -113,11 +137,23 @@ interface Asked {
 	readonly apiRoot?: string;
 }
 
-const IDENTIFY: Readonly<Record<ChannelPlatform, (asked: Asked) => Promise<ChannelIdentity>>> = {
+/** Those that know a bot by its token alone. */
+type TokenPlatform = Exclude<ChannelPlatform, "irc">;
+
+const IDENTIFY: Readonly<Record<TokenPlatform, (asked: Asked) => Promise<ChannelIdentity>>> = {
 	telegram: async (asked) => (await import("../../channels/telegram/index.ts")).identifyTelegram(asked),
 	discord: async (asked) => (await import("../../channels/discord/index.ts")).identifyDiscord(asked),
 	slack: async (asked) => (await import("../../channels/slack/index.ts")).identifySlack(asked),
 };
+
+async function tryIrc(
+	settings: ChannelSettings,
+	home: string,
+	secrets: IrcSecrets,
+): Promise<ChannelIdentity> {
+	const { identifyIrc } = await import("../../channels/irc/index.ts");
+	return identifyIrc({ ...ircConnection(settings, home), secrets: async () => secrets });
+}
 
 /** Answers the entry's name and who the bot is. */
 export async function addChannel(
@@ -125,7 +161,7 @@ export async function addChannel(
 	place: SetupPlace,
 	write: WriteChanges = unrecorded(place),
 ): Promise<ChannelIdentity & { readonly name: string }> {
-	const { platform, apiRoot, name = wanted.platform, account } = wanted;
+	const { platform, apiRoot, name = wanted.platform, account, irc } = wanted;
 	const webhookUrl = wanted.webhookUrl === undefined ? undefined : withPath(wanted.webhookUrl, name);
 	refuseMissing(wanted);
 	const secrets = SECRETS.flatMap((secret) => {
@@ -147,16 +183,20 @@ export async function addChannel(
 			),
 			...(webhookUrl !== undefined && { webhook_url: webhookUrl }),
 			...(apiRoot !== undefined && { api_root: apiRoot }),
+			...(irc !== undefined && { irc: { ...irc } }),
 		},
 	};
 	const after = editConfig(before, changes);
 	refuseTaken(before, name, place);
 	refuseInvalid(after, place);
-	const identity = await tryToken(platform, {
-		token: read("token"),
-		appToken: read("appToken"),
-		apiRoot,
-	});
+	const identity =
+		platform === "irc"
+			? await tryIrc(entryOf(after, name, place), place.home, {
+					keys: new Map(),
+					...(wanted.token && { password: read("token") }),
+					...(wanted.serverPassword && { serverPassword: read("serverPassword") }),
+				})
+			: await tryToken(platform, { token: read("token"), appToken: read("appToken"), apiRoot });
 	for (const { ending, given, value } of secrets)
 		if ("value" in given) writeSecretFile(join(place.home, keyFile(name, ending)), value);
 	await write(changes);
@@ -173,13 +213,25 @@ const SECRETS = [
 		ending: "signing-secret",
 		called: "the signing secret",
 	},
+	{
+		option: "serverPassword",
+		setting: "server_password",
+		ending: "server-password",
+		called: "the server's password",
+	},
 ] as const;
 
 function keyFile(name: string, ending: string): string {
 	return join("keys", `${name}.${ending}`);
 }
 
-function refuseMissing({ platform, appToken, signingSecret }: NewChannel): void {
+function refuseMissing({ platform, token, appToken, signingSecret, irc }: NewChannel): void {
+	if (platform !== "irc" && !token)
+		throw new KeryxError("argument.invalid", `${platform} needs a token`, { field: "token" });
+	if (platform === "irc" && !irc)
+		throw new KeryxError("argument.invalid", "IRC needs a server and a nick", { field: "irc" });
+	if (platform === "irc" && irc?.login !== undefined && !token)
+		throw new KeryxError("argument.invalid", "a login needs the account's password", { field: "token" });
 	const needsApp = APP_TOKEN_PLATFORMS.has(platform);
 	const isGiven = appToken !== undefined || signingSecret !== undefined;
 	if (needsApp && !isGiven)
@@ -254,6 +306,12 @@ export function noChannel(name: string): KeryxError {
 		field: "name",
 		hint: `\`${KERYX} channels list\` shows their names`,
 	});
+}
+
+function entryOf(text: string, name: string, place: SetupPlace): ChannelSettings {
+	const entry = checkConfig({ ...place, text }).config?.values.channels[name];
+	if (!entry) throw noChannel(name);
+	return entry;
 }
 
 function refuseTaken(text: string, name: string, place: SetupPlace): void {

@@ -44,6 +44,28 @@ export async function readSigningSecret(
 	return read(`the signing secret of channels.${name}`, where, place);
 }
 
+/** The password of an IRC server. */
+export async function readServerPassword(
+	name: string,
+	{
+		server_password_env,
+		server_password_file,
+	}: Pick<ChannelSettings, "server_password_env" | "server_password_file">,
+	place: TokenPlace,
+): Promise<string> {
+	const where = { token_env: server_password_env, token_file: server_password_file };
+	return read(`the server password of channels.${name}`, where, place);
+}
+
+/** The key of a channel on IRC, or a certificate with its key. */
+export function readSecret(
+	owner: string,
+	where: Pick<ChannelSettings, "token_env" | "token_file">,
+	place: TokenPlace,
+): string {
+	return read(owner, where, place);
+}
+
 /** Whether Slack posts the channel's events to Keryx. */
 export function isPostedTo(
 	settings: Pick<ChannelSettings, "signing_secret_env" | "signing_secret_file">,

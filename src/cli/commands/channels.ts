@@ -1,5 +1,6 @@
 // `keryx channels`: connects a chat platform, shows the connections there are, tries one, takes one out.
 
+import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
@@ -8,10 +9,12 @@ import {
 	addChannel,
 	type GivenToken,
 	type NewChannel,
+	type NewIrc,
 	removeChannel,
 	testChannel,
 } from "../../app/setup/channel-setup.ts";
 import { APP_TOKEN_PLATFORMS, CHANNEL_PLATFORMS, keryxHome } from "../../config/index.ts";
+import { KeryxError } from "../../errors.ts";
 import { running } from "../connect.ts";
 import { type CliContext, openConfig } from "../context.ts";
 import { readOneOf } from "../io/arguments.ts";
@@ -29,6 +32,15 @@ interface AddFlags {
 	readonly signingSecretEnv?: string;
 	readonly webhookUrl?: string;
 	readonly apiRoot?: string;
+	readonly server?: string;
+	readonly port?: string;
+	readonly tls: boolean;
+	readonly caFile?: string;
+	readonly nick?: string;
+	readonly login?: string;
+	readonly join?: readonly string[];
+	readonly serverPassword?: true;
+	readonly serverPasswordEnv?: string;
 }
 
 export function addChannels(program: Command, context: CliContext): void {
@@ -46,6 +58,15 @@ export function addChannels(program: Command, context: CliContext): void {
 		.option("--signing-secret-env <variable>", texts.channels.add.signingSecretEnv)
 		.option("--webhook-url <address>", texts.channels.add.webhookUrl)
 		.option("--api-root <address>", texts.channels.add.apiRoot)
+		.option("--server <host>", texts.channels.add.server)
+		.option("--port <number>", texts.channels.add.port)
+		.option("--no-tls", texts.channels.add.noTls)
+		.option("--ca-file <file>", texts.channels.add.caFile)
+		.option("--nick <nick>", texts.channels.add.nick)
+		.option("--login <account>", texts.channels.add.login)
+		.option("--join <channel...>", texts.channels.add.join)
+		.option("--server-password", texts.channels.add.serverPasswordFlag)
+		.option("--server-password-env <variable>", texts.channels.add.serverPasswordEnv)
 		.addHelpText("after", ADD_EXAMPLES)
 		.action((platform: string, flags: AddFlags) => runAdd(context, platform, flags));
 	channels
@@ -76,11 +97,14 @@ async function runAdd(context: CliContext, given: string, flags: AddFlags): Prom
 	const platform = readOneOf("platform", given, CHANNEL_PLATFORMS);
 	const { output } = openConfig(context);
 	const { path: home } = openHome(keryxHome(context.env));
-	const tokens = await tokensOf(platform, flags, context);
+	const tokens = await (platform === "irc"
+		? ircTokensOf(flags, context)
+		: tokensOf(platform, flags, context));
 	const added = await addChannel(
 		{
 			platform,
 			...tokens,
+			...(platform === "irc" && { irc: ircOf(flags) }),
 			...(flags.webhookUrl !== undefined && { webhookUrl: flags.webhookUrl }),
 			...(flags.name !== undefined && { name: flags.name }),
 			...(flags.account !== undefined && { account: flags.account }),
@@ -93,6 +117,54 @@ async function runAdd(context: CliContext, given: string, flags: AddFlags): Prom
 	for (const remark of added.remarks) output.warn(remark);
 	if ((await running(context)) === null) output.note(texts.channels.add.startKeryx);
 	output.note(texts.channels.add.nobodyYet(platform));
+}
+
+function ircOf({ server, port, tls, caFile, nick, login, join }: AddFlags): NewIrc {
+	if (server === undefined) throw missing("--server", "irc.libera.chat");
+	if (nick === undefined) throw missing("--nick", "keryx");
+	return {
+		server,
+		nick,
+		...(port !== undefined && { port: Number(port) }),
+		...(!tls && { tls }),
+		...(caFile !== undefined && { ca_file: resolve(caFile) }),
+		...(login !== undefined && { login }),
+		...(join !== undefined && { join }),
+	};
+}
+
+function missing(option: string, example: string): KeryxError {
+	return new KeryxError("argument.invalid", texts.channels.add.ircNeeds(option), {
+		field: option,
+		hint: texts.channels.add.ircExample(option, example),
+	});
+}
+
+/** The account's password first, where there is a login; then the server's. */
+async function ircTokensOf(
+	{ login, tokenEnv, serverPassword, serverPasswordEnv }: AddFlags,
+	context: CliContext,
+): Promise<Pick<NewChannel, "token" | "serverPassword">> {
+	const asksServer = serverPassword === true && serverPasswordEnv === undefined;
+	const asksAccount = login !== undefined && tokenEnv === undefined;
+	const isPiped = context.stdin.isTTY !== true;
+	const piped = isPiped && (asksAccount || asksServer) ? (await readText("-", context)).split("\n") : [];
+	const given = async (what: string): Promise<GivenToken> => ({
+		value: isPiped ? (piped.shift() ?? "").trim() : await askForToken(what, context),
+	});
+	const token =
+		tokenEnv !== undefined
+			? { variable: tokenEnv }
+			: asksAccount
+				? await given(texts.channels.add.accountPassword)
+				: undefined;
+	const server =
+		serverPasswordEnv !== undefined
+			? { variable: serverPasswordEnv }
+			: asksServer
+				? await given(texts.channels.add.serverPassword)
+				: undefined;
+	return { ...(token && { token }), ...(server && { serverPassword: server }) };
 }
 
 /** A pipe gives them on stdin, a line each. */

@@ -42,8 +42,8 @@ const BUILT_IN: readonly PlatformTraits[] = [
 	entry("mattermost", "Mattermost", 16_383, "codepoints", { markup: "markdown" }),
 	entry("email", "Email", 500_000, "utf16", { markup: "markdown" }),
 	entry("sms", "SMS", 1600, "utf16"),
-	// A line has 512 bytes with prefix, command and target.
-	entry("irc", "IRC", 400, "bytes", { markup: "irc" }),
+	// A line has 512 bytes with our own name, command and target, which can take 186.
+	entry("irc", "IRC", 320, "bytes", { markup: "irc" }),
 	// Every server takes stanzas of 10,000 bytes; escaping needs room.
 	entry("xmpp", "XMPP", 6000, "bytes"),
 	entry("bluebubbles", "iMessage", 4000, "utf16", { piiSafe: true }),

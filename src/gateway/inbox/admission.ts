@@ -88,7 +88,7 @@ export async function admit(
 	const { settings, albums } = options;
 	const addressed = isAddressed(inbound, source, settings) || albums.has(source, inbound.album);
 	if (addressed) albums.add(source, inbound.album);
-	const poster = inbound.transport?.poster ?? botPoster(source, inbound.transport);
+	const poster = inbound.transport?.poster ?? chatPoster(source, inbound.transport);
 	const parsed = addressed ? parseCommand(contentText(inbound.content)) : null;
 	// Not held back for a burst: a person at a terminal or a page sends one message at a time.
 	const batchMs = isOwnPlatform(source.platform) || parsed ? 0 : config.gateway.batch_ms;
@@ -181,9 +181,14 @@ function hopsNotice(source: Source, { platformMessage }: Inbound, outlet: Outlet
 	return toDeliveries(hopsSentence(MOST_HOPS), { id, kind: "notice", class: "warning", destination }, outlet);
 }
 
-/** A bot is no human: what it writes decides nothing, with whatever role (I14). Kept on the row, so that a crash changes nothing about it. */
-function botPoster({ platform, userId, chatId }: Source, transport: Inbound["transport"]): Poster | null {
-	return transport?.isBot ? { who: `${platform}:${userId ?? chatId}`, via: "chat", decides: false } : null;
+/**
+ * A bot is no human, and somebody whom the platform does not vouch for is nobody certain: what they write decides nothing, with whatever
+ * role (I14). Kept on the row, so that a crash changes nothing about it.
+ */
+function chatPoster({ platform, userId, chatId }: Source, transport: Inbound["transport"]): Poster | null {
+	const poster = { who: `${platform}:${userId ?? chatId}`, via: "chat", decides: false } as const;
+	if (transport?.isBot) return poster;
+	return transport?.unproven ? { ...poster, unproven: true } : null;
 }
 
 const UNKNOWN_PROFILE = { kind: "refuse", reason: "unknown profile" } as const;

@@ -73,8 +73,8 @@ async function take(
 	const given = parseSource({ ...from, account: from.account ?? account });
 	const { source, profile, authorisation } = await arrivalOrder.pass(decide(given, transport, options));
 	const isKnown = authorisation.kind === "allowed" && profile !== null;
-	// Neither a program nor a bot is a human who decides.
-	const isAllowed = isKnown && !transport.poster && !transport.isBot;
+	// Neither a program nor a bot is a human who decides, nor is somebody whom the platform does not vouch for.
+	const isAllowed = isKnown && !transport.poster && !transport.isBot && !transport.unproven;
 	const pressed = await store.pressButton({
 		button,
 		source: toWireSource(source),

@@ -48,6 +48,11 @@ export class ChannelWatch {
 		this.#rounds.start();
 	}
 
+	/** A channel was added: there may have been none to look after. */
+	look(): void {
+		this.#rounds.look();
+	}
+
 	async stop(): Promise<void> {
 		await this.#rounds.stop();
 	}

@@ -14,6 +14,15 @@ const found = z
 	.openapi("ChannelFound");
 const name = z.string().min(1).max(64);
 
+const ircSettings = z.object({
+	server: z.string().min(1).max(253),
+	port: z.number().int().min(1).max(65_535).optional(),
+	tls: z.boolean().optional(),
+	nick: z.string().min(1).max(64),
+	login: z.string().min(1).max(100).optional(),
+	join: z.array(z.string().min(1).max(64)).max(100).optional(),
+});
+
 export const channelSetupEndpoints = {
 	channelPlatforms: endpoint("get", "/api/channels/platforms", {
 		about: "platforms that can be connected with a token",
@@ -31,7 +40,9 @@ export const channelSetupEndpoints = {
 			platform: z.string().min(1).max(64),
 			name: name.optional(),
 			account: z.string().max(64).optional(),
-			token: z.string().min(1).max(10_000),
+			token: z.string().min(1).max(10_000).optional().openapi({
+				description: "the bot's token; for IRC the password of the account, left out without a login",
+			}),
 			app_token: z.string().min(1).max(10_000).optional(),
 			signing_secret: z
 				.string()
@@ -48,6 +59,10 @@ export const channelSetupEndpoints = {
 						"Telegram posts its updates to this address; one without a path gets /channels/<name>/events",
 				}),
 			api_root: z.url({ protocol: /^https?$/ }).optional(),
+			server_password: z.string().min(1).max(10_000).optional().openapi({ description: "of an IRC server" }),
+			irc: ircSettings
+				.optional()
+				.openapi({ description: "IRC: the server, the nick, the account and the channels to join" }),
 		},
 		answer: found,
 	}),
@@ -70,7 +85,7 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 		public_url: host.publicUrl ?? null,
 	}),
 	addChannel: async (
-		{ platform, name: called, account, token, app_token, signing_secret, webhook_url, api_root },
+		{ platform, name: called, account, token, app_token, signing_secret, webhook_url, api_root, ...rest },
 		{ host, visitor: { who, via } },
 	) =>
 		toWire(
@@ -83,6 +98,8 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 				signingSecret: signing_secret,
 				webhookUrl: webhook_url,
 				apiRoot: api_root,
+				serverPassword: rest.server_password,
+				irc: rest.irc && ircOf(rest.irc),
 				by: { who, via },
 			}),
 		),
@@ -92,6 +109,17 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 		return { name: called, removed: true };
 	},
 };
+
+/** Without what is not given. */
+function ircOf({ port, tls, login, join, ...rest }: z.output<typeof ircSettings>) {
+	return {
+		...rest,
+		...(port !== undefined && { port }),
+		...(tls !== undefined && { tls }),
+		...(login !== undefined && { login }),
+		...(join !== undefined && { join }),
+	};
+}
 
 function setupOf({ channelSetup }: ApiHost): ChannelSetup {
 	if (channelSetup) return channelSetup;

@@ -20,11 +20,6 @@ export function isRefusal(error: unknown): boolean {
 	return code.startsWith("23") || code === "P0001";
 }
 
-/** Of another's row of the same key: run again, the operation sees it and decides. */
-export function isTaken(error: unknown): boolean {
-	return codeOf(error) === "23505";
-}
-
 /** The connection is gone, or the server ended it. A statement that was under way may have been done. */
 export function isLost(error: unknown): boolean {
 	const code = codeOf(error);

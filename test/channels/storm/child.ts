@@ -3,9 +3,11 @@ import "../../support/keep-compiled.ts";
 import type { Agent } from "../../../src/agents/index.ts";
 import { NO_USAGE } from "../../../src/agents/types.ts";
 import { createDiscordChannel } from "../../../src/channels/discord/index.ts";
+import { createIrcChannel } from "../../../src/channels/irc/index.ts";
 import { createSlackChannel } from "../../../src/channels/slack/index.ts";
 import { createTelegramChannel } from "../../../src/channels/telegram/index.ts";
 import { configSchema } from "../../../src/config/schema.ts";
+import { contentText } from "../../../src/domain/index.ts";
 import { createGateway, systemClock } from "../../../src/gateway/index.ts";
 import { NO_SECRETS, systemIds } from "../../../src/store/index.ts";
 import { openSqlite } from "../../../src/store/sqlite/engine.ts";
@@ -27,6 +29,7 @@ const {
 	dangers,
 	posted,
 	seen,
+	irc = { port: 0, join: [] },
 	commits = Number.POSITIVE_INFINITY,
 } = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
@@ -60,6 +63,16 @@ const CREATE = {
 			settleMs: 200,
 			allowed: { message: fast, channel: fast, change: fast, read: fast },
 		}),
+	irc: () =>
+		createIrcChannel({
+			...options,
+			server: { host: "127.0.0.1", port: irc.port, tls: false },
+			nick: "keryx",
+			secrets: async () => ({ keys: new Map(), ...(irc.login !== undefined && { password: token }) }),
+			join: irc.join,
+			flood: fast,
+			nickMs: 20,
+		}),
 };
 const channel = CREATE[platform]();
 let committed = 0;
@@ -87,7 +100,12 @@ const gateway = createGateway({
 						const admission = await host.accept(inbound);
 						if (admission.duplicate) say({ say: "duplicate" });
 						else if (++committed >= commits) process.kill(process.pid, "SIGKILL");
-						say({ say: "taken", message: inbound.platformMessage });
+						say({
+							say: "taken",
+							message: inbound.platformMessage,
+							chat: String(inbound.source.chat_id),
+							text: contentText(inbound.content),
+						});
 						return admission;
 					},
 				}),
@@ -116,7 +134,7 @@ async function reportCommitted(after: string): Promise<void> {
 		for (const { type, subject } of page.events) {
 			if (type !== "inbound.accepted" && type !== "inbound.observed") continue;
 			const { platformMessage } = await store.inboxItem({ scope, id: Number(subject) });
-			say({ say: "taken", message: platformMessage });
+			say({ say: "taken", message: platformMessage, chat: "", text: "" });
 		}
 		cursor = page.cursor;
 	}

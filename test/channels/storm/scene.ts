@@ -4,7 +4,7 @@ import type { Script } from "../../../src/testing/index.ts";
 
 /** What the child is told: as JSON in its one argument. */
 export interface Orders {
-	readonly platform: "telegram" | "discord" | "slack";
+	readonly platform: "telegram" | "discord" | "slack" | "irc";
 	readonly path: string;
 	readonly apiRoot: string;
 	readonly token: string;
@@ -19,6 +19,8 @@ export interface Orders {
 	readonly posted?: { readonly port: number; readonly signingSecret?: string };
 	/** What was committed after this cursor is reported at the start: a kill may come between a commit and its report. */
 	readonly seen?: string;
+	/** IRC: the channels to join, and the account, whose password is the token. */
+	readonly irc?: { readonly port: number; readonly join: readonly string[]; readonly login?: string };
 	/** The gateway dies right after so many commits, before the platform hears of the last one. */
 	readonly commits?: number;
 }
@@ -43,7 +45,7 @@ export type Report =
 	/** It was told to drain, and nothing is left to do. */
 	| { readonly say: "quiet" }
 	/** A message was committed, now or before. */
-	| { readonly say: "taken"; readonly message: string }
+	| { readonly say: "taken"; readonly message: string; readonly chat: string; readonly text: string }
 	/** Everything up to this cursor was reported. */
 	| { readonly say: "seen"; readonly cursor: string }
 	| { readonly say: "log"; readonly message: string };

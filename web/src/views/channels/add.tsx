@@ -5,6 +5,7 @@ import { type FormEvent, useId, useState } from "react";
 import { api, useApi } from "../../api/index.ts";
 import { texts } from "../../texts/channels.ts";
 import { Button, Dialog, ErrorLine, Field, Input, Marked, platformName, Select } from "../../ui/index.ts";
+import { useIrcFields } from "./irc.tsx";
 
 /** Where a token comes from, by platform. */
 const WHERE: Readonly<Record<string, string>> = {
@@ -27,22 +28,31 @@ export function useChannelForm() {
 	const [account, setAccount] = useState("");
 	const [address, setAddress] = useState("");
 	const form = useId();
+	const irc = useIrcFields();
+	const isIrc = platform === "irc";
 	const needsSecond = known?.app_token.includes(platform) ?? false;
 	const posts = isPosted && CAN_POST.has(platform);
 	const needsAddress = posts && !needsSecond;
 	const publicAddress = (webhook ?? known?.public_url ?? "").trim();
-	const isComplete =
-		token.trim() !== "" && (!needsSecond || second.trim() !== "") && (!needsAddress || publicAddress !== "");
+	const isComplete = isIrc
+		? irc.isComplete
+		: token.trim() !== "" &&
+			(!needsSecond || second.trim() !== "") &&
+			(!needsAddress || publicAddress !== "");
 	const { mutate, data, isPending, error } = useMutation({
 		mutationFn: () => {
 			const name = account.trim();
-			return api.addChannel({
+			const entry = {
 				platform,
+				...(name !== "" && { account: name, name: `${platform}-${name.toLowerCase()}` }),
+			};
+			if (isIrc) return api.addChannel({ ...entry, ...irc.body });
+			return api.addChannel({
+				...entry,
 				token: token.trim(),
 				...(needsSecond && { [posts ? "signing_secret" : "app_token"]: second.trim() }),
 				...(needsAddress && { webhook_url: publicAddress }),
 				...(address.trim() !== "" && { api_root: address.trim() }),
-				...(name !== "" && { account: name, name: `${platform}-${name.toLowerCase()}` }),
 			});
 		},
 		gcTime: 0,
@@ -64,18 +74,22 @@ export function useChannelForm() {
 					</Select>
 				)}
 			</Field>
-			<Field label={texts.add.botToken} about={WHERE[platform]}>
-				{(id) => (
-					<Input
-						id={id}
-						type="password"
-						value={token}
-						autoComplete="off"
-						spellCheck={false}
-						onChange={({ target }) => setToken(target.value)}
-					/>
-				)}
-			</Field>
+			{isIrc ? (
+				irc.fields
+			) : (
+				<Field label={texts.add.botToken} about={WHERE[platform]}>
+					{(id) => (
+						<Input
+							id={id}
+							type="password"
+							value={token}
+							autoComplete="off"
+							spellCheck={false}
+							onChange={({ target }) => setToken(target.value)}
+						/>
+					)}
+				</Field>
+			)}
 			{needsSecond && (
 				<Field
 					key={posts ? "signing secret" : "app token"}
@@ -129,6 +143,7 @@ export function useChannelForm() {
 							)}
 						</Field>
 					)}
+					{isIrc && irc.more}
 					<Field label={texts.add.account} about={texts.add.onlyForASecondBot}>
 						{(id) => (
 							<Input
@@ -141,17 +156,19 @@ export function useChannelForm() {
 							/>
 						)}
 					</Field>
-					<Field label={texts.add.aPIAddress} about={texts.add.onlyIfYouRunYour}>
-						{(id) => (
-							<Input
-								id={id}
-								type="url"
-								value={address}
-								spellCheck={false}
-								onChange={({ target }) => setAddress(target.value)}
-							/>
-						)}
-					</Field>
+					{!isIrc && (
+						<Field label={texts.add.aPIAddress} about={texts.add.onlyIfYouRunYour}>
+							{(id) => (
+								<Input
+									id={id}
+									type="url"
+									value={address}
+									spellCheck={false}
+									onChange={({ target }) => setAddress(target.value)}
+								/>
+							)}
+						</Field>
+					)}
 				</div>
 			</details>
 			{error && <ErrorLine error={error} />}

@@ -1,0 +1,71 @@
+// From the settings of an IRC channel to what its client takes: the server, and the secrets, which are read at every connect.
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import type { IrcOptions, IrcSecrets } from "../../channels/irc/index.ts";
+import type { ChannelSettings } from "../../config/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { readSecret, readServerPassword, readToken, type TokenPlace } from "./channel-token.ts";
+
+/** Throws config.invalid where a file of certificates cannot be read. */
+export function ircConnection(
+	{ irc }: Pick<ChannelSettings, "irc">,
+	home: string,
+): Pick<IrcOptions, "server" | "nick" | "login" | "join" | "flood"> {
+	if (!irc)
+		throw new KeryxError("config.invalid", "an IRC channel needs irc.server and irc.nick", { field: "irc" });
+	const { server: host, tls, port = tls ? 6697 : 6667, nick, login, join, flood_burst, flood_ms } = irc;
+	return {
+		server: { host, port, tls, ...(irc.ca_file !== undefined && { ca: authorities(irc.ca_file, home) }) },
+		nick,
+		...(login !== undefined && { login }),
+		join: join.map((room) => (typeof room === "string" ? room : room.channel)),
+		flood: { burst: flood_burst, everyMs: flood_ms },
+	};
+}
+
+/** Throws channel.token_missing or channel.token_exposed. */
+export async function ircSecrets(
+	name: string,
+	settings: ChannelSettings,
+	place: TokenPlace,
+): Promise<IrcSecrets> {
+	const { irc, token_env, token_file, server_password_env, server_password_file } = settings;
+	const hasToken = (token_env ?? token_file) !== undefined;
+	const hasServer = (server_password_env ?? server_password_file) !== undefined;
+	const keys = new Map<string, string>();
+	for (const room of irc?.join ?? [])
+		if (typeof room !== "string")
+			keys.set(
+				room.channel,
+				readSecret(
+					`the key of ${room.channel} of channels.${name}`,
+					{ token_env: room.key_env, token_file: room.key_file },
+					place,
+				),
+			);
+	return {
+		keys,
+		...(hasToken && { password: await readToken(name, settings, place) }),
+		...(hasServer && { serverPassword: await readServerPassword(name, settings, place) }),
+		...(irc?.certificate_file !== undefined && {
+			certificate: readSecret(
+				`the certificate of channels.${name}`,
+				{ token_env: undefined, token_file: irc.certificate_file },
+				place,
+			),
+		}),
+	};
+}
+
+function authorities(file: string, home: string): string {
+	const path = file.startsWith("~/") ? resolve(homedir(), file.slice(2)) : resolve(home, file);
+	try {
+		return readFileSync(path, "utf8");
+	} catch (cause) {
+		throw new KeryxError("config.invalid", `irc.ca_file ${path} cannot be read`, {
+			field: "irc.ca_file",
+			cause,
+		});
+	}
+}

@@ -1,0 +1,70 @@
+// What an IRC channel is made with.
+import type { Clock } from "../../time/index.ts";
+import type { Flood } from "./pace.ts";
+import type { Login } from "./registration.ts";
+import type { ServerAddress } from "./socket.ts";
+
+export interface IrcSecrets {
+	readonly serverPassword?: string;
+	/** Of the account. */
+	readonly password?: string;
+	/** A certificate with its key, as PEM. */
+	readonly certificate?: string;
+	/** By channel. */
+	readonly keys: ReadonlyMap<string, string>;
+}
+
+export interface IrcOptions {
+	/** The name of its entry in `channels`. */
+	readonly name: string;
+	readonly account?: string;
+	readonly profile?: string;
+	readonly server: {
+		readonly host: string;
+		readonly port: number;
+		readonly tls: boolean;
+		readonly ca?: string;
+	};
+	readonly nick: string;
+	/** The account to log in with; left out: the nick, where there is a password. */
+	readonly login?: string;
+	/** Read when it connects. */
+	readonly secrets: () => Promise<IrcSecrets>;
+	readonly join: readonly string[];
+	/** People whom the server does not vouch for may answer confirmations. */
+	readonly decides?: boolean;
+	readonly clock: Clock;
+	readonly log: (message: string, error?: unknown) => void;
+	readonly random?: () => number;
+	readonly flood?: Flood;
+	readonly aliveMs?: number;
+	readonly firstPauseMs?: number;
+	readonly longestPauseMs?: number;
+	readonly nickMs?: number;
+	readonly rejoinMs?: number;
+	/** An id for a message to which the server gives none. */
+	readonly messageId?: () => string;
+}
+
+export function addressOf(
+	{ server }: Pick<IrcOptions, "server">,
+	{ certificate }: IrcSecrets,
+): ServerAddress {
+	const { host, port, tls, ca } = server;
+	return {
+		host,
+		port,
+		...(tls && {
+			tls: { ...(ca !== undefined && { ca }), ...(certificate !== undefined && { certificate }) },
+		}),
+	};
+}
+
+/** Without a password and a certificate, Keryx logs in nowhere. */
+export function loginOf(
+	{ login, nick }: Pick<IrcOptions, "login" | "nick">,
+	{ password, certificate }: IrcSecrets,
+): { readonly login?: Login } {
+	if (password === undefined && certificate === undefined) return {};
+	return { login: { name: login ?? nick, ...(password !== undefined && { password }) } };
+}

@@ -1,0 +1,40 @@
+// How fast Keryx may speak: a bucket of commands that fills again one by one. Servers count commands, not messages, and slow down or
+// throw out who sends more.
+import type { Clock } from "../../time/index.ts";
+
+export interface Flood {
+	/** So many commands at once. */
+	readonly burst: number;
+	/** One more after so long. */
+	readonly everyMs: number;
+}
+
+/** What every server in use bears, with room to spare. */
+export const FLOOD: Flood = { burst: 8, everyMs: 1000 };
+
+export class Pace {
+	readonly #clock: Pick<Clock, "monotonic">;
+	readonly #flood: Flood;
+	/** When the bucket will be full again. */
+	#fullAt = Number.NEGATIVE_INFINITY;
+
+	constructor(clock: Pick<Clock, "monotonic">, flood: Flood) {
+		this.#clock = clock;
+		this.#flood = flood;
+	}
+
+	/** How many commands may go now, and how long until there is room for `wanted`. */
+	room(wanted: number): { readonly free: number; readonly afterMs: number } {
+		const { burst, everyMs } = this.#flood;
+		const debt = Math.max(0, this.#fullAt - this.#clock.monotonic());
+		const free = Math.max(0, burst - Math.ceil(debt / everyMs));
+		const most = Math.min(wanted, burst);
+		return { free, afterMs: Math.max(0, Math.ceil(debt - (burst - most) * everyMs)) };
+	}
+
+	/** Counts what goes, also where it must not wait. */
+	count(commands: number): void {
+		const now = this.#clock.monotonic();
+		this.#fullAt = Math.max(now, this.#fullAt) + commands * this.#flood.everyMs;
+	}
+}

@@ -1,0 +1,104 @@
+// `channels.<name>.irc`: the network of an IRC channel, who Keryx is there, and where it joins.
+import { z } from "zod";
+import { variableSchema } from "./models.ts";
+
+const roomSchema = z
+	.string()
+	// A channel's name begins with one of these; a comma, a space or a control character would end it.
+	.regex(/^[#&+!][^\s,:\p{Cc}]{0,49}$/u, "must be a channel such as #keryx, of at most 50 characters")
+	.refine((name) => Buffer.byteLength(name) <= 64, "must be at most 64 bytes long");
+
+export const ircSchema = z.strictObject({
+	/** Its host name or address. */
+	server: z
+		.string()
+		.regex(/^[A-Za-z0-9.:-]{1,253}$/, "must be a host name or an address, such as irc.libera.chat"),
+	/** Left out: 6697 with TLS, 6667 without. */
+	port: z.number().int().min(1).max(65_535).optional(),
+	tls: z.boolean().default(true),
+	/** Certificates to trust in place of the system's. */
+	ca_file: z.string().min(1).optional(),
+	nick: z
+		.string()
+		.regex(
+			/^[A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]{0,29}$/,
+			"must be 1 to 30 of letters, digits and []\\`_^{|}-, starting with no digit and no -",
+		),
+	/** The account to log in with, by SASL; left out: the nick, where there is a password. */
+	login: z
+		.string()
+		.regex(/^[^\s\p{Cc}]{1,100}$/u, "must be an account's name, without spaces")
+		.optional(),
+	/** A certificate with its key: the login is by SASL EXTERNAL. */
+	certificate_file: z.string().min(1).optional(),
+	/** The channels to be in. One with a key says where that is. */
+	join: z
+		.array(
+			z.union([
+				roomSchema,
+				z.strictObject({
+					channel: roomSchema,
+					key_env: variableSchema.optional(),
+					key_file: z.string().min(1).optional(),
+				}),
+			]),
+		)
+		.max(100)
+		.default([]),
+	/** So many commands at once, then one after so many milliseconds. */
+	flood_burst: z.number().int().min(2).max(1000).default(8),
+	flood_ms: z.number().int().min(1).max(60_000).default(1000),
+});
+
+export type IrcSettings = z.output<typeof ircSchema>;
+
+/** What is wrong with an entry for IRC as a whole. */
+export function* ircProblems(entry: {
+	readonly platform: string;
+	readonly irc?: IrcSettings | undefined;
+	readonly token_env?: string | undefined;
+	readonly token_file?: string | undefined;
+	readonly server_password_env?: string | undefined;
+	readonly server_password_file?: string | undefined;
+}): Generator<{ readonly path: readonly string[]; readonly message: string }> {
+	const { irc, platform, token_env, token_file, server_password_env, server_password_file } = entry;
+	if (platform !== "irc") {
+		if (irc) yield { path: ["irc"], message: "is for IRC only; remove it" };
+		if ((server_password_env ?? server_password_file) !== undefined)
+			yield { path: ["server_password_env"], message: "is for IRC only; remove it" };
+		return;
+	}
+	if (!irc) {
+		yield { path: ["irc"], message: "must say which server to connect to: set irc.server and irc.nick" };
+		return;
+	}
+	const hasPassword = token_env !== undefined || token_file !== undefined;
+	if (token_env !== undefined && token_file !== undefined)
+		yield {
+			path: ["token_env"],
+			message: "or token_file says where the password of the account is; set one of the two",
+		};
+	if (server_password_env !== undefined && server_password_file !== undefined)
+		yield {
+			path: ["server_password_env"],
+			message: "or server_password_file says where the server's password is; set one of the two",
+		};
+	if (irc.login !== undefined && !hasPassword && irc.certificate_file === undefined)
+		yield {
+			path: ["irc", "login"],
+			message: "needs a password: set token_env or token_file, or irc.certificate_file",
+		};
+	if (hasPassword && irc.certificate_file !== undefined)
+		yield {
+			path: ["irc", "certificate_file"],
+			message: "takes the place of the password; set one of the two",
+		};
+	if (irc.certificate_file !== undefined && !irc.tls)
+		yield { path: ["irc", "certificate_file"], message: "needs irc.tls: true" };
+	for (const [n, room] of irc.join.entries())
+		if (typeof room !== "string" && (room.key_env === undefined) === (room.key_file === undefined))
+			yield {
+				path: ["irc", "join", String(n)],
+				message: "must say where the channel's key is: set key_env or key_file",
+			};
+}
