@@ -138,6 +138,11 @@ export const COMMANDS: readonly Listed[] = [
 		load: async () => (await import("./commands/outbox.ts")).addOutbox,
 	},
 	{
+		term: "nodes",
+		about: texts.nodes.about,
+		load: async () => (await import("./commands/nodes.ts")).addNodes,
+	},
+	{
 		term: "why <message>",
 		about: texts.why.about,
 		load: async () => (await import("./commands/why.ts")).addWhy,

@@ -492,6 +492,20 @@ Exit codes: 0 done, 1 failure (no such delivery, or nothing to decide), 2 wrong 
 		line: (platform: Shown, chat: Shown, ago: Shown, tried: Shown, why: Shown) =>
 			`  to ${platform} ${chat}, ${ago}, ${tried}${why}`,
 	},
+	nodes: {
+		about: "the gateways that use this store",
+		heading: ["number", "name", "since", "turns", "does for all"],
+		none: "No gateway runs on this store.",
+		help: `
+A store in a file has one gateway at most. On PostgreSQL several can share it: docs/guides/running-several.md.
+
+Examples:
+  $ keryx nodes
+  $ keryx nodes --json
+
+When piped, one per line: number, name, since, turns under way, what it does for all of them.
+Exit codes: 0 done, 1 failure, 2 wrong usage.`,
+	},
 	why: {
 		about: "what happened to a message, step by step",
 		number: (given: Shown) => `message must be a number, not ${given}`,

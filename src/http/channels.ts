@@ -27,6 +27,23 @@ export const channelEndpoints = {
 			}),
 		}),
 	}),
+	nodes: endpoint("get", "/api/nodes", {
+		about: "the gateways that use this store; more than one only where they share a store on a server",
+		answer: z.object({
+			nodes: z.array(
+				z.object({
+					epoch: z.int().openapi({ description: "its number: each start has a new one" }),
+					name: z.string(),
+					started_at: time,
+					expires_at: time.nullable().openapi({ description: "of its lease; null: it needs none" }),
+					turns: z.int().openapi({ description: "turns that it runs now" }),
+					duties: z
+						.array(z.string())
+						.openapi({ description: "what it does for all of them: connections to platforms, hooks" }),
+				}),
+			),
+		}),
+	}),
 	homeChannels: endpoint("get", "/api/home-channels", {
 		about: "the home channels set in a chat with /sethome; each overrides the configuration",
 		answer: z.object({
@@ -54,6 +71,16 @@ export const channelHandlers: HandlersOf<typeof channelEndpoints> = {
 		}));
 		return { channels, counted };
 	},
+	nodes: async (_input, { host: { store }, scope }) => ({
+		nodes: (await store.nodes({ scope: operator(scope) })).map((node) => ({
+			epoch: node.epoch,
+			name: node.name,
+			started_at: iso(node.startedAt),
+			expires_at: node.expiresAt === null ? null : iso(node.expiresAt),
+			turns: node.turns,
+			duties: [...node.duties],
+		})),
+	}),
 	homeChannels: async (_input, { host: { store }, scope }) => ({
 		home_channels: (await store.homeChannels({ scope: operator(scope) })).map((home) => ({
 			platform: home.platform,

@@ -1,0 +1,33 @@
+// `keryx nodes`: the gateways that use this store. On a file there is one at most.
+import type { Command } from "commander";
+import { withConnection } from "../connect.ts";
+import type { CliContext } from "../context.ts";
+import { ago } from "../io/words.ts";
+import { texts } from "../texts.ts";
+
+export function addNodes(program: Command, context: CliContext): void {
+	program
+		.command("nodes")
+		.allowExcessArguments(false)
+		.description(texts.nodes.about)
+		.addHelpText("after", texts.nodes.help)
+		.action(() => runNodes(context));
+}
+
+function runNodes(context: CliContext): Promise<void> {
+	return withConnection(context, "read", async ({ client, output }) => {
+		const { nodes } = await client.nodes();
+		if (output.json) return output.value({ nodes });
+		if (nodes.length === 0) return output.note(texts.nodes.none);
+		output.table(
+			texts.nodes.heading,
+			nodes.map(({ epoch, name, started_at, turns, duties }) => [
+				String(epoch),
+				name,
+				output.isTerminal ? ago(started_at, context.now()) : started_at,
+				String(turns),
+				duties.join(", "),
+			]),
+		);
+	});
+}
