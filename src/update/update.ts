@@ -92,15 +92,20 @@ const STEPS: Readonly<Record<Journal["phase"], UpdateStep>> = {
 };
 /** Beyond the time that the Keryx that runs has to stop. */
 const SPARE_MS = 20_000;
+/** Whoever worked on it is gone for so long. A service manager has started it again by then. */
+const GONE_MS = 30_000;
 /** Without any change of the journal: then nobody works on it any more. */
 const SILENCE_MS = 600_000;
 
 async function followed(journal: Journal, { home, stopMs, tell }: UpdateOptions): Promise<void> {
 	let told: UpdateStep | null = null;
 	let changed = performance.now();
+	let seen = performance.now();
 	for (;;) {
 		const now = readJournal(home);
 		if (now === null || now.askedAt !== journal.askedAt) return;
+		if (now.worker === null || isSameProcess(now.worker)) seen = performance.now();
+		if (performance.now() - seen > GONE_MS) throw lost();
 		const step = STEPS[now.phase];
 		if (step !== told) {
 			tell(step, now.to.version);
