@@ -120,7 +120,8 @@ export const STEPS = {
 			autoContinueFreshness: 3600,
 			deadlineAt: now + MINUTE,
 		});
-		if (conversation.turn) return expect(begun).toEqual({ kind: "busy", turn: conversation.turn.id });
+		if (conversation.turn)
+			return expect(begun).toEqual({ kind: "busy", turn: conversation.turn.id, elsewhere: false });
 		if (items.length === 0) return expect(begun).toEqual({ kind: "nothing" });
 		const first = items.find((item) => item.kind === "person");
 		const session = conversation.sessionFor(first?.acceptedAt ?? null, now);

@@ -46,7 +46,11 @@ export function interruptionConformance(tell: Tell): void {
 		]);
 		expect(await interrupt(scene)).toEqual([]);
 		const waiting = await scene.say("two");
-		expect(await scene.tryBegin(turn.conversation, [waiting.id])).toEqual({ kind: "busy", turn: turn.turn });
+		expect(await scene.tryBegin(turn.conversation, [waiting.id])).toEqual({
+			kind: "busy",
+			turn: turn.turn,
+			elsewhere: false,
+		});
 		expect(await scene.store.dueTurns({ scope: OPERATOR, now: scene.clock.now(), limit: 10 })).toEqual([
 			{ id: turn.turn, conversation: turn.conversation },
 		]);

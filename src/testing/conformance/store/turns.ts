@@ -38,7 +38,11 @@ export function turnConformance(tell: Tell): void {
 	tell("I5: while a turn runs no other begins, and its messages are not taken", async (scene) => {
 		const turn = await scene.turn("one");
 		const second = await scene.say("two");
-		expect(await scene.tryBegin(turn.conversation, [second.id])).toEqual({ kind: "busy", turn: turn.turn });
+		expect(await scene.tryBegin(turn.conversation, [second.id])).toEqual({
+			kind: "busy",
+			turn: turn.turn,
+			elsewhere: false,
+		});
 		await scene.reply(turn, "first");
 		const next = await scene.begin(turn.conversation, [second.id]);
 		expect(next.token).toBeGreaterThan(turn.token);
@@ -422,7 +426,11 @@ async function exchangeOfTwelve(scene: Scene, times: number): Promise<Awaited<Re
 	const item = await repeated(() => scene.say("do five things", ADA, { platformMessage: "m1" }));
 	const turn = await scene.begin(item.conversation, [item.id]);
 	for (let n = 1; n < times; n++)
-		expect(await scene.tryBegin(item.conversation, [item.id])).toEqual({ kind: "busy", turn: turn.turn });
+		expect(await scene.tryBegin(item.conversation, [item.id])).toEqual({
+			kind: "busy",
+			turn: turn.turn,
+			elsewhere: false,
+		});
 	const held = { turn: turn.turn, token: turn.token };
 	for (let step = 0; step < 5; step++) {
 		const call = `c${step}`;
