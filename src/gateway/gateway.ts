@@ -35,7 +35,7 @@ import { tellCutOff } from "./lifecycle/cut-off.ts";
 import { HookFollower } from "./lifecycle/hook-follower.ts";
 import { createHooks } from "./lifecycle/hooks.ts";
 import { Neighbours } from "./lifecycle/neighbours.ts";
-import { recover } from "./lifecycle/recovery.ts";
+import { recover, takeFromDead } from "./lifecycle/recovery.ts";
 import { ScheduleRunner } from "./lifecycle/schedule-runner.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
@@ -334,12 +334,21 @@ class RunningGateway implements Gateway {
 	}
 
 	async start(): Promise<void> {
-		const { store } = this.#options;
+		const { store, clock, config } = this.#options;
 		this.#stopping = new AbortController();
 		this.#awaySince = await this.#patiently(() => store.lastEventAt({ scope: OPERATOR }));
 		// Before what is unfinished is looked at: the end of a restore may be that of a command, too.
 		await this.#patiently(() => this.#finishRestores());
-		const unfinished = await this.#patiently(() => this.#recover(this.#awaySince));
+		const unfinished = await this.#patiently(() =>
+			recover({
+				store,
+				clock,
+				config,
+				aliveAt: this.#awaySince,
+				channels: this.#connections.values(),
+				outlet: this.outlet,
+			}),
+		);
 		this.#sessionSettings.takeHomes(await this.#patiently(() => store.homeChannels({ scope: OPERATOR })));
 		this.#accepting = true;
 		const unlisten = [
@@ -411,16 +420,11 @@ class RunningGateway implements Gateway {
 		});
 	}
 
-	#recover(aliveAt: number | null) {
-		const { store, clock, config } = this.#options;
-		const channels = this.#connections.values();
-		return recover({ store, clock, config, aliveAt, channels, outlet: this.outlet });
-	}
-
 	/** A gateway on the same store has died: what it had begun and accepted goes on here. */
 	async #takeOver(): Promise<void> {
-		const { turns } = await this.#recover(null);
-		for (const { conversation, turn } of turns)
+		const { store } = this.#options;
+		const channels = this.#connections.values();
+		for (const { conversation, turn } of await takeFromDead({ store, aliveAt: null, channels }))
 			if (!this.#lanes.isBusy(conversation)) this.#lanes.resume(conversation, turn);
 		this.#unheard.look();
 		await this.#connections.openWaiting();

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createClient, socketTransport } from "../../src/http/index.ts";
-import { commandIn, type Gateway } from "../support/keryx.ts";
+import { asJson, commandIn, type Gateway } from "../support/keryx.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { onServer } from "../support/postgres-store.ts";
 
@@ -16,7 +16,7 @@ const NODES = 3;
 const KILL_EVERY = Math.min(60, MESSAGES / 4);
 
 const root = mkdtempSync(join(tmpdir(), "keryx-cluster-"));
-const { start } = commandIn(root);
+const { keryx, start } = commandIn(root);
 let server: PostgresServer;
 const running = new Map<string, Gateway>();
 beforeAll(async () => {
@@ -35,12 +35,18 @@ const homeOf = (schema: string, n: number) => join(root, `${schema}-${n}`);
 
 function clusterOf(schema: string) {
 	const url = `${server.url()}?schema=${schema}`;
+	const envOf = (n: number) => ({
+		KERYX_HOME: homeOf(schema, n),
+		KERYX_STORE_URL: url,
+		KERYX_STORE_NODES: "many",
+	});
 	const begin = async (n: number) => {
-		const gateway = await start(homeOf(schema, n), [], { KERYX_STORE_URL: url, KERYX_STORE_NODES: "many" });
+		const gateway = await start(homeOf(schema, n), [], envOf(n));
 		running.set(homeOf(schema, n), gateway);
 	};
 	return {
 		begin,
+		envOf,
 		copyKeys: (n: number) => {
 			mkdirSync(homeOf(schema, n), { recursive: true, mode: 0o700 });
 			for (const key of ["audit.key", "pseudonym.key"])
@@ -154,6 +160,8 @@ describe("several gateways on one store", () => {
 		cluster.copyKeys(1);
 		await cluster.begin(1);
 		const gateway = running.get(homeOf("stopped", 0)) as Gateway;
+		const listed = await keryx(["nodes", "--json"], { env: cluster.envOf(1) });
+		expect(asJson(listed).nodes).toHaveLength(2);
 		await say(cluster, 0, "before", 0);
 		process.kill(gateway.pid, "SIGSTOP");
 		const asleep = say(cluster, 0, "meanwhile", 1);

@@ -34,12 +34,27 @@ export interface RecoveryOptions {
 }
 
 export async function recover(options: RecoveryOptions): Promise<Unfinished> {
-	const { store, aliveAt } = options;
+	const turns = await takeFromDead(options);
+	const waiting = await allWaiting(options.store);
+	const commands = waiting.filter(isCommand);
+	const messages = await withoutExpired(
+		waiting.filter((item) => !isCommand(item)),
+		options,
+	);
+	return { turns, messages, commands };
+}
+
+/** What dead nodes were doing and had accepted is this one's now. Answers the turns to go on with. */
+export async function takeFromDead({
+	store,
+	aliveAt,
+	channels,
+}: Pick<RecoveryOptions, "store" | "aliveAt" | "channels">): Promise<Unfinished["turns"]> {
 	await store.interruptTurns({
 		suspendedNotice: { text: SUSPENDED, plain: SUSPENDED },
 		...(aliveAt !== null && { at: aliveAt }),
 	});
-	const canAsk = [...options.channels].filter(({ lookup }) => lookup !== undefined);
+	const canAsk = [...channels].filter(({ lookup }) => lookup !== undefined);
 	await store.recoverDeliveries({ canAsk: canAsk.map(({ platform, account }) => ({ platform, account })) });
 	// All of them, due or not: the clock may have been set back since they were interrupted.
 	const turns = await store.dueTurns({
@@ -48,17 +63,7 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 		limit: Number.MAX_SAFE_INTEGER,
 	});
 	if (store.cluster) await store.adoptItems();
-	const waiting = await allWaiting(store);
-	const commands = waiting.filter(isCommand);
-	const messages = await withoutExpired(
-		waiting.filter((item) => !isCommand(item)),
-		options,
-	);
-	return {
-		turns: turns.map(({ id, conversation }) => ({ turn: id, conversation })),
-		messages,
-		commands,
-	};
+	return turns.map(({ id, conversation }) => ({ turn: id, conversation }));
 }
 
 /** Everything that was accepted here and waits, in the order of acceptance. */

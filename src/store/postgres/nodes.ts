@@ -63,8 +63,8 @@ export async function rejoin(
 ): Promise<Connection> {
 	const connection = await openNode(settings, leaseMs);
 	try {
+		await endBefore(connection, settings, epoch);
 		if (!(await lockSoon(connection, settings, nodes))) throw nodeLost();
-		// The server may not have noticed yet that the connection before is gone.
 		await connection.exec(`SELECT pg_advisory_lock(${nodeLock(settings)}, $1::int)`, [epoch]);
 		if (!(await renew(connection, epoch, leaseMs))) throw nodeLost();
 		return connection;
@@ -72,6 +72,17 @@ export async function rejoin(
 		await connection.close();
 		throw error;
 	}
+}
+
+/** The server may not have noticed that the connection before is gone: it would keep its locks. */
+async function endBefore(connection: Connection, settings: ServerSettings, epoch: number): Promise<void> {
+	await connection.exec(
+		`SELECT pg_terminate_backend(l.pid) FROM pg_locks l
+		WHERE l.locktype = 'advisory' AND l.granted AND l.pid <> pg_backend_pid() AND l.objsubid = 2 AND l.objid::bigint = $1
+			AND l.classid::bigint = (${nodeLock(settings)})::bigint & 4294967295
+			AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+		[epoch],
+	);
 }
 
 /** False: it was buried. */
@@ -95,15 +106,17 @@ export async function seenNodes(
 	connection: Connection,
 	settings: ServerSettings,
 ): Promise<{ readonly live: readonly LiveNode[]; readonly dead: number }> {
-	const ended = connection.exec("SELECT count(*)::int AS n FROM nodes WHERE ended_at IS NOT NULL");
-	const { rows } = await connection.exec(
-		`SELECT n.epoch, n.name, n.started_at, n.expires_at < ${NOW_MS} AS expired, EXISTS (SELECT 1 FROM pg_locks l
+	const [ended, { rows }] = await Promise.all([
+		connection.exec("SELECT count(*)::int AS n FROM nodes WHERE ended_at IS NOT NULL"),
+		connection.exec(
+			`SELECT n.epoch, n.name, n.started_at, n.expires_at < ${NOW_MS} AS expired, EXISTS (SELECT 1 FROM pg_locks l
 			WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2 AND l.objid::bigint = n.epoch
 				AND l.classid::bigint = (${nodeLock(settings)})::bigint & 4294967295
 				AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS held
 		FROM nodes n WHERE n.ended_at IS NULL ORDER BY n.epoch`,
-	);
-	return { live: rows as readonly LiveNode[], dead: ((await ended).rows[0] as { n: number }).n };
+		),
+	]);
+	return { live: rows as readonly LiveNode[], dead: (ended.rows[0] as { n: number }).n };
 }
 
 /**
