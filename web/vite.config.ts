@@ -12,7 +12,14 @@ const keryx = process.env.KERYX_URL ?? "http://127.0.0.1:7717";
 
 export default defineConfig({
 	root: fileURLToPath(new URL(".", import.meta.url)),
-	plugins: [react(), tailwind(), callsModule(), leanFonts(), packed(/mermaid/), budget({ kilobytes: 250 })],
+	plugins: [
+		react(),
+		tailwind(),
+		callsModule(),
+		leanFonts(),
+		packed(/mermaid|\/math-(?!marks)/),
+		budget({ kilobytes: 250 }),
+	],
 	// What draws formulas and what styles them must be of one version.
 	resolve: { dedupe: ["katex"] },
 	build: {

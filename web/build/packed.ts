@@ -7,16 +7,20 @@ export function packed(names: RegExp): Plugin {
 	return {
 		name: "keryx-packed",
 		apply: "build",
-		generateBundle(_options, bundle) {
-			for (const [name, item] of Object.entries(bundle)) {
-				if (item.type !== "asset" || !names.test(name)) continue;
-				this.emitFile({
-					type: "asset",
-					fileName: `${name}.gz`,
-					source: gzipSync(item.source, { level: 9 }),
-				});
-				delete bundle[name];
-			}
+		generateBundle: {
+			// When nobody changes them any more.
+			order: "post",
+			handler(_options, bundle) {
+				for (const [name, item] of Object.entries(bundle)) {
+					if (!names.test(name)) continue;
+					this.emitFile({
+						type: "asset",
+						fileName: `${name}.gz`,
+						source: gzipSync(item.type === "asset" ? item.source : item.code, { level: 9 }),
+					});
+					delete bundle[name];
+				}
+			},
 		},
 	};
 }
