@@ -200,6 +200,14 @@ test("on a terminal the outbox says in words what it knows", async () => {
 	expect(stdout).not.toContain("\u001b");
 });
 
+test("a store that no gateway uses has no nodes", async () => {
+	const env = { KERYX_HOME: join(root, "nodes") };
+	const gateway = await start(env.KERYX_HOME);
+	expect(asJson(await keryx(["nodes", "--json"], { env })).nodes).toHaveLength(1);
+	await gateway.stop();
+	expect(await call(["nodes"], { env })).toMatchObject({ code: 0, stdout: "" });
+});
+
 test("an empty outbox says so", async () => {
 	const env = { KERYX_HOME: join(root, "new") };
 	expect(await call(["outbox"], { env })).toEqual({

@@ -15,8 +15,10 @@ export function addNodes(program: Command, context: CliContext): void {
 }
 
 function runNodes(context: CliContext): Promise<void> {
-	return withConnection(context, "read", async ({ client, output }) => {
-		const { nodes } = await client.nodes();
+	return withConnection(context, "read", async ({ client, output, isRemote }) => {
+		const listed = await client.nodes();
+		// A store in a file notes the end of its gateway at the next start; where nobody answers, none runs.
+		const nodes = listed.nodes.filter(({ expires_at }) => isRemote || expires_at !== null);
 		if (output.json) return output.value({ nodes });
 		if (nodes.length === 0) return output.note(texts.nodes.none);
 		output.table(
