@@ -4,6 +4,7 @@
 import type { ChannelHost, Inbound } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { Lanes } from "../lanes.ts";
+import { Pauses } from "../pauses.ts";
 
 /** While more wait, nothing is read. */
 const MOST_WAITING = 500;
@@ -24,7 +25,7 @@ export class Intake {
 	readonly #lanes = new Lanes();
 	/** When what is not committed yet was sent, by the server's clock. */
 	readonly #open = new Set<{ readonly at: number }>();
-	readonly #sleepers = new Set<() => void>();
+	readonly #pauses: Pauses;
 	#host: ChannelHost | null = null;
 	#waiting = 0;
 	/** The newest that was committed, by the server's clock. */
@@ -35,6 +36,13 @@ export class Intake {
 
 	constructor(options: IntakeOptions) {
 		this.#options = options;
+		this.#pauses = new Pauses({
+			clock: options.clock,
+			// The store is our own: nobody else is to be spared.
+			random: () => 1,
+			firstPauseMs: FIRST_PAUSE_MS,
+			longestPauseMs: LONGEST_PAUSE_MS,
+		});
 	}
 
 	async start(host: ChannelHost): Promise<void> {
@@ -104,7 +112,7 @@ export class Intake {
 		this.#lanes.letGo();
 		const isIdle = this.#lanes.idle();
 		this.#host = null;
-		for (const wake of [...this.#sleepers]) wake();
+		this.#pauses.wake();
 		await isIdle;
 		this.#open.clear();
 	}
@@ -128,26 +136,14 @@ export class Intake {
 	/** Never rejects. */
 	async #untilWritten(chat: string, write: () => Promise<void>): Promise<void> {
 		const { log } = this.#options;
-		for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
+		for (let failures = 0; ; failures++) {
 			try {
 				return await write();
 			} catch (error) {
 				log(`what came from ${chat === "" ? "the server" : chat} could not be stored yet`, error);
-				if (this.#host) await this.#sleep(pause);
+				if (this.#host) await this.#pauses.afterFailures(failures);
 				if (!this.#host) return;
 			}
 		}
-	}
-
-	#sleep(ms: number): Promise<void> {
-		return new Promise((resolve) => {
-			const wake = () => {
-				cancel();
-				this.#sleepers.delete(wake);
-				resolve();
-			};
-			const cancel = this.#options.clock.after(ms, wake);
-			this.#sleepers.add(wake);
-		});
 	}
 }
