@@ -1,4 +1,4 @@
-// How Keryx is called where it runs, so that a command it names works as written: `npm start --` in a clone, where nothing is installed.
+// How Keryx is called here, so that the commands it names work as written: `npm start --` in a clone, where nothing is installed.
 
 /** By what npm says of itself to the programs it starts. */
 export function calledAs(env: Readonly<Record<string, string | undefined>>): string {

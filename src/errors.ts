@@ -44,10 +44,10 @@ export const ERRORS = {
 	"store.failed": `run \`${KERYX} doctor\`; if it finds nothing, report this as a bug`,
 	"store.closed": "open the store again",
 	"store.url": "use sqlite:<path>, sqlite::memory: or postgres://<user>@<host>/<database>",
-	"store.moving": `run the same \`${KERYX} store move\` again: it goes on where it stopped`,
+	"store.moving": `run the same \`${KERYX} store move\` again: it continues where it stopped`,
 	"store.keys": "copy audit.key and pseudonym.key from the home of another gateway on the same store",
 	"store.refused":
-		"correct the user, the password or the database in store.url, or ask whoever runs the server",
+		"correct the user, the password or the database in store.url, or ask the person who runs the server",
 	"store.server": "use a PostgreSQL server of version 14 or newer, reached directly",
 	"service.failed":
 		"read what it printed; `keryx service install --print` shows the definition to install by hand",
@@ -82,7 +82,7 @@ export const ERRORS = {
 	"http.rate": "wait as long as Retry-After says; the limit is http.rate_per_minute",
 	"http.login": `run \`${KERYX} link\` on the machine where Keryx runs to get a new one`,
 	"http.port": "choose another http.port, or stop the program that uses this one",
-	"model.unreachable": "check the model's name, the API key and the network; --no-test saves it anyway",
+	"model.unreachable": "check the model's name, the API key and the network",
 	"webhook.refused":
 		"sign `<X-Keryx-Timestamp>.<route>.<body>` with the route's secret as HMAC-SHA256, and send it within five minutes",
 	"webhook.replayed": "nothing to do; to send the same again, sign it with the current time",

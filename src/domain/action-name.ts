@@ -1,10 +1,10 @@
-// Names of actions. One that a human would read as a known name counts as that name, whatever invisible or wide characters it holds.
+// Action names. A name that a human would read as a known one counts as that one, whatever invisible or wide characters it contains.
 
 const ALPHABET = /^[A-Za-z0-9_.:-]+$/;
 /** Said wherever a name is refused. */
 export const ACTION_ALPHABET = "letters from a to z, digits and _ . : -";
 
-/** The name as it is kept, or null where it holds anything else than the alphabet. Case is kept. */
+/** The stored name, or null if it contains anything outside the alphabet. Case is kept. */
 export function actionName(text: string): string | null {
 	const visible = text
 		.normalize("NFKC")
@@ -13,7 +13,7 @@ export function actionName(text: string): string | null {
 	return ALPHABET.test(name) ? name : null;
 }
 
-/** For comparing: case makes no other action of it. */
+/** For comparing: case does not matter. */
 export function foldedAction(text: string): string {
 	return (actionName(text) ?? text).toLowerCase();
 }

@@ -1,5 +1,5 @@
-// Which arguments a grant covers. A pattern is the arguments as JSON, with * for anything within one value: it never
-// reaches across values, so that nothing can be said beside what a human allowed. Pure.
+// Which arguments a grant covers. A pattern is the arguments as JSON, with * for anything within one value: it never spans values, so
+// that nothing can be added to what a human allowed. Pure.
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -11,7 +11,7 @@ export function grantPatternProblem(pattern: string): string | null {
 		: 'pattern must be the arguments as JSON, such as {"command":"npm run *"}';
 }
 
-/** The same names on both sides, and each value fits. What is no pattern covers nothing. */
+/** The same names on both sides, and each value matches. An invalid pattern covers nothing. */
 export function coversArguments(pattern: string, details: Readonly<Record<string, unknown>>): boolean {
 	const parsed = read(pattern);
 	return parsed !== undefined && fits(parsed, details as Json);

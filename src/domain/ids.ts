@@ -1,4 +1,4 @@
-// Where text becomes an id. What cannot be one is answered like one that does not exist, so nothing is learned by trying.
+// Parses ids. Text that cannot be an id is answered like one that does not exist, so trying reveals nothing.
 import { KeryxError } from "../errors.ts";
 import type { ConversationId, SessionId } from "./types.ts";
 

@@ -1,4 +1,4 @@
-// Messages: the rows of a transcript, as their authors make them and as they stand.
+// Messages: the rows of a transcript, as created and as stored.
 import type { SessionId } from "./types.ts";
 
 export type Role = "system" | "user" | "assistant" | "tool" | "meta";
@@ -11,7 +11,7 @@ export type Part =
 			readonly blob: string;
 			readonly mediaType: string;
 			readonly name?: string;
-			/** The agent sends it to the people of the chat. A prompt names it, and shows nothing of it. */
+			/** The agent sends it to the people in the chat. A prompt only names it. */
 			readonly sent?: SentFile;
 	  };
 
@@ -23,8 +23,8 @@ export interface SentFile {
 export type Content = string | readonly Part[];
 
 /**
- * The words of a content, part by part on lines of their own. What stands for an attachment, where anything does, is for the caller to
- * say. Also for contents on the wire, whose attachments have other fields.
+ * The words of a content, each part on its own lines. The caller decides what represents an attachment. Also for contents on the wire,
+ * whose attachments have other fields.
  */
 export function contentText<
 	Other extends { readonly type: Exclude<Part["type"], "text"> } = Exclude<Part, { type: "text" }>,
@@ -45,7 +45,7 @@ export interface ToolCall {
 	readonly input: unknown;
 }
 
-/** The message that another one replies to, as its platform showed it: untrusted, and no instruction. */
+/** The message that another one replies to, as shown by its platform: untrusted, and not an instruction. */
 export interface Quote {
 	readonly text: string;
 	/** The name of who wrote it. */
@@ -62,12 +62,12 @@ export interface Range {
 }
 
 /**
- * What a row is for. Meta rows are not counted, and no person or model wrote them as part of the exchange. `sent` is an assistant row:
- * a message that was sent to this conversation from elsewhere.
+ * The purpose of a row. Meta rows are not counted, and no person or model wrote them as part of the exchange. `sent` is an assistant row:
+ * a message sent to this conversation from elsewhere.
  */
 export type RowKind = "carry_over" | "summary" | "note" | "left_out" | "sent";
 
-/** Where a message came from that answers nobody. */
+/** Where an unprompted message came from. */
 export interface SentFrom {
 	/** For people and the prompt: "a DM with Ann on Telegram", "the job Morning report". Untrusted. */
 	readonly where: string;
@@ -93,13 +93,13 @@ export interface NewMessage {
 	readonly quoted?: Quote;
 	/** Seen in a group, not addressed to the agent. */
 	readonly observed?: boolean;
-	/** Summary rows: what they stand for. */
+	/** For summary rows: what they cover. */
 	readonly covers?: readonly Range[];
-	/** Left-out rows: digests of attachments that no prompt shows from here on. */
+	/** For left-out rows: digests of attachments that no prompt shows from here on. */
 	readonly leavesOut?: readonly string[];
 	/** Sent rows: where the message came from. */
 	readonly sentFrom?: SentFrom;
-	/** Notes about a confirmation: what a human decided, or what came of the call that was approved. */
+	/** For notes about a confirmation: the decision, or the approved call's result. */
 	readonly confirmation?: { readonly id: string; readonly as: "outcome" | "result" };
 }
 

@@ -1,11 +1,11 @@
-// Whose rights a turn has (I18): the least role and the common reach of the people it speaks for. Pure.
+// A turn's rights (I18): the lowest role and the common reach of the people it speaks for. Pure.
 
 export type PersonRole = "owner" | "member" | "guest";
 
-/** What a person may be now; none: no longer let in. */
+/** A person's current role; none: no access. */
 export type Standing = PersonRole | "none";
 
-/** Somebody a turn speaks for, as they were let in when they wrote. */
+/** A person a turn speaks for, with their role when they wrote. */
 export interface Speaker {
 	/** Null where the platform does not say who wrote. */
 	readonly principal: string | null;
@@ -18,7 +18,7 @@ export interface Speaker {
 
 const RANK: Readonly<Record<Standing, number>> = { none: 0, guest: 1, member: 2, owner: 3 };
 
-/** Of several people, whoever may do least decides. Nobody at all may do nothing. */
+/** Of several people, the one with the fewest rights decides. Nobody at all may do nothing. */
 export function leastStanding(standings: readonly Standing[]): Standing {
 	return standings.reduce(lesser, standings.length === 0 ? "none" : "owner");
 }
@@ -38,7 +38,7 @@ export function distinctSpeakers(speakers: readonly Speaker[]): Speaker[] {
 	return [...new Map(speakers.map((speaker) => [same(speaker), speaker])).values()];
 }
 
-/** The one person all of them are, or null: several, or somebody unknown. */
+/** The one person all of them are, or null: several, or someone unknown. */
 export function soleSpeaker(speakers: readonly Speaker[]): string | null {
 	const [first, ...rest] = speakers;
 	if (!first || rest.some(({ principal }) => principal !== first.principal)) return null;
@@ -46,8 +46,8 @@ export function soleSpeaker(speakers: readonly Speaker[]): string | null {
 }
 
 /**
- * Whether a message may join a running turn (busy mode steer): only one that gives the turn nobody else's words and no other rights,
- * so only one of the same, known person in the same role.
+ * Whether a message may join a running turn (busy mode steer): only from the same known person in the same role, so that the turn gets no
+ * other words or rights.
  */
 export function mayJoin(speakers: readonly Speaker[], joining: Speaker): boolean {
 	return (

@@ -1,4 +1,4 @@
-// The words of Keryx as types. Ids are branded so that one kind cannot be passed for another.
+// Keryx's domain types. Ids are branded so that one kind cannot be passed as another.
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
@@ -33,7 +33,7 @@ export interface Source {
 	readonly roleAuthorized?: boolean;
 }
 
-/** The tuple a source resolves to; it alone decides which conversation a message belongs to. Absent parts are "". */
+/** The tuple a source resolves to; it alone decides a message's conversation. Absent parts are "". */
 export interface Address {
 	readonly profile: string;
 	readonly platform: string;

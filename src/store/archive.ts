@@ -1,5 +1,5 @@
-// Retention: archive, verify, delete, in this order. A crash between leaves everything, or an archive and everything.
-// The archive is an export like any other, so it can be imported again. Its name is made of ids and a digest of ours (I10).
+// Retention: archive, verify, delete, in this order. A crash in between leaves everything, or everything plus an archive. The archive is
+// an ordinary export, so it can be imported again. Its name consists of ids and a digest (I10).
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,17 +18,17 @@ export interface Archive {
 	/** SHA-256 of the file. */
 	readonly digest: string;
 	readonly lines: number;
-	/** What the conversation was when the archive was begun. */
+	/** The conversation when the archive was started. */
 	readonly unchanged: Unchanged;
 }
 
 export interface ArchiveOptions {
 	readonly conversation: ConversationId;
-	/** Where archives are kept; made private where it is missing. */
+	/** The archive folder; created private if missing. */
 	readonly directory: string;
 }
 
-/** Writes a conversation to a file of its own and reads that back completely. Throws archive.failed, and leaves no half a file. */
+/** Writes a conversation to a separate file and reads it back completely. Throws archive.failed, and leaves no partial file. */
 export async function archiveConversation(
 	store: Store,
 	{ conversation, directory }: ArchiveOptions,
@@ -50,13 +50,13 @@ export async function archiveConversation(
 		await syncDirectory(directory);
 		return { path, name, digest, lines, unchanged };
 	} catch (cause) {
-		// What cannot be removed either is overwritten the next time.
+		// If it cannot be removed either, the next attempt overwrites it.
 		await rm(part, { force: true }).catch(() => {});
 		throw archiveError(conversation, cause);
 	}
 }
 
-/** A fault of the store keeps its own words; whatever else goes wrong is the archive's. */
+/** A store fault keeps its own error; anything else becomes archive.failed. */
 function archiveError(conversation: ConversationId, cause: unknown): KeryxError {
 	if (cause instanceof KeryxError && cause.code.startsWith("store.")) return cause;
 	const why = cause instanceof Error ? cause.message : String(cause);
@@ -101,7 +101,7 @@ async function write(store: Store, conversation: ConversationId, path: string): 
 	}
 }
 
-/** Reads every byte again: the same digest, the same number of lines, each of them one that an import would take. */
+/** Reads every byte again: same digest, same number of lines, each accepted by an import. */
 async function verify(path: string, digest: string, lines: number): Promise<void> {
 	const file = await open(path, "r");
 	try {
@@ -127,7 +127,7 @@ async function* hashed(
 	}
 }
 
-/** The file's name is on the disk too, or a crash could leave the rows deleted and the archive nameless. */
+/** Syncs the file's name too, or a crash could leave the rows deleted and the archive nameless. */
 async function syncDirectory(directory: string): Promise<void> {
 	const handle = await open(directory, "r");
 	try {
@@ -147,8 +147,8 @@ export type Pruned =
 	| { readonly kind: "kept"; readonly reason: Held };
 
 /**
- * One conversation, archived and deleted. A live session is ended first and the conversation kept until that ending has been
- * finalised; whatever holds it, or happens to it meanwhile, keeps it too. To be called again.
+ * Archives and deletes one conversation. A live session is ended first, and the conversation is kept until that end is finalised; it is
+ * also kept if anything holds it or happens to it meanwhile. Call again later.
  */
 export async function pruneConversation(store: Store, options: PruneOptions): Promise<Pruned> {
 	const { conversation, directory, held } = options;
@@ -163,7 +163,7 @@ export async function pruneConversation(store: Store, options: PruneOptions): Pr
 	const { unchanged, name, digest } = archive;
 	const result = await store.deleteConversation({ conversation, unchanged, held, archive: { name, digest } });
 	if (result.kind === "deleted") return { kind: "deleted", archive };
-	// Nothing was deleted, so this copy of it is only half the story.
+	// Nothing was deleted, so this copy is incomplete.
 	await rm(archive.path, { force: true });
 	return result;
 }

@@ -1,12 +1,12 @@
-// The one way into and out of body columns. Each row names the key its bodies are sealed with; null means in the clear,
-// which is all there is for now. Sealing later changes this file and the rows written after it, nothing else.
+// Encodes and decodes body columns. Each row names the key its bodies are sealed with; null means plain text, which is all there is for
+// now. Encryption later changes only this file and the rows written after it.
 import { KeryxError } from "../errors.ts";
 
 export function seal(value: unknown): string {
 	return JSON.stringify(value);
 }
 
-/** Never answers an empty body for one that cannot be read (I8). */
+/** Never returns an empty body for one that cannot be read (I8). */
 export function unseal<T>(body: string, key: number | null): T {
 	if (key !== null)
 		throw new KeryxError(

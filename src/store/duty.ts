@@ -1,15 +1,15 @@
-// Something that one gateway does for all that share a store: telling hooks, ending sessions. Where a gateway is alone it is always its own.
+// Work that one gateway does for all that share a store: running hooks, ending sessions. A single gateway always has it.
 import type { Clock } from "../time/index.ts";
 import type { Store } from "./store.ts";
 
-/** How often one that another gateway has is asked for again. */
+/** How often a duty of another gateway is requested again. */
 export const ASK_EVERY_MS = 3000;
 
 export class Duty {
 	readonly #store: Pick<Store, "cluster" | "takeDuty">;
 	readonly #clock: Pick<Clock, "monotonic">;
 	readonly #name: string;
-	/** Once it is, it stays so: nobody takes it from a gateway that lives. */
+	/** Once acquired, it stays: nobody takes it from a living gateway. */
 	#isMine = false;
 	#askedAt = Number.NEGATIVE_INFINITY;
 

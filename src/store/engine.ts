@@ -1,4 +1,4 @@
-// What the store asks of an engine, and how an operation is run by one that answers at once.
+// The engine interface, and how a synchronous engine runs an operation.
 import { KeryxError } from "../errors.ts";
 import { reads, writes } from "./operations/index.ts";
 import type { Context, Op, Query } from "./query.ts";
@@ -7,16 +7,16 @@ import type { WitnessFound } from "./types.ts";
 export type WriteName = keyof typeof writes;
 export type ReadName = keyof typeof reads;
 
-/** The clock and the ids of one write, as they travel to the thread that runs it. */
+/** The clock and ids of one write, as passed to the thread that runs it. */
 export interface Drawn {
 	readonly now: number;
 	readonly uuids?: readonly string[];
 	readonly sessions?: readonly string[];
 }
 
-/** What a store's file holds. */
+/** The contents of a store's file. */
 export interface StoreFacts {
-	/** The version of its tables. */
+	/** Its schema version. */
 	readonly schema: number;
 	readonly conversations: number;
 	readonly sessions: number;
@@ -25,36 +25,55 @@ export interface StoreFacts {
 	readonly lastEvent: number;
 }
 
-/** The other gateways on the same store, seen from one of them. */
+/** The other gateways on the same store, from one gateway's view. */
 export interface Cluster {
-	/** False: the lease may have run out, and somebody else may have taken over. Nothing may be sent and no tool called. */
+	/** False: the lease may have expired, and another node may have taken over. Send nothing and call no tool. */
 	readonly holdsLease: boolean;
-	/** Something was committed by another node. Also called from time to time, where a hint may have been lost. */
+	/** Another node committed something. Also called periodically, in case a hint was lost. */
 	onCommitElsewhere(listener: () => void): () => void;
-	/** A node has died: its unfinished work is for the others. */
+	/** A node has died: the others take its unfinished work. */
 	onNodeDead(listener: () => void): () => void;
-	/** The lease may have run out (false), or is good again (true). */
+	/** The lease may have expired (false), or is valid again (true). */
 	onLease(listener: (holds: boolean) => void): () => void;
+	/** Tells every other node something of at most TOLD_BYTES. It may be lost. */
+	tell(text: string): void;
+	/** What other nodes tell, with the epoch of the one that does. */
+	onTold(listener: (text: string, from: number) => void): () => void;
+}
+
+/** PostgreSQL passes on less than 8,000 bytes at a time; the rest says who tells. */
+export const TOLD_BYTES = 7900;
+
+/** One gateway on a store that several may share. */
+export interface NodeOptions {
+	/** Shown to people. Left out: the host's. */
+	readonly name?: string | undefined;
+	/** many: beside other gateways that say so, too. Left out: nobody else may use the store. */
+	readonly nodes?: "one" | "many";
+	/** How long a node that is silent is left alone. */
+	readonly leaseMs?: number;
+	/** How often the lease is renewed, and others are looked at. */
+	readonly heartbeatMs?: number;
 }
 
 export interface Engine {
 	readonly epoch: number;
-	/** Left out: this engine has no other. */
+	/** Absent: this engine has no other nodes. */
 	readonly cluster?: Cluster | undefined;
 	write(name: WriteName, args: unknown, drawn: Drawn): Promise<unknown>;
 	read(name: ReadName, args: unknown): Promise<unknown>;
-	/** Writes the whole store, as it is at one instant, to a new file. Writes go on meanwhile. Left out: this engine cannot. */
+	/** Writes a consistent copy of the whole store to a new file while writes continue. Absent: not supported. */
 	copyTo?(path: string): Promise<StoreFacts>;
 	/** Called after each commit that changed something. */
 	onCommit(listener: () => void): () => void;
 	close(): Promise<void>;
 }
 
-/** What an engine knows beyond an operation's own arguments. */
+/** What an engine knows beyond an operation's arguments. */
 export interface OwnerContext {
 	readonly epoch: number;
 	readonly auditKey: Uint8Array | null;
-	/** Left out: none is kept. */
+	/** Absent: no witness is kept. */
 	readonly witness?: () => WitnessFound;
 }
 
@@ -98,7 +117,7 @@ function drawnAt(drawn: readonly string[] | undefined, index: number): string {
 	return id;
 }
 
-/** Runs an operation to its end, with an engine that answers each query at once. */
+/** Runs an operation to its end on an engine that answers each query at once. */
 export function runToEnd<Result>(op: Op<Result>, answer: (query: Query) => unknown): Result {
 	let step = op.next();
 	while (!step.done) step = op.next(answer(step.value));

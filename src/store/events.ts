@@ -1,6 +1,6 @@
-// Every event there is: the one table that they are emitted, followed and shown through. To add an event is to add an entry: its facts
-// (ids and small values, never message text), its sentence in the story of a message, and the hook that is told of it. Nothing can
-// emit, subscribe to or compare with an event that has no entry.
+// The table of all events: they are emitted, followed and shown through it. An entry has its facts (ids and small values, never message
+// text), its sentence in the history of a message, and its hook. Nothing can emit, subscribe to or compare with an event that has no
+// entry.
 import { KERYX } from "../called.ts";
 import type {
 	ConversationId,
@@ -26,7 +26,7 @@ import type {
 	TurnState,
 } from "./types.ts";
 
-/** What a sentence is made from. */
+/** The input of a sentence. */
 interface Telling<Facts> {
 	readonly facts: Facts;
 	readonly subject: string | null;
@@ -34,15 +34,15 @@ interface Telling<Facts> {
 }
 
 interface Entry<Facts> {
-	/** Its sentence in the story of a message. Left out: its name in words. */
+	/** Its sentence in the history of a message. Default: its name in words. */
 	readonly tell?: (event: Telling<Facts>) => string;
-	/** The hook that is told of it. */
+	/** The hook it runs. */
 	readonly hook?: string;
 }
 
 type None = Readonly<Record<never, never>>;
 
-/** For the compiler alone: which facts go with an entry. */
+/** Only for the compiler: the facts of an entry. */
 declare const FACTS: unique symbol;
 interface Event<Facts> extends Entry<Facts> {
 	readonly [FACTS]?: Facts;
@@ -53,7 +53,7 @@ function event<Facts extends object = None>(entry: Entry<Readonly<Facts>> = {}):
 }
 
 interface InternalKind {
-	/** Left out: a person's message. */
+	/** Absent: a person's message. */
 	readonly kind?: Exclude<InboxKind, "person">;
 }
 interface Why {
@@ -66,7 +66,7 @@ interface Checked {
 interface Amended {
 	/** It had not been read yet. */
 	readonly waited: boolean;
-	/** The agent hears of it in its next turn. */
+	/** The agent is told in its next turn. */
 	readonly told: boolean;
 }
 interface Reacted {
@@ -122,7 +122,7 @@ export const EVENTS = {
 	"conversation.deleted": event<{ archive: { readonly name: string; readonly digest: string } }>(),
 
 	"session.opened": event<{ by: "first" | EndReason }>({ hook: "session:start" }),
-	// The hook of an end is told by finalising, which repeats until it is done.
+	// The hook for an end is run by finalising, which repeats until it is done.
 	"session.ended": event<{ reason: EndReason }>(),
 	"session.continued": event<{ base: string }>(),
 	"session.switched": event<{ to: string }>(),
@@ -165,7 +165,7 @@ export const EVENTS = {
 	"transcript.covered": event<{ ranges: number }>(),
 	"transcript.not_covered": event<{ compactAfter: number }>(),
 
-	/** A message that answers nobody; its subject is the id of the send. */
+	/** An unprompted message; its subject is the id of the send. */
 	"message.sent": event<{ readonly by: string; readonly to: string }>({
 		tell: ({ facts }) => `A message was sent to ${facts.to}.`,
 	}),
@@ -230,7 +230,7 @@ export const EVENTS = {
 		restored: number;
 		removed: number;
 		kept: number;
-		/** How far the chat went back with the files. */
+		/** How far the chat was rewound with the files. */
 		turns?: number;
 	}>(),
 	"restore.unfinished": event<{ workspace: string; left: number }>(),
@@ -273,26 +273,26 @@ export type EventFacts = {
 	readonly [Type in EventType]: (typeof EVENTS)[Type] extends Event<infer Facts> ? Facts : never;
 };
 
-/** One pair of type and facts for each event, joined with what all events have. */
+/** One pair of type and facts per event, joined with the common fields. */
 export type EventOf<Common> = {
 	[Type in EventType]: Common & { readonly type: Type; readonly facts: EventFacts[Type] };
 }[EventType];
 
 /** One row of the log. */
 export type StoreEvent = EventOf<{
-	/** Opaque: hand it back to go on after this event. */
+	/** Opaque: pass it back to continue after this event. */
 	readonly cursor: string;
 	readonly at: number;
 	readonly conversation: ConversationId | null;
 	readonly session: SessionId | null;
 	readonly turn: string | null;
-	/** The message, inbox item, delivery or other thing it is about. */
+	/** The message, inbox item, delivery or other object it is about. */
 	readonly subject: string | null;
 }>;
 
 const ENTRIES: { readonly [Type in EventType]: Entry<EventFacts[Type]> } = EVENTS;
 
-/** The sentence of an event. A type that this version does not know is from a store that another one has written. */
+/** The sentence of an event. An unknown type comes from a store that another version wrote. */
 export function tellEvent<Type extends EventType>(
 	event: Telling<EventFacts[Type]> & { readonly type: Type },
 ): string {
@@ -300,7 +300,7 @@ export function tellEvent<Type extends EventType>(
 	return entry?.tell?.(event) ?? event.type.replace(".", " ");
 }
 
-/** The hook that is told of an event, if any. */
+/** The hook of an event, if any. */
 export function hookOf(type: EventType): string | undefined {
 	const entry: Entry<never> | undefined = ENTRIES[type];
 	return entry?.hook;

@@ -1,4 +1,4 @@
-// Ids of our own making: time-ordered UUIDs as 32 hex digits, so that new rows stand together in every index.
+// Keryx's own ids: time-ordered UUIDs as 32 hex digits, so that new rows are adjacent in every index.
 import { randomFillSync } from "node:crypto";
 import type { Clock } from "../time/index.ts";
 import type { Ids } from "./store.ts";

@@ -1,6 +1,6 @@
 // keryx/store: the one store, in the words of the domain (I1).
 // An operation is one transaction; all SQL is below `operations`, and each engine has a folder.
-// Never here: waiting, retrying, sending, or a decision that a pure function of the domain can make.
+// Never here: waiting, retrying, sending, or a decision that a pure domain function can make.
 
 export { createSecrets, NO_SECRETS, type Secrets } from "../secrets/index.ts";
 export { systemClock } from "../time/index.ts";
@@ -13,7 +13,16 @@ export {
 	pruneConversation,
 } from "./archive.ts";
 export { ASK_EVERY_MS, Duty } from "./duty.ts";
-export type { Drawn, Engine, ReadName, StoreFacts, WriteName } from "./engine.ts";
+export {
+	type Cluster,
+	type Drawn,
+	type Engine,
+	type NodeOptions,
+	type ReadName,
+	type StoreFacts,
+	TOLD_BYTES,
+	type WriteName,
+} from "./engine.ts";
 export {
 	type EventKind,
 	type EventOf,
@@ -76,6 +85,7 @@ export {
 	openEngine,
 	openStore,
 	type Store,
+	serverFacts,
 	storeOn,
 } from "./store.ts";
 export {

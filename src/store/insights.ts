@@ -1,4 +1,4 @@
-// The insights of many days, put together from one read for each: none of them takes long, and what is read in between goes first.
+// Combines the insights of many days from one read per day: each read is short, and other reads go in between.
 import type { EndReason } from "../domain/index.ts";
 import { type Insights, POSITION_ROWS } from "./operations/insights.ts";
 import type { Spent } from "./operations/turns/usage.ts";
@@ -6,35 +6,35 @@ import { OPERATOR } from "./operator.ts";
 import type { Store } from "./store.ts";
 import type { TurnState } from "./types.ts";
 
-/** Of those who were answered, the ones with the most tokens. */
+/** The people with the most tokens. */
 const MOST_PEOPLE = 50;
 
-/** What stands farther back in its session is one. */
+/** Later positions in a session count as one. */
 const LAST_POSITION = 50;
 
 interface Period<Day extends Stretch> {
 	readonly days: readonly (Day & Pick<Insights, "messages" | "turns" | "spent">)[];
-	/** How often tools failed, by where in the session; those where nothing was called are left out. */
+	/** How often tools failed, by position in the session; positions without calls are left out. */
 	readonly positions: readonly {
 		readonly from: number;
-		/** Null: and all after it. */
+		/** Null: and everything after it. */
 		readonly to: number | null;
 		readonly results: number;
 		readonly errors: number;
 	}[];
-	/** What models cost, by person and by profile; the most tokens first. */
+	/** Model costs by person and by profile; most tokens first. */
 	readonly people: readonly (Spent & { readonly principal: string | null; readonly name: string | null })[];
 	readonly profiles: readonly (Spent & { readonly profile: string })[];
 	readonly turns: Readonly<Partial<Record<TurnState, number>>>;
 	readonly boundaries: Readonly<Partial<Record<EndReason, number>>>;
-	/** From acceptance to answer, in three digits; null where nothing was answered. */
+	/** From acceptance to answer, to three digits; null if nothing was answered. */
 	readonly latency: {
 		readonly count: number;
 		readonly p50: number | null;
 		readonly p95: number | null;
 		readonly p99: number | null;
 	};
-	/** Every platform with conversations that have been active since then, whichever was asked for. */
+	/** All platforms with conversations active since then, regardless of the filter. */
 	readonly platforms: readonly { readonly platform: string; readonly conversations: number }[];
 }
 
@@ -132,7 +132,7 @@ function addTo<Name extends string>(
 	for (const [name, n] of Object.entries(more) as [Name, number][]) sums[name] = (sums[name] ?? 0) + n;
 }
 
-/** By nearest rank: each is one that occurred. */
+/** By nearest rank: each is a value that occurred. */
 function percentiles(counts: ReadonlyMap<number, number>): Period<Stretch>["latency"] {
 	const sorted = [...counts].sort(([a], [b]) => a - b);
 	const count = sorted.reduce((sum, [, n]) => sum + n, 0);

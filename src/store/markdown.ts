@@ -1,5 +1,5 @@
-// The same record for people: Markdown, in chunks. An exit for untrusted text into markup (I11): what a person or a model wrote
-// stands in a block quote it cannot leave, and where it could be read as HTML, in a code block.
+// Exports conversations as Markdown, in chunks. An exit for untrusted text into markup (I11): people's and models' text is in a block
+// quote it cannot leave, and in a code block if it could be read as HTML.
 import { type ConversationId, contentText, sessionId } from "../domain/index.ts";
 import type { SessionHead } from "./operations/transfer/export.ts";
 import type { Store } from "./store.ts";
@@ -8,7 +8,7 @@ import type { Content, Conversation, Message, Part, Scope } from "./types.ts";
 
 const PAGE = 100;
 
-/** What is asked for, as Markdown: without hidden rows, bodies of attachments and provider-specific items. */
+/** Markdown without hidden rows, attachment bodies and provider-specific items. */
 export async function* exportMarkdown(store: Store, { scope, what }: ExportOptions): AsyncGenerator<string> {
 	for await (const id of conversationsOf(store, { scope, what })) {
 		const head = await headOf(store, id, { scope, what });
@@ -51,7 +51,7 @@ async function* sessionChunks(
 	}
 }
 
-/** A page without rows is the end, or what is left is hidden; never a conversation that has gone meanwhile (I8). */
+/** A page without rows is the end, or the rest is hidden; never a conversation that has disappeared meanwhile (I8). */
 async function assertThere(store: Store, scope: Scope, conversation: ConversationId): Promise<void> {
 	await store.conversation({ scope, ref: { id: conversation } });
 }
@@ -84,7 +84,7 @@ const KINDS = {
 
 function messageBlock(message: Message): string {
 	const blocks = [`### ${heading(message)}`];
-	// An attachment has its own line below, and an empty one in the text.
+	// An attachment has its own line below; an empty one is in the text.
 	const text = contentText(message.content, () => "");
 	if (text.trim() !== "") blocks.push(message.role === "tool" ? fenced(text, "") : quoted(text));
 	for (const part of attachments(message.content)) blocks.push(attachment(part));
@@ -120,7 +120,7 @@ function time(at: number): string {
 	return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
-/** Lines end where any reader may see one end. */
+/** Splits at everything a reader may treat as a line end. */
 const LINES = /\r\n|[\n\r\u0085\u2028\u2029]/;
 const HTML = /<[A-Za-z/!?]/;
 
@@ -138,7 +138,7 @@ function fenced(text: string, language: string): string {
 	return `${fence}${language}\n${text.split(LINES).join("\n")}\n${fence}`;
 }
 
-/** One line of plain text, whatever it says. */
+/** One line of plain text, whatever it contains. */
 function inline(text: string): string {
 	const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
 	return line.replace(/[\\`*_[\]<>&~#|]/g, "\\$&");

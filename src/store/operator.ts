@@ -1,4 +1,4 @@
 import type { OperatorScope } from "./types.ts";
 
-/** Keryx itself reads, or who runs it. */
+/** Keryx itself, or its operator. */
 export const OPERATOR: OperatorScope = { kind: "operator" };

@@ -1,5 +1,5 @@
-// Faults that pass: a full disk, a lock, a device or a connection that fails. Whoever meets one may ask again later. A write that met one
-// has mostly not been made; where only its answer was lost it has, so that what is asked again must be the same whichever it was.
+// Temporary faults: a full disk, a lock, a failing device or connection. Callers may retry. A failed write was usually not made; if only
+// its answer was lost, it was. So retries must have the same effect in both cases.
 import { type ErrorCode, KeryxError } from "../errors.ts";
 
 const PASSING: ReadonlySet<ErrorCode> = new Set([

@@ -1,5 +1,5 @@
-// An operation is written once, as a generator that yields prepared queries. SQLite runs it to the end in one go,
-// PostgreSQL awaits each yield; the operation cannot tell, and nothing above the store knows the engine.
+// An operation is written once, as a generator that yields prepared queries. SQLite runs it in one go, PostgreSQL awaits each yield; the
+// operation cannot tell, and nothing above the store knows the engine.
 
 import type { WitnessFound } from "./types.ts";
 
@@ -11,7 +11,7 @@ export interface Statement<Row> {
 	/** Position in the engine's table of prepared statements. */
 	readonly index: number;
 	readonly sql: string;
-	/** The same in PostgreSQL's words, where those of SQLite are not understood there. */
+	/** The PostgreSQL version, if SQLite's does not work there. */
 	readonly postgres?: string | undefined;
 	readonly [rowType]?: Row;
 }
@@ -19,32 +19,32 @@ export interface Statement<Row> {
 export interface Query {
 	readonly statement: Statement<unknown>;
 	readonly params: readonly Value[];
-	/** Those of the statement in PostgreSQL's words, where they are others. */
+	/** The parameters of the PostgreSQL version, if they differ. */
 	readonly postgres?: readonly Value[];
-	/** later: as run, but the engine may put it off to the end of the transaction, keeping the order of those put off. */
+	/** later: like run, but the engine may defer it to the end of the transaction, keeping the order of deferred ones. */
 	readonly mode: "run" | "get" | "all" | "later";
-	/** What is asked for is a number of unused ids: an engine that draws them itself answers so, without the statement. */
+	/** Requests unused ids: an engine that draws them itself answers without the statement. */
 	readonly reserve?: { readonly from: number; readonly count: number };
 }
 
 export type Op<Result> = Generator<Query, Result, unknown>;
 
-/** The clock and the ids an operation may use. They are drawn by the caller, so that an operation is a function of its input. */
+/** The clock and ids of an operation. The caller draws them, so that an operation is a function of its input. */
 export interface Context {
 	readonly now: number;
 	/** Counts the owners of this store; a turn of an earlier epoch has lost its owner. */
 	readonly epoch: number;
 	readonly uuid: () => string;
 	readonly sessionId: () => string;
-	/** Made with it are the codes of the audit; null where the opener gave none, and then nothing is audited or confirmed. */
+	/** The key for audit codes; null if the opener gave none: then nothing is audited or confirmed. */
 	readonly auditKey: Uint8Array | null;
-	/** Of the audit, as it is outside the store at this moment. */
+	/** The audit's current witness outside the store. */
 	readonly witness: () => WitnessFound;
 }
 
 let statements = 0;
 
-/** Declares a statement, at module level and once: `?` for parameters, written so that SQLite and PostgreSQL both take it. */
+/** Declares a statement, once, at module level: `?` for parameters, in SQL that both SQLite and PostgreSQL accept. */
 export function sql<Row = never>(text: string, postgres?: string): Statement<Row> {
 	return { index: statements++, sql: text, postgres };
 }
@@ -57,7 +57,7 @@ export function* all<Row>(statement: Statement<Row>, ...params: Value[]): Op<Row
 	return (yield { statement, params, mode: "all" }) as Row[];
 }
 
-/** As `all`, with other parameters where the statement is asked in PostgreSQL's words. */
+/** Like `all`, with other parameters for the PostgreSQL version. */
 export function* allWith<Row>(
 	statement: Statement<Row>,
 	params: readonly Value[],
@@ -66,12 +66,12 @@ export function* allWith<Row>(
 	return (yield { statement, params, postgres, mode: "all" }) as Row[];
 }
 
-/** Answers the number of rows changed. */
+/** Returns the number of changed rows. */
 export function* run(statement: Statement<unknown>, ...params: Value[]): Op<number> {
 	return (yield { statement, params, mode: "run" }) as number;
 }
 
-/** The last id in use below as many unused ones, all of them from `from` on; the statement reads the last one in use. */
+/** The last used id below a run of unused ones, all from `from` on; the statement reads the last one in use. */
 export function* reserveIds(
 	lastId: Statement<{ id: number | null }>,
 	reserve: { readonly from: number; readonly count: number },
@@ -82,7 +82,7 @@ export function* reserveIds(
 	return row?.id ?? 0;
 }
 
-/** For what no operation reads back and is cheaper to write all at once: the search index. */
+/** For writes that no operation reads back and that are cheaper together: the search index. */
 export function* later(statement: Statement<unknown>, ...params: Value[]): Op<void> {
 	yield { statement, params, mode: "later" };
 }

@@ -1,10 +1,10 @@
-// The tables. Invariants that a constraint can hold are held here, not in code:
-// I2 one_live_session, I14 confirmations_steps, confirmations_bound and confirmations_resolver, I3 inbox_disposed_once, I4 inbox_once, I5 one_turn, I6 messages_immutable, dense seq by UNIQUE (session, seq).
-// Work rows (turns, inbox, deliveries) name their conversation without a foreign key: checking one at the deletion of a conversation
-// would read the whole table, or cost every message another index entry. checkIntegrity looks for strays.
-// Text of people and models stands only in columns called body or *_body, each row with the id of the key it is sealed with (null: none).
+// The tables. Invariants are enforced by constraints where possible: I2 one_live_session, I14 confirmations_steps, confirmations_bound
+// and confirmations_resolver, I3 inbox_disposed_once, I4 inbox_once, I5 one_turn, I6 messages_immutable, dense seq by UNIQUE (session,
+// seq). Work rows (turns, inbox, deliveries) name their conversation without a foreign key: checking it when a conversation is deleted
+// would read the whole table, or cost every message another index entry. checkIntegrity finds strays. Text of people and models is only
+// in columns named body or *_body, each row with the id of its sealing key (null: none).
 
-/** Written once for both engines: {serial}, {ever} (never reused), {int}, {bytes} and {strict} are the words in which they differ. */
+/** Written once for both engines: {serial}, {ever} (never reused), {int}, {bytes} and {strict} are replaced per engine. */
 const TABLES_1 = `
 CREATE TABLE settings (
 	name TEXT PRIMARY KEY,
@@ -324,20 +324,20 @@ CREATE TABLE search (rowid BIGINT PRIMARY KEY, tags TEXT NOT NULL, text TEXT NOT
 `,
 };
 
-/** What a person wants to see of the tools at work in one conversation. */
+/** What a person wants to see of running tools in one conversation. */
 const TABLES_2 = `
 ALTER TABLE conversations ADD COLUMN tool_progress TEXT CHECK (tool_progress IN ('all', 'new', 'off'));
 `;
 
-/** What a turn is for, and from how large a prompt on a compaction is tried again (tokens; null: whenever it is due). */
+/** A turn's purpose, and the prompt size for the next compaction attempt (tokens; null: whenever it is due). */
 const TABLES_3 = `
 ALTER TABLE turns ADD COLUMN purpose TEXT NOT NULL DEFAULT 'answer' CHECK (purpose IN ('answer', 'compaction'));
 ALTER TABLE sessions ADD COLUMN compact_after {int};
 `;
 
 /**
- * Confirmations (I14): what may become of one is a trigger's word, so that no code path decides twice or uses one twice. The
- * audit is append-only by trigger too; its entries and their head are chained by codes made with a key that is not in the store.
+ * Confirmations (I14): a trigger enforces the steps, so that no code path decides or uses one twice. The audit is append-only by trigger
+ * too; its entries and head are chained by codes made with a key outside the store.
  */
 const TABLES_4 = `
 CREATE TABLE tokens (
@@ -442,7 +442,7 @@ CREATE TABLE audit_head (
 ) {strict};
 `;
 
-/** Programs that the agent started. A row is there before the program is, and ends once (I3, for what it tells the conversation). */
+/** Programs the agent started. A row exists before its program, and ends once (I3, for what it tells the conversation). */
 const TABLES_5 = `
 CREATE TABLE processes (
 	n {serial},
@@ -480,8 +480,10 @@ CREATE INDEX processes_due ON processes (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX processes_ended ON processes (ended_at) WHERE due_at IS NULL;
 `;
 
-/** Snapshots of workspaces, whose files are in repositories of their own. A window is one turn's stretch from its first snapshot to its
-	last: what changed within is the agent's. A restore is begun before the first file is touched and has an end. */
+/**
+ * Snapshots of workspaces, whose files are in separate repositories. A window is one turn's range from its first snapshot to its last:
+ * changes within are the agent's. A restore is recorded before the first file is touched, and has an end.
+ */
 const TABLES_6 = `
 CREATE TABLE checkpoints (
 	n {ever},
@@ -528,7 +530,7 @@ CREATE INDEX restores_due ON restores (due_at) WHERE due_at IS NOT NULL;
 CREATE UNIQUE INDEX one_restore ON restores (workspace) WHERE due_at IS NOT NULL;
 `;
 
-/** What happened in a stretch of time is found without reading what did not; and what a token says is its principal's. */
+/** Time ranges are found without reading other rows; and a token's messages belong to its principal. */
 const TABLES_7 = `
 INSERT INTO aliases (platform, alias, principal, created_at)
 SELECT 'api_server', 'token:' || name, principal, created_at FROM tokens WHERE true
@@ -537,16 +539,16 @@ CREATE INDEX turns_started ON turns (started_at);
 CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL;
 `;
 
-/** What was said beside the transcript of one conversation, and why its turns failed, is found without reading what else was sent. */
+/** Side messages of one conversation, and reasons of failed turns, are found without reading other deliveries. */
 const TABLES_8 = `
 CREATE INDEX deliveries_beside ON deliveries (conversation, kind, n) WHERE kind IN ('notice', 'command');
 CREATE INDEX turns_failed ON turns (conversation) WHERE state = 'failed';
 `;
 
 /**
- * I19: a delivery's lane is its destination. `first_at` is set for the one delivery of a lane that is sent or may be sent next, and says
- * from when on; those behind it have none. The unique index refuses a second one. A preview that was on its way when the store was last
- * open has an unknown outcome: the next owner finds it as one that was being sent.
+ * I19: a delivery's lane is its destination. `first_at` is set for the one delivery of a lane that is being sent or next, and says from
+ * when; those behind it have none. The unique index refuses a second one. A preview being sent when the store was last open has an
+ * unknown outcome: the next owner finds it as one that was being sent.
  */
 const TABLES_9 = `
 ALTER TABLE deliveries ADD COLUMN lane TEXT NOT NULL DEFAULT '';
@@ -558,7 +560,7 @@ DROP INDEX deliveries_due;
 UPDATE deliveries SET state = 'sending', due_at = created_at, claim = '0:preview' WHERE state = 'open' AND receipt IS NULL;
 `;
 
-/** As `laneOf` makes it. What was sent is never sent again, and needs none. */
+/** As `laneOf` computes it. Sent deliveries are never sent again, and need none. */
 const lanesOfOld = (chat: string, thread: string) => `
 UPDATE deliveries SET lane = platform || '\n' || account || '\n' || coalesce(${chat}, '') || '\n' || coalesce(${thread}, '') WHERE state <> 'sent';
 UPDATE deliveries SET first_at = due_at WHERE due_at IS NOT NULL AND NOT EXISTS (
@@ -566,8 +568,8 @@ UPDATE deliveries SET first_at = due_at WHERE due_at IS NOT NULL AND NOT EXISTS 
 `;
 
 /**
- * Whom a turn speaks for, and with it what it starts and asks (I18). A row from before has none: its person is taken as they are now.
- * A grant serves one person, and has an end: those from before get one, and whoever runs Keryx is told how many.
+ * Whom a turn speaks for, and with it what it starts and asks (I18). Older rows have none: their person counts with their current role. A
+ * grant is for one person, and has an end: older ones get one, and the operator is told how many.
  */
 const TABLES_10 = `
 ALTER TABLE turns ADD COLUMN speakers TEXT NOT NULL DEFAULT '[]';
@@ -582,8 +584,8 @@ SELECT 'grants_dated', CAST(count(*) AS TEXT) FROM grants WHERE revoked_at IS NU
 `;
 
 /**
- * What was added to a session's limit, apart from the limit itself, which is the policy's and may change while a session is open. A session
- * from before has none: what its cap is over the present limit was added. And how much of what a model read came from a cache.
+ * A session's extension, separate from the limit itself, which is the policy's and may change while a session is open. Older sessions:
+ * the part of the cap above the current limit was added. And how much of the model's input came from a cache.
  */
 const TABLES_11 = `
 ALTER TABLE sessions ADD COLUMN added {int};
@@ -591,8 +593,8 @@ ALTER TABLE model_calls ADD COLUMN cached_tokens {int} NOT NULL DEFAULT 0;
 `;
 
 /**
- * Who resolved a confirmation, and when, stays, whatever becomes of it afterwards. Approvals that nobody used had lost both: the audit
- * still has them. Approvals of the compat port, whose clients never say that they used one, no longer run out.
+ * Who resolved a confirmation, and when, is kept whatever follows. Unused approvals had lost both: the audit still has them. Approvals of
+ * the compat port, whose clients never report using one, no longer expire.
  */
 const APPROVALS_11 = (grant: string) => `
 UPDATE confirmations SET resolved_at = a.at, resolved_by = CASE WHEN a.kind = 'approved' THEN a.who ELSE 'grant:' || (${grant}) END
@@ -605,7 +607,7 @@ WHERE asked_by = 'compat' AND status IN ('approved', 'auto_approved');
 const KEPT = `OLD.status <> 'pending'
 	AND (NEW.resolved_by IS DISTINCT FROM OLD.resolved_by OR NEW.resolved_at IS DISTINCT FROM OLD.resolved_at)`;
 
-/** What may follow what. Everything else is refused, whoever writes it. */
+/** The allowed steps. Everything else is refused. */
 const STEPS = `(OLD.status = 'pending' AND NEW.status IN ('approved', 'denied', 'expired', 'cancelled'))
 	OR (OLD.status IN ('approved', 'auto_approved') AND NEW.status IN ('consumed', 'expired'))`;
 
@@ -640,7 +642,7 @@ CREATE TRIGGER audit_unchanged BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXE
 `,
 };
 
-/** The repair steps outside the order that the trigger holds, so that it is set aside for it. */
+/** The repair takes steps the trigger forbids, so the trigger is removed for it. */
 const TRIGGERS_11 = {
 	sqlite: `
 DROP TRIGGER confirmations_steps;
@@ -666,9 +668,8 @@ FOR EACH ROW WHEN (${KEPT}) EXECUTE FUNCTION confirmations_resolver();
 };
 
 /**
- * Whether there is an audit is said by a row of its own, from here on in every store: `none` until the first entry, then `begun`, and
- * `begun again` where a first entry came once more. A store without that row is one that it was taken out of. The head and the marks
- * stay, as entries do.
+ * A separate row says whether there is an audit, in every store from here on: `none` until the first entry, then `begun`, and `begun
+ * again` if a first entry came once more. A store without that row had it removed. The head and the marks stay, as entries do.
  */
 const AUDIT_12 = `
 INSERT INTO settings (name, value)
@@ -715,9 +716,9 @@ FOR EACH ROW WHEN (${UNMARKS}) EXECUTE FUNCTION audit_unchanged();
 };
 
 /**
- * What channels bring beside messages. A message that was changed after a turn took it (amendments: the newest text, until the agent's next
- * turn has been told). A chat that moved, that cannot be written to, or where only bots speak (chats). The home channel of a platform as
- * its owner set it in a chat. Requests of strangers to be let in, and what became of them (pairings). Buttons under a delivery.
+ * What channels report besides messages. A message changed after a turn took it (amendments: the newest text, until the agent's next turn
+ * has been told). A chat that moved, cannot be written to, or where only bots speak (chats). A platform's home channel as set in a chat.
+ * Strangers' requests for access (pairings). Buttons of a delivery.
  */
 const TABLES_13 = `
 CREATE TABLE amendments (
@@ -806,7 +807,7 @@ CREATE INDEX buttons_open ON buttons (confirmation) WHERE confirmation IS NOT NU
 CREATE INDEX buttons_until ON buttons (until);
 `;
 
-/** A button is pressed once, and what it does never changes. */
+/** A button is pressed once, and its effect never changes. */
 const PRESSED_ONCE = `(OLD.pressed_at IS NOT NULL AND NEW.pressed_at IS DISTINCT FROM OLD.pressed_at)
 	OR NEW.body <> OLD.body OR NEW.principal IS DISTINCT FROM OLD.principal`;
 
@@ -825,8 +826,8 @@ FOR EACH ROW WHEN (${PRESSED_ONCE}) EXECUTE FUNCTION buttons_once();
 };
 
 /**
- * What people call a conversation, and where they have put it. A title of the model's is never written over one of a person's. An archived
- * or deleted conversation keeps all of its rows: only retention removes them.
+ * A conversation's name and state. A generated title never replaces a person's. An archived or deleted conversation keeps all its rows:
+ * only retention removes them.
  */
 const TABLES_14 = `
 ALTER TABLE conversations ADD COLUMN title_source TEXT CHECK (title_source IN ('model', 'user'));
@@ -840,8 +841,8 @@ CREATE INDEX checkpoints_conversation ON checkpoints (conversation) WHERE conver
 `;
 
 /**
- * Messages that answer nobody, once by their id: where each went, the row that it is in its target's transcript, and its text while there
- * is no such row. `sends_seen`: up to which of its chat's a conversation has them.
+ * Unprompted messages, once by id: where each went, its row in the target's transcript, and its text while there is no such row.
+ * `sends_seen`: up to which of its chat's sends a conversation has them.
  */
 const TABLES_SENDS = `
 CREATE TABLE sends (
@@ -872,9 +873,9 @@ ALTER TABLE conversations ADD COLUMN sends_seen {int} NOT NULL DEFAULT 0;
 `;
 
 /**
- * Jobs and their runs. `due_at` is the next scheduled instant of a job that is active; `open_run` the instant of a run that has not ended:
- * a job runs once at a time. A run is known by its job and its scheduled instant, which the primary key makes once. What became of it
- * is its state; `settled_at` is set when it is known what became of its delivery, too.
+ * Jobs and their runs. `due_at` is an active job's next instant; `open_run` the instant of an unfinished run: a job runs once at a time.
+ * A run is identified by its job and instant, which the primary key makes unique. Its result is its state; `settled_at` is set when the
+ * result of its delivery is known, too.
  */
 const TABLES_SCHEDULES = `
 CREATE TABLE schedules (
@@ -924,7 +925,7 @@ CREATE INDEX schedule_runs_inbox ON schedule_runs (inbox) WHERE inbox IS NOT NUL
 CREATE INDEX schedule_runs_settled ON schedule_runs (settled_at) WHERE settled_at IS NOT NULL;
 `;
 
-/** Tokens of bridge programs: a new role, and the channel that each speaks for. */
+/** Tokens of bridge programs: a new role, and each one's channel. */
 const TABLES_CHANNEL_TOKENS = `
 CREATE TABLE tokens_next (
 	name TEXT PRIMARY KEY,
@@ -946,8 +947,8 @@ ALTER TABLE tokens_next RENAME TO tokens;
 `;
 
 /**
- * Who has owned the store, by epoch. One that ended is dead: its unfinished work is taken over. `expires_at` is by the server's clock, and
- * null where a lock of the file is the proof. `writers` (PostgreSQL): what each writer of the owner committed last, under its id.
+ * The store's owners, by epoch. An ended one is dead: its unfinished work is taken over. `expires_at` is by the server's clock, and null
+ * if a file lock is the proof. `writers` (PostgreSQL): what each of the owner's writers committed last, under its id.
  */
 const TABLES_NODES = `
 CREATE TABLE nodes (
@@ -961,8 +962,8 @@ CREATE INDEX nodes_live ON nodes (epoch) WHERE ended_at IS NULL;
 `;
 
 /**
- * PostgreSQL's search: the words of each row (a text in ASCII is parted here, any other has been), and the same with the tags as a set with
- * an index. A word counts by its first 500 characters there, and of a text with too many different ones the first 200,000 characters do.
+ * PostgreSQL's search: the words of each row (ASCII text is split here, other text before), and the same with tags as a set with an
+ * index. A word counts by its first 500 characters, and of a text with too many different words only the first 200,000 characters count.
  */
 const NODES_OWN = {
 	sqlite: "",
@@ -996,7 +997,7 @@ CREATE TABLE writers (
 `,
 };
 
-/** People who log in to the page. A person's role is read with each login, so that a change holds for all of them at once. */
+/** People who log in to the page. A person's role is read with each login, so that a change applies to all of them at once. */
 const TABLES_PEOPLE = `
 CREATE TABLE people (
 	name TEXT PRIMARY KEY,
@@ -1018,8 +1019,8 @@ CREATE INDEX logins_person ON logins (person);
 `;
 
 /**
- * What became of messages that an agent sent by itself. `untold_to`: the conversation whose agent has to be told that its message died.
- * `sent_as`: the sends that a run's agent delivered its result by, as a JSON array of their ids.
+ * Results of an agent's unprompted messages. `untold_to`: the conversation whose agent must be told about a dead message. `sent_as`: the
+ * sends with which a run's agent delivered its result, as a JSON array of ids.
  */
 const TABLES_SEND_ENDS = `
 ALTER TABLE sends ADD COLUMN untold_to TEXT;
@@ -1028,8 +1029,8 @@ ALTER TABLE schedule_runs ADD COLUMN sent_as TEXT;
 `;
 
 /**
- * Several gateways on one store. `inbox.node`: who accepted a message, and begins its turn while it lives. A duty is something that one
- * node does for all of them, such as the connection to a platform's account; whose node is dead is anybody's.
+ * Several gateways on one store. `inbox.node`: who accepted a message, and starts its turn while alive. A duty is work that one node does
+ * for all, such as the connection to a platform's account; a dead node's duty is free.
  */
 const TABLES_CLUSTER = `
 ALTER TABLE inbox ADD COLUMN node {int};
@@ -1039,9 +1040,21 @@ CREATE TABLE duties (
 ) {strict};
 `;
 
+/**
+ * SQLite: what happened in one conversation, found stretch by stretch of the log (1,024 events each). An index by conversation alone has a
+ * page for each one that speaks, and every commit would write as many.
+ */
+const EVENTS_BY_STRETCH = {
+	sqlite: `
+DROP INDEX events_conversation;
+CREATE INDEX events_stretch ON events (id >> 10, conversation);
+`,
+	postgres: "",
+};
+
 export type Dialect = "sqlite" | "postgres";
 
-/** Forward only: a step, once landed, is never edited; the next one is added. */
+/** Forward only: a landed step is never edited; add the next one. */
 const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Dialect, string> }[] = [
 	{ tables: TABLES_1, own: TRIGGERS_1 },
 	{ tables: TABLES_2, own: { sqlite: "", postgres: "" } },
@@ -1076,6 +1089,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_PEOPLE, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SEND_ENDS, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_CLUSTER, own: { sqlite: "", postgres: "" } },
+	{ tables: "", own: EVENTS_BY_STRETCH },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -1097,10 +1111,10 @@ const WORDS: Record<Dialect, Record<string, string>> = {
 	},
 };
 
-/** Texts are compared byte by byte, as SQLite does, whatever language the database is set to. */
+/** Text is compared byte by byte, as SQLite does, whatever the database's language. */
 const TEXT_COLUMN = /(^\t\w+ |ADD COLUMN \w+ )TEXT\b/gm;
 
-/** The statements that bring a store from a version (0: empty) to the next one. */
+/** The statements that migrate a store from a version (0: empty) to the next. */
 export function migration(from: number, dialect: Dialect): string {
 	const step = MIGRATIONS[from];
 	if (!step) throw new RangeError(`no migration from version ${from}`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { closenessOf, firstMatchesIn, frequencyOf, holdsAll, matchesIn } from "./search-match.ts";
+import { closenessOf, firstMatchesIn, frequencyOf, holdsAll, matchesIn, plainSign } from "./search-match.ts";
 import { parseQuery } from "./search-query.ts";
 
 /** What is marked in a text, each mark in brackets. */
@@ -61,6 +61,17 @@ describe("a text holds a query", () => {
 	])("%s: %s: %s", (query, text, expected) => {
 		expect(holdsAll(text, parseQuery(query))).toBe(expected);
 	});
+});
+
+test.each([
+	["C++", "++"],
+	["tea user@example.com", "@"],
+	['say "a \\"', null],
+	["Ｃ＋＋", "++"],
+	["“東”、C", null],
+	["tea", null],
+])("a plain text that holds %s has these signs: %s", (query, expected) => {
+	expect(plainSign(parseQuery(query))).toBe(expected);
 });
 
 describe("the score", () => {

@@ -1,9 +1,9 @@
-// Where the groups of a query stand in a text: for the literal check, the score and the marks.
+// Finds the groups of a query in a text: for the literal check, the score and the marks.
 import type { Group } from "./search-query.ts";
 import { foldBetween, type Word, wordsOf } from "./search-text.ts";
 
 export interface Occurrence {
-	/** Which group, and the first and last of its words among the text's. */
+	/** The group, and its first and last word in the text. */
 	readonly group: number;
 	readonly first: number;
 	readonly last: number;
@@ -38,7 +38,7 @@ export function matchesIn(text: string, groups: readonly Group[]): Matches {
 	return { words: words.length, occurrences };
 }
 
-/** The matches in the first stretch of a text that has any: enough for a snippet, however long the text. */
+/** The matches in the first part of a text that has any: enough for a snippet, however long the text. */
 export function firstMatchesIn(text: string, groups: readonly Group[]): Matches {
 	if (text.length <= STRETCH) return matchesIn(text, groups);
 	for (let from = 0; from < text.length; from += STRETCH - OVERLAP) {
@@ -84,7 +84,7 @@ function isLiteral(text: string, words: readonly Word[], at: number, literal: re
 	});
 }
 
-/** The signs before and after belong to what was found: `C++` is marked whole. */
+/** Adjacent signs belong to a match: `C++` is marked whole. */
 function withSigns(
 	text: string,
 	words: readonly Word[],
@@ -100,14 +100,14 @@ function withSigns(
 	};
 }
 
-/** Whether every group stands in the text. */
+/** Whether every group is in the text. */
 export function holdsAll(text: string, groups: readonly Group[]): boolean {
 	if (!mayHoldAll(text, groups)) return false;
 	const found = new Set(matchesIn(text, groups).occurrences.map(({ group }) => group));
 	return found.size === groups.length;
 }
 
-/** Most texts that do not are quickly told, as long as they are plain: they lack the signs or the letters altogether. */
+/** A quick check for plain text: most non-matches lack the signs or letters altogether. */
 function mayHoldAll(text: string, groups: readonly Group[]): boolean {
 	if (NOT_PLAIN.test(text)) return true;
 	const folded = text.toLowerCase();
@@ -118,10 +118,17 @@ function mayHoldAll(text: string, groups: readonly Group[]): boolean {
 	);
 }
 
+/** Signs that every plain text with all of these groups has, also as JSON; null: there are none. */
+export function plainSign(groups: readonly Group[]): string | null {
+	const signs = groups.flatMap(({ literal }) => literal ?? []);
+	return signs.find((between) => PLAIN_SIGNS.test(between) && !ESCAPED_SIGNS.test(between)) ?? null;
+}
+
 const PLAIN_SIGNS = /^[!-~]+$/;
+const ESCAPED_SIGNS = /["\\]/;
 const NOT_PLAIN = /[^\0-\x7f]/;
 
-/** Term frequency, damped and held against the length of the text, from 0 to 1. */
+/** Term frequency, damped and relative to the text's length, from 0 to 1. */
 export function frequencyOf({ words, occurrences }: Matches, groups: number): number {
 	const counts = new Array<number>(groups).fill(0);
 	for (const { group } of occurrences) counts[group] = (counts[group] as number) + 1;
@@ -131,7 +138,7 @@ export function frequencyOf({ words, occurrences }: Matches, groups: number): nu
 
 const USUAL_WORDS = 80;
 
-/** How near the groups stand to each other at best: 1 where they follow each other, towards 0 where they are far apart. */
+/** How close the groups are at best: 1 if adjacent, towards 0 if far apart. */
 export function closenessOf({ occurrences }: Matches, groups: readonly Group[]): number {
 	const total = groups.reduce((sum, group) => sum + group.words.length, 0);
 	const latest = new Map<number, Occurrence>();

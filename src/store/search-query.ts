@@ -1,28 +1,28 @@
-// From what a person typed to what the index is asked. Only quotes ("a phrase") and a final star (pre*) are syntax; everything
-// else, AND and NOT and brackets and colons, is text. Nothing typed here can be an error of SQLite's.
+// Translates a person's query for the index. Only quotes ("a phrase") and a final star (pre*) are syntax; everything else, including AND,
+// NOT, brackets and colons, is text. No input can cause an SQLite error.
 import { KeryxError } from "../errors.ts";
 import { foldBetween, type Word, wordsOf } from "./search-text.ts";
 
 const MAX_LENGTH = 2000;
 const MAX_WORDS = 200;
 
-/** A word, or words that must stand next to each other. All groups of a query must match. */
+/** A word, or adjacent words. All groups of a query must match. */
 export interface Group {
 	readonly words: readonly string[];
-	/** The last word may go on. */
+	/** The last word may continue. */
 	readonly prefix: boolean;
-	/** The prefix is one character of a script without spaces: where it is found, that character alone is meant. */
+	/** The prefix is one character of a script without spaces: only that character is meant. */
 	readonly single: boolean;
-	/** Its words as they stand in a text that goes on with another word after it. */
+	/** Its words in a text that continues with another word. */
 	readonly inside: readonly string[];
 	/**
-	 * What must stand before, between and after the words, where that is more than a space: the index cannot tell `C++` from
-	 * `C`, so the text is asked.
+	 * What must be before, between and after the words, if more than a space: the index cannot tell `C++` from `C`, so the text is
+	 * checked.
 	 */
 	readonly literal: readonly string[] | null;
 }
 
-/** Empty for a query without any word. */
+/** Empty for a query without words. */
 export function parseQuery(input: string): readonly Group[] {
 	if (input.length > MAX_LENGTH)
 		throw new KeryxError("argument.invalid", `query can have at most ${MAX_LENGTH} characters`, {
@@ -45,15 +45,15 @@ export function parseQuery(input: string): readonly Group[] {
 	return [...groups.values()];
 }
 
-/** What the index is asked, in the words of each engine. */
+/** The index query, per engine. */
 export interface Match {
 	/** SQLite's MATCH. */
 	readonly fts: string;
 	/** PostgreSQL's words in any order, as a tsquery. */
 	readonly tokens: string;
 	/**
-	 * What the words alone do not tell, as JSON: alternatives, each with its words (`q`) and what must stand in the text as it is (`p`).
-	 * Null: the words tell all.
+	 * What the words alone do not decide, as JSON: alternatives, each with its words (`q`) and literal text (`p`). Null: the words
+	 * decide.
 	 */
 	readonly check: string | null;
 }
@@ -84,14 +84,14 @@ export function anyOf(one: Match, other: Match): Match {
 	};
 }
 
-/** PostgreSQL keeps so many characters of a word; longer ones are looked for in the text. */
+/** PostgreSQL keeps this many characters of a word; longer ones are searched in the text. */
 const TOKEN_LENGTH = 500;
 
 function isPhrase({ words }: Group): boolean {
 	return words.length > 1 || words.some((word) => word.length > TOKEN_LENGTH);
 }
 
-/** Its words as they stand in a text of words with a space before and after each. */
+/** Its words in a text of words, each surrounded by spaces. */
 function phraseOf({ words, prefix }: Group): string {
 	return ` ${words.join(" ")}${prefix ? "" : " "}`;
 }
@@ -100,13 +100,13 @@ function tokensOf({ words, prefix }: Group): string[] {
 	return words.map((word, n) => token(word, prefix && n === words.length - 1));
 }
 
-/** Words hold neither quotes nor backslashes; were one ever to, it would be a word still. */
+/** Words contain neither quotes nor backslashes; if one ever did, it would still be a word. */
 function token(word: string, prefix = false): string {
 	const kept = word.length > TOKEN_LENGTH ? Array.from(word).slice(0, TOKEN_LENGTH).join("") : word;
 	return `'${kept.replaceAll("\\", "\\\\").replaceAll("'", "''")}'${prefix ? ":*" : ""}`;
 }
 
-/** The groups as one phrase, in the order they were typed; undefined where that is no different or cannot be said. */
+/** The groups as one phrase, in the typed order; undefined if that makes no difference or is impossible. */
 export function asPhrase(groups: readonly Group[]): Group | undefined {
 	const last = groups.at(-1);
 	const before = groups.slice(0, -1);
@@ -114,7 +114,7 @@ export function asPhrase(groups: readonly Group[]): Group | undefined {
 	return { ...last, words: [...before.flatMap((group) => group.inside), ...last.words], literal: null };
 }
 
-/** A group whose last word is a prefix longer than the index has of its own, by the letters that it has; any other as it is. */
+/** A group whose last word is a prefix longer than the index supports is shortened; others are unchanged. */
 export function shortened(group: Group): Group {
 	const last = group.words.at(-1) as string;
 	const letters = Array.from(last);
@@ -124,7 +124,7 @@ export function shortened(group: Group): Group {
 
 const INDEXED_PREFIX = 3;
 
-/** Sentence marks and brackets around a word are not meant literally; `C++`, `100%`, `#1` and `.env` are. */
+/** Punctuation and brackets around a word are not literal; `C++`, `100%`, `#1` and `.env` are. */
 const BEFORE = /^[\p{Ps}\p{Pi}"'¿¡]+/u;
 const AFTER = /[\p{Pe}\p{Pf}"',.;:!?…，。、！？；：]+$/u;
 
@@ -140,7 +140,7 @@ function groupOf(text: string, star: boolean): Group | undefined {
 	const last = found.at(-1);
 	if (!last) return undefined;
 	const tail = foldBetween(text.slice(last.end));
-	// The last character of a run stands alone only where the run ends; unless a sign follows it here, it may go on.
+	// The last character of a run is indexed alone only at the run's end; unless a sign follows it here, it may continue.
 	const open = last.lone && tail === "";
 	const paired = open && isPairOf(found.at(-2), last);
 	const meant = paired ? found.slice(0, -1) : found;
@@ -173,7 +173,7 @@ function matchOf({ words, prefix }: Group): string {
 	return `${quoted(words.join(" "))}${prefix ? " *" : ""}`;
 }
 
-/** Words and tags hold no quotes. */
+/** Words and tags contain no quotes. */
 function quoted(words: string): string {
 	return `"${words}"`;
 }

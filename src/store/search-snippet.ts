@@ -1,5 +1,5 @@
-// A piece of a text around what was found. The text stays plain data, in pieces that say whether they are marked: nothing in it
-// can become markup on a page, or an escape sequence or a line of its own in a terminal.
+// A snippet around a match. The text stays plain data, in pieces that say whether they are marked: nothing in it can become markup on a
+// page, or an escape sequence or line break in a terminal.
 import type { Matches, Occurrence } from "./search-match.ts";
 
 export interface SnippetPiece {
@@ -8,7 +8,7 @@ export interface SnippetPiece {
 }
 
 const SNIPPET_LENGTH = 200;
-/** What is shown before the first mark, at most. */
+/** At most this much before the first mark. */
 const LEAD = 60;
 const PREVIEW_LENGTH = 120;
 
@@ -35,7 +35,7 @@ export function snippetOf(text: string, { occurrences }: Matches): readonly Snip
 	return pieces;
 }
 
-/** The beginning of a text, on one line. */
+/** The start of a text, on one line. */
 export function previewOf(text: string): string {
 	const head = inert(text.slice(0, PREVIEW_LENGTH * 4)).trim();
 	const points = Array.from(head);
@@ -43,7 +43,7 @@ export function previewOf(text: string): string {
 	return `${points.slice(0, PREVIEW_LENGTH - 1).join("")}…`;
 }
 
-/** Where most different groups are seen at once; the first such place. */
+/** The first place that shows the most different groups at once. */
 function startOf(text: string, occurrences: readonly Occurrence[]): number {
 	let best = 0;
 	let most = 0;
@@ -59,10 +59,10 @@ function startOf(text: string, occurrences: readonly Occurrence[]): number {
 }
 
 const LOOKED_AT = 500;
-/** Marks that can stand in one snippet, about: looking further ahead changes little. */
+/** About as many marks as fit in one snippet: looking further changes little. */
 const WITHIN = 40;
 
-/** A place to begin: the text's beginning if that is near, else a space, else any place between two characters. */
+/** A place to start: the text's start if near, else a space, else between two characters. */
 function cutBefore(text: string, mark: number): number {
 	if (mark <= LEAD) return 0;
 	const from = mark - LEAD;
@@ -81,7 +81,7 @@ function betweenCharacters(text: string, at: number): number {
 	return /[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at;
 }
 
-/** Control characters become spaces, what turns the direction of writing goes; joiners stay, emoji and many scripts need them. */
+/** Control characters become spaces, direction changes are removed; joiners stay, because emoji and many scripts need them. */
 function inert(text: string): string {
 	return text
 		.toWellFormed()

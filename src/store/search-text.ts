@@ -1,25 +1,25 @@
-// What stands in the search index, and the words it is made of. The index and the marks of a snippet see the same words,
-// because both come from here; SQLite's own tokenizer leaves them as they are (a test compares the two for any text).
+// The content of the search index, and its words. The index and a snippet's marks use the same words, because both come from here;
+// SQLite's tokenizer leaves them unchanged (a test compares the two).
 
 export interface Word {
-	/** As it stands in the index: case, diacritics and compatibility forms folded. */
+	/** As indexed: case, diacritics and compatibility forms folded. */
 	readonly word: string;
-	/** Where it stands in the text. */
+	/** Its position in the text. */
 	readonly start: number;
 	readonly end: number;
-	/** Where its first character ends: before `end` for pairs only. */
+	/** The end of its first character: before `end` only for pairs. */
 	readonly head: number;
-	/** The last character of a run without spaces, which stands alone after its pairs. */
+	/** The last character of a run without spaces, which is indexed alone after its pairs. */
 	readonly lone: boolean;
 }
 
-/** Begins every tag and stands in no word: a private-use character that words leave out. */
+/** Starts every tag and is in no word: a private-use character that words exclude. */
 const TAG = "\ue000";
 
 const ASCII = /^[\0-\x7f]*$/;
 const ASCII_WORD = /[A-Za-z0-9]+/g;
 
-/** Scripts that put no spaces between words; and Hangul, which writes its particles onto them. */
+/** Scripts without spaces between words; and Hangul, which attaches particles. */
 const UNSPACED = String.raw`[[[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]&&[\p{L}\p{N}\p{M}]]--[\u0300-\u036f]]`;
 const SPACED = String.raw`[[\p{L}\p{N}\p{M}\p{Co}]--[\ue000${UNSPACED}]]`;
 const JOINERS = String.raw`[\xad\u200c\u200d\u2060]`;
@@ -32,27 +32,27 @@ const WORDS = new RegExp(
 );
 const WHOLE = new RegExp(`^(?:[a-z0-9]+|${SPACED}+)$`, "v");
 
-/** One written character of a run: a syllable in its parts, or a letter with its marks. */
+/** One written character of a run: a syllable's parts, or a letter with its marks. */
 const CHARACTER =
 	/[\u1100-\u115f\ua960-\ua97c]+[\u1160-\u11a7\ud7b0-\ud7c6]+[\u11a8-\u11ff\ud7cb-\ud7fb]*|\P{M}[\p{M}\uff9e\uff9f]*|\p{M}+/gu;
 
 const WORD_POINT = /^[\p{L}\p{N}\p{M}]$/u;
 
-/** Marks that a person may leave out when searching. Vowel signs of Indic and South East Asian scripts are not among them. */
+/** Marks that a person may omit when searching. Vowel signs of Indic and South East Asian scripts are not among them. */
 const DIACRITICS = new RegExp(
 	[
-		// Latin, Greek, Cyrillic; but й is no и.
+		// Latin, Greek, Cyrillic; but й is not и.
 		String.raw`[\u0300-\u0305\u0307-\u036f\u0483-\u0487\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|(?<![Ии])\u0306`,
 		// Hebrew, Arabic.
 		String.raw`[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]`,
 		String.raw`[\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed]`,
-		// Variation selectors, and what may stand invisibly inside a word.
+		// Variation selectors, and invisible characters inside a word.
 		String.raw`[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]|${JOINERS}`,
 	].join("|"),
 	"gu",
 );
 
-/** Text as it is indexed: `Tōkyō 東京都` becomes `tokyo 東京 京都 都`. Plain ASCII is left to SQLite, which parts it the same way. */
+/** Text as indexed: `Tōkyō 東京都` becomes `tokyo 東京 京都 都`. Plain ASCII is left to SQLite, which splits it the same way. */
 export function searchText(text: string): string {
 	if (ASCII.test(text)) return text;
 	return wordsOf(text)
@@ -77,7 +77,7 @@ export function wordsOf(text: string): Word[] {
 	return words;
 }
 
-/** What stands between words, for comparing it literally: quotes and dashes of any kind are one kind, white space is a space. */
+/** Text between words, for literal comparison: all quotes and dashes are unified, white space is a space. */
 export function foldBetween(text: string): string {
 	if (text === "" || text === " ") return text;
 	return text
@@ -93,7 +93,7 @@ function pushWord(words: Word[], word: string, start: number, end: number): void
 	words.push({ word, start, end, head: end, lone: false });
 }
 
-/** Folding can part a word (`½` becomes 1 and 2) or leave nothing of it. */
+/** Folding can split a word (`½` becomes 1 and 2) or leave nothing. */
 function pushFolded(words: Word[], found: string, start: number, end: number): void {
 	const plain = fold(found);
 	if (WHOLE.test(plain)) pushWord(words, plain, start, end);
@@ -104,7 +104,7 @@ function pushPairs(words: Word[], run: string, offset: number): void {
 	const points: { point: string; start: number; end: number }[] = [];
 	for (const { 0: character, index } of run.matchAll(CHARACTER)) {
 		const start = offset + index;
-		// Folding can bring signs with it (`㈠` becomes `(一)`), and those part words.
+		// Folding can add signs (`㈠` becomes `(一)`), which split words.
 		for (const point of fold(character))
 			if (WORD_POINT.test(point)) points.push({ point, start, end: start + character.length });
 	}
@@ -120,7 +120,7 @@ function pushPairs(words: Word[], run: string, offset: number): void {
 	}
 }
 
-/** A sign as a word of its own that SQLite does not part: moved from the first two planes to the two private ones. */
+/** A sign as a separate word that SQLite does not split: moved from the first two planes to the private ones. */
 function signWord(sign: string): string {
 	let word = "";
 	for (const point of sign.replace(/[\ufe0f\u20e3]/g, ""))
@@ -128,7 +128,7 @@ function signWord(sign: string): string {
 	return word;
 }
 
-/** Words that come again and again are folded once; long ones are not words that do. */
+/** Frequent words are folded once; long ones are rare. */
 const folded = new Map<string, string>();
 const FOLDED_KEPT = 20_000;
 const FOLDED_LENGTH = 24;
@@ -157,7 +157,7 @@ export interface Tagged {
 	readonly role: string;
 }
 
-/** The tags of a row: one word each, told apart by its letter. */
+/** The tags of a row: one word each, distinguished by a letter. */
 export function searchTags(tagged: Tagged): string {
 	return [
 		tag("c", tagged.conversation),
@@ -168,7 +168,7 @@ export function searchTags(tagged: Tagged): string {
 	].join(" ");
 }
 
-/** Two names never give one tag, whatever they are made of: a scope rests on it. */
+/** Two names never give the same tag: scopes rely on it. */
 export function tag(kind: "c" | "o" | "f" | "p" | "r", name: string): string {
 	const plain = name.replace(/[^a-z0-9]/g, (unit) => `${TAG}${unit.charCodeAt(0).toString(16)}${TAG}`);
 	return TAG + kind + plain;

@@ -1,12 +1,13 @@
-// The only door to the database. Each method is one operation in one transaction; nothing above knows the engine. Guards I12:
-// known secrets are taken out of whatever an operation is given, so that no row, event, delivery or index can hold one.
+// The only way to the database. Each method is one operation in one transaction; nothing above knows the engine. Guards I12: known
+// secrets are removed from all inputs, so that no row, event, delivery or index can contain one.
 import { newSessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
-import type { Cluster, Drawn, Engine, ReadName, StoreFacts, WriteName } from "./engine.ts";
+import type { Cluster, Drawn, Engine, NodeOptions, ReadName, StoreFacts, WriteName } from "./engine.ts";
 import { DRAWS, reads, writes } from "./operations/index.ts";
 import { isPassing } from "./passing.ts";
+import type { ServerFacts } from "./postgres/facts.ts";
 import type { Op } from "./query.ts";
 import { openSqlite } from "./sqlite/engine.ts";
 
@@ -31,17 +32,17 @@ type Reads = {
 export interface Store extends Writes, Reads {
 	/** Counts the owners of this store. */
 	readonly epoch: number;
-	/** What it hides. Whoever hashes, splits or sends a text before it gets here hides it with this first. */
+	/** What it hides. Code that hashes, splits or sends a text before it gets here must hide it first. */
 	readonly secrets: Secrets;
-	/** Called after each commit; what happened is in the events. */
+	/** Called after each commit; details are in the events. */
 	onCommit(listener: () => void): () => void;
-	/** Called after each write that was committed, with how long that took. Without listeners nothing is measured. */
+	/** Called after each committed write, with its duration. Not measured without listeners. */
 	onWritten(listener: (ms: number) => void): () => void;
-	/** Called after each write that met a passing fault: it may have been made without anybody having heard of it. */
+	/** Called after each write that met a temporary fault: it may have been made without anyone knowing. */
 	onFault(listener: () => void): () => void;
-	/** The other gateways on the same store; null where there can be none. */
+	/** The other gateways on the same store; null if there can be none. */
 	readonly cluster: Cluster | null;
-	/** Writes all of it, as it is at one instant, to a new file of mode 0600. Other operations go on. Throws store.unsupported. */
+	/** Writes a consistent copy to a new file of mode 0600. Other operations continue. Throws store.unsupported. */
 	copyTo(path: string): Promise<StoreFacts>;
 	close(): Promise<void>;
 }
@@ -51,28 +52,28 @@ export interface OpenOptions {
 	readonly url: string;
 	readonly clock: Pick<Clock, "now"> & Partial<Pick<Clock, "monotonic">>;
 	readonly ids: Ids;
-	/** What no row may hold; NO_SECRETS where there are none. */
+	/** What no row may contain; NO_SECRETS if there are none. */
 	readonly secrets: Secrets;
-	/** own (default): this process alone writes. read: beside an owner, or without one. */
+	/** own (default): only this process writes. read: whether or not there is an owner. */
 	readonly access?: "own" | "read";
-	/** Of the audit of confirmations; kept outside the store. Without it nothing can be confirmed. */
+	/** The audit key, kept outside the store. Without it nothing can be confirmed. */
 	readonly auditKey?: Uint8Array;
-	/** Told when its owner can acknowledge nothing any more, since a file or the ownership is lost; with null when it can again. */
+	/** Called when the owner can acknowledge nothing any more, because a file or the ownership is lost; with null when it can again. */
 	readonly onTrouble?: (trouble: KeryxError | null) => void;
 	/**
-	 * A file outside the store, of its own for each, that tells how many entries the audit has and the code of the last one: without
-	 * it an audit that was deleted or replaced as a whole is not noticed.
+	 * A separate file outside the store with the number of audit entries and the last code: without it, a deleted or replaced audit is
+	 * not noticed.
 	 */
 	readonly auditWitness?: string;
-	/** On a server: beside other gateways (many), or alone (one, the default). */
-	readonly nodes?: "one" | "many";
+	/** On a server: which gateway this is, and whether there may be others (`nodes`). Left out: the only one. */
+	readonly node?: NodeOptions;
 }
 
 export async function openStore(options: OpenOptions): Promise<Store> {
 	return storeOn(await openEngine(options), options);
 }
 
-/** What a store runs on, for who puts something between the two: a test that counts writes, or kills at one. */
+/** The engine, for code that wraps it: a test that counts writes, or kills at one. */
 export async function openEngine({
 	url,
 	clock,
@@ -80,15 +81,15 @@ export async function openEngine({
 	auditKey,
 	auditWitness,
 	onTrouble,
-	nodes = "one",
+	node,
 }: Pick<
 	OpenOptions,
-	"url" | "clock" | "access" | "auditKey" | "auditWitness" | "onTrouble" | "nodes"
+	"url" | "clock" | "access" | "auditKey" | "auditWitness" | "onTrouble" | "node"
 >): Promise<Engine> {
 	if (/^postgres(?:ql)?:/.test(url)) {
-		// Loaded when it is asked for: most never need it.
+		// Loaded on demand: most never need it.
 		const { openPostgres } = await import("./postgres/engine.ts");
-		return openPostgres({ url, startedAt: clock.now(), access, auditKey, onTrouble, node: { nodes } });
+		return openPostgres({ url, startedAt: clock.now(), access, auditKey, onTrouble, node });
 	}
 	const path = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : "";
 	if (path === "")
@@ -98,11 +99,16 @@ export async function openEngine({
 	return openSqlite({ path, startedAt: clock.now(), access, auditKey, auditWitness, onTrouble });
 }
 
-/** Brings the tables of a store on a server up to date; that of a file is brought up to date when it is opened. */
+/** Migrates the tables of a store on a server; a file is migrated when it is opened. */
 export async function migrateStore(
 	url: string,
 ): Promise<{ readonly from: number | null; readonly to: number }> {
 	return (await import("./postgres/engine.ts")).migratePostgres(url);
+}
+
+/** What a doctor wants to know of the server that a store is on. */
+export async function serverFacts(url: string, now: () => number): Promise<ServerFacts> {
+	return (await import("./postgres/facts.ts")).serverFacts(url, now);
 }
 
 /** The store on any engine: hides secrets, draws the clock and the ids, and hands each operation over by its name. */
@@ -138,7 +144,7 @@ export function storeOn(
 	for (const name of Object.keys(writes) as WriteName[])
 		operations[name] = (args: unknown) =>
 			timed(engine.write(name, secrets.hideIn(args), draw(name))).catch(noteFault);
-	// What is asked for by a name was written under the hidden one.
+	// Names were stored with secrets hidden.
 	for (const name of Object.keys(reads) as ReadName[])
 		operations[name] = (args: unknown) => engine.read(name, secrets.hideIn(args));
 	return {

@@ -1,19 +1,19 @@
-// The form of an export: one JSON object a line. Owns what each line may hold; a reader needs nothing but the lines before it.
-// Order: the header; principals, those that others are merged into first; then for each conversation its line, sessions in the
-// order they were opened, turns, hidden ranges, messages by session and seq, each blob before the first message that refers
-// to it, and a line that closes it; then jobs; at last the end. Never in it: secrets, tokens, inbox, deliveries, runs of jobs.
+// The export format: one JSON object per line. Defines what each line may contain; a reader needs only the lines before it. Order: the
+// header; principals, merge targets first; then for each conversation its line, sessions in order of opening, turns, hidden ranges,
+// messages by session and seq, each blob before the first message that refers to it, and a closing line; then jobs; finally the end.
+// Never in it: secrets, tokens, inbox, deliveries, runs of jobs.
 import { z } from "zod";
 import { CHAT_TYPES, END_REASONS } from "../domain/index.ts";
 
 export const FORMAT_VERSION = 1;
 
-/** Ids and names that others made; as long as the store takes them. */
+/** Others' ids and names; as long as the store accepts. */
 const id = z.string().min(1).max(1024);
 const text = z.string();
 const count = z.int().min(0);
 const time = z.int().min(0).max(8_640_000_000_000_000);
 const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 digest in hex");
-/** Where a row came from before, where that is not what its own id says. */
+/** A row's earlier origin, if its own id does not imply it. */
 const origin = z.strictObject({ name: id, id }).optional();
 const costStatus = z.enum(["none", "known", "partial", "unknown"]);
 
@@ -77,7 +77,7 @@ const session = z.strictObject({
 	id,
 	origin,
 	base: z.strictObject({ session: id, seq: count, kind: z.enum(["continue", "branch"]) }).nullable(),
-	/** The session that was live before this one opened. */
+	/** The previously live session. */
 	previous: id.nullable(),
 	openedBy: id,
 	startedAt: time,
@@ -110,7 +110,7 @@ const modelCall = z.strictObject({
 	model: text,
 	inputTokens: count,
 	outputTokens: count,
-	/** Left out by exports of before. */
+	/** Absent in older exports. */
 	cachedInputTokens: count.optional(),
 	costMicros: count.nullable(),
 	currency: text,
@@ -118,7 +118,7 @@ const modelCall = z.strictObject({
 	endedAt: time,
 });
 
-/** A turn that was open when it was exported stands here as stopped: whoever imports it has nothing that could go on with it. */
+/** A turn open at export time is exported as stopped: nobody can continue it after an import. */
 const turn = z.strictObject({
 	type: z.literal("turn"),
 	conversation: id,
@@ -175,7 +175,7 @@ const part = z.union([
 	z.looseObject({ type: z.enum(["image", "audio", "file"]), blob: text, mediaType: text }),
 ]);
 
-/** As it stands in the store; what is not named here goes through untouched. */
+/** As stored; unlisted fields pass through unchanged. */
 const body = z.looseObject({
 	content: z.union([text, textBlob, z.array(part)]),
 	toolCalls: z.array(z.looseObject({ id: text, name: text })).optional(),
@@ -212,9 +212,9 @@ const message = z.strictObject({
 const closing = z.strictObject({
 	type: z.literal("conversation_end"),
 	conversation: id,
-	/** The session that is live, if one is. */
+	/** The live session, if any. */
 	live: id.nullable(),
-	/** How many lines of each kind the conversation has. */
+	/** The number of lines of each kind in the conversation. */
 	sessions: count,
 	turns: count,
 	hidden: count,
@@ -253,7 +253,7 @@ const job = z.strictObject({
 	zone: id,
 	catchUp: z.enum(["none", "once", "all"]),
 	maxDelaySeconds: count.nullable(),
-	/** Where it runs; `given`: it is not a conversation of its own. */
+	/** Where it runs; `given`: not its own conversation. */
 	conversation: id.nullable(),
 	given: z.boolean(),
 	deliver: jobTarget,

@@ -1,6 +1,5 @@
-// Secrets in what is imported (I12). Texts are hidden like any other where they go into the store. Blobs stand in an export as base64
-// under the digest of their bytes: they are hidden here, whole and as bytes, and get another digest, under which the rows that refer to
-// them find them.
+// Secrets in imports (I12). Texts are hidden as usual when stored. Blobs are base64 under the digest of their bytes: they are hidden
+// here, whole and as bytes, and get another digest, which the rows that refer to them then use.
 import { createHash } from "node:crypto";
 import type { Secrets } from "../secrets/index.ts";
 import type { NumberedLine } from "./operations/transfer/import.ts";
@@ -8,16 +7,16 @@ import type { BlobLine, ChunkLine, MessageLine } from "./transfer-format.ts";
 
 export class HiddenBlobs {
 	readonly #secrets: Secrets;
-	/** The blob that is being read. */
+	/** The current blob. */
 	#open: { readonly blob: NumberedLine; readonly chunks: NumberedLine[]; bytes: number } | null = null;
-	/** New digests by the old ones, in the conversation that is being read. */
+	/** New digests by old ones, in the current conversation. */
 	readonly #digests = new Map<string, string>();
 
 	constructor(secrets: Secrets) {
 		this.#secrets = secrets;
 	}
 
-	/** The lines that are ready by now, in their order: those of a blob when all of it is there. */
+	/** The lines ready so far, in order: a blob's lines when it is complete. */
 	take(numbered: NumberedLine): NumberedLine[] {
 		const { line } = numbered;
 		if (line.type === "blob_chunk" && this.#open) {
@@ -36,7 +35,7 @@ export class HiddenBlobs {
 		return [...before, numbered];
 	}
 
-	/** What is left: a blob that is not whole, which is refused where it is taken in. */
+	/** The rest: an incomplete blob, which the import refuses. */
 	end(): NumberedLine[] {
 		return this.#close();
 	}
@@ -49,7 +48,7 @@ export class HiddenBlobs {
 		const parts = open.chunks.map(({ line }) => Buffer.from((line as ChunkLine).data, "base64"));
 		const whole = Buffer.concat(parts);
 		const hidden = this.#secrets.hideBytes(whole);
-		// One that is not what it says it is stays so.
+		// A mismatch stays a mismatch.
 		if (hidden === whole || digestOf(whole) !== blob.digest) return [open.blob, ...open.chunks];
 		const digest = digestOf(hidden);
 		this.#digests.set(blob.digest, digest);

@@ -1,9 +1,8 @@
-// Writing a line of an export, and refusing one. Apart from the form of the lines, so that the store's threads start without the
-// schema library.
+// Writes or refuses a line of an export. Separate from the format, so that the store's threads start without the schema library.
 import { KeryxError } from "../errors.ts";
 import type { ExportLine } from "./transfer-format.ts";
 
-/** One line, with its end. Characters that some readers take for the end of a line are escaped, so that no line breaks in two. */
+/** One line with its end. Characters that some readers treat as line ends are escaped. */
 export function toLine(record: ExportLine): string {
 	return `${JSON.stringify(record).replace(/[\u0085\u2028\u2029]/g, escaped)}\n`;
 }

@@ -1,5 +1,5 @@
-// Whether the lines of an export come in their order and all of them: a file that was cut short or joined wrongly is found out
-// before its last part is believed. Looks at what the lines say, never at a store.
+// Checks that the lines of an export are complete and in order: a truncated or wrongly joined file is detected before its last part is
+// used. Looks only at the lines, never at a store.
 import type { ClosingLine, ExportLine } from "./transfer-format.ts";
 import { invalidLine } from "./transfer-line.ts";
 
@@ -13,7 +13,7 @@ export class TransferOrder {
 	#conversations = 0;
 	#jobs = 0;
 	#counts: Counts = none();
-	/** Bytes of the blob before that are still to come. */
+	/** Bytes of the previous blob still to come. */
 	#missing = 0;
 	#digest = "";
 
@@ -65,7 +65,7 @@ export class TransferOrder {
 		}
 	}
 
-	/** Throws import.invalid where the export has stopped before its end. */
+	/** Throws import.invalid if the export stops before its end. */
 	finish(number: number): void {
 		if (this.#state !== "ended")
 			throw invalidLine(number, "the export ends too early: it was cut off", { field: "type" });

@@ -1,8 +1,8 @@
-// Reading a line of an export.
+// Parses a line of an export.
 import { type ExportLine, exportLine, FORMAT_VERSION } from "./transfer-format.ts";
 import { invalidLine } from "./transfer-line.ts";
 
-/** What a line says; what it says in words of its own (bodies) stays in them. Throws import.invalid with line and field. */
+/** A line's content; bodies stay unchanged. Throws import.invalid with line and field. */
 export function parseLine(text: string, number: number): ExportLine {
 	let value: unknown;
 	try {

@@ -1,5 +1,5 @@
-// Exports and imports as streams, above the operations: pages become lines, lines become batches. Nothing here holds more
-// than a page, a batch or a blob, whatever the size of the store.
+// Exports and imports as streams, above the operations: pages become lines, lines become batches. Memory holds at most a page, a batch or
+// a blob, whatever the size of the store.
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { ExportHead, ExportWhat, SessionHead } from "./operations/transfer/export.ts";
@@ -19,13 +19,13 @@ export interface ExportOptions {
 }
 
 const PAGE = 100;
-/** Conversations and people, of which most are small. */
+/** Conversations and people; most are small. */
 const MANY = 500;
-/** Conversations that are read together. Other reads wait behind one group at most, and it is read in a few milliseconds. */
+/** Conversations read together. Other reads wait behind at most one group, which takes a few milliseconds. */
 const GROUP = 100;
 const READ_AHEAD = 3;
 
-/** Everything asked for, as lines that importJsonl takes back without loss. The same state gives the same bytes. */
+/** Everything requested, as lines that importJsonl accepts without loss. The same state gives the same bytes. */
 export async function* exportJsonl(store: Store, options: ExportOptions): AsyncGenerator<string> {
 	for await (const text of exportTexts(store, options))
 		for (let from = 0; from < text.length; ) {
@@ -35,7 +35,7 @@ export async function* exportJsonl(store: Store, options: ExportOptions): AsyncG
 		}
 }
 
-/** The same in pieces of many lines each, for whoever passes it on. The next piece is read while one is used. */
+/** The same in pieces of many lines each. The next piece is read while one is used. */
 export async function* exportTexts(store: Store, options: ExportOptions): AsyncGenerator<string> {
 	const texts = exportPieces(store, options);
 	try {
@@ -43,7 +43,7 @@ export async function* exportTexts(store: Store, options: ExportOptions): AsyncG
 			const { value, done } = await next;
 			if (done) return;
 			next = texts.next();
-			// It fails for whoever asks for it, and for nobody where nobody does any more.
+			// It fails for its reader, and for nobody if there is none any more.
 			next.catch(() => {});
 			yield value;
 		}
@@ -103,19 +103,19 @@ async function* exportPieces(store: Store, { scope, what }: ExportOptions): Asyn
 
 interface Group {
 	readonly ids: readonly ConversationId[];
-	/** Of the first of them, as far as one read came. */
+	/** The first of them, as far as one read came. */
 	readonly small: Promise<readonly (string | null)[]>;
 }
 
-/** In their order. The next groups are read while one is used, as many at once as the store has threads that read. */
+/** In order. The next groups are read while one is used, as many at once as the store has reader threads. */
 async function* groupsAhead(store: Store, { scope, what }: ExportOptions): AsyncGenerator<Group> {
 	const waiting: Group[] = [];
 	for await (const ids of conversationPages(store, { scope, what }))
 		for (let n = 0; n < ids.length; n += GROUP) {
 			const group = ids.slice(n, n + GROUP);
-			// A session alone is less than its conversation.
+			// A single session is less than its conversation.
 			const small = what.kind === "session" ? Promise.resolve([null]) : smallOf(store, scope, group);
-			// It fails for whoever awaits it, and for nobody where nobody does any more.
+			// It fails for its reader, and for nobody if there is none any more.
 			small.catch(() => {});
 			waiting.push({ ids: group, small });
 			if (waiting.length >= READ_AHEAD) yield waiting.shift() as Group;
@@ -151,7 +151,7 @@ async function* conversationPages(
 	}
 }
 
-/** Null for a conversation that was deleted since the list was read, unless it was asked for by name. */
+/** Null for a conversation deleted since the list was read, unless it was requested by name. */
 export async function headOf(
 	store: Store,
 	conversation: ConversationId,
@@ -241,7 +241,7 @@ async function* messageLines(
 	}
 }
 
-/** Nothing for a blob that is not there: what cannot be exported must not make the rest of it unexportable. */
+/** Nothing for a missing blob: it must not prevent the rest from being exported. */
 async function* blobLines(
 	store: Store,
 	scope: Scope,
@@ -255,25 +255,25 @@ async function* blobLines(
 	}
 }
 
-/** What the next pages need to know of a session. */
+/** What the next pages need to know about a session. */
 function slim({ key, upTo, line }: SessionHead): { key: number; upTo: number; line: { id: string } } {
 	return { key, upTo, line: { id: line.id } };
 }
 
-/** At the end of a conversation a batch is sent once it has this many lines, or characters; in the middle of one, ten times that. */
+/** At the end of a conversation a batch is sent at this many lines or characters; in the middle of one, at ten times that. */
 const BATCH_LINES = 200;
 const BATCH_CHARACTERS = 512 * 1024;
 const MIDDLE = 10;
 
 export interface ImportOptions {
-	/** Where the export comes from, in a word: `archive`, or the name of another system. */
+	/** The export's origin in a word: `archive`, or the name of another system. */
 	readonly origin: string;
 }
 
 /**
- * Takes an export back, line by line. Importing it again changes nothing, nor does importing it into the store it came from;
- * one that was cut off is run again. A conversation of usual size is one transaction. The first wrong line ends the import
- * with its number: conversations before it are there, or will be when it is run again.
+ * Imports an export, line by line. Repeating it, or importing into the original store, changes nothing; an interrupted import can be run
+ * again. A conversation of usual size is one transaction. The first wrong line ends the import with its number: earlier conversations are
+ * imported, or will be when it is run again.
  */
 export async function importJsonl(
 	store: Store,
@@ -314,17 +314,17 @@ export async function importJsonl(
 	return counts;
 }
 
-/** Lines of a later batch find what came from elsewhere by this; once their conversation is closed nobody asks any more. */
+/** Later batches resolve origins with this; it is dropped once the conversation is closed. */
 function rememberOrigin(origins: Map<string, Origin>, line: NumberedLine["line"]): void {
 	if (line.type === "conversation_end") origins.clear();
 	if (line.type === "conversation" && line.origin) origins.set(line.id, line.origin);
 	if (line.type === "session" && line.origin) origins.set(`${line.conversation}/${line.id}`, line.origin);
 }
 
-/** A line longer than this is no line of an export: a blob's chunk is the longest there is but for a huge message. */
+/** A longer line is not from an export: a blob's chunk is the longest, except for a huge message. */
 const LONGEST_LINE = 256 * 1024 * 1024;
 
-/** The lines of a file or a request, each without its end. Only `\n` ends one. */
+/** The lines of a file or request, without their ends. Only `\n` ends one. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
 	const decoder = new TextDecoder("utf-8", { fatal: true });
 	let rest: string[] = [];

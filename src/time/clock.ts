@@ -1,12 +1,12 @@
-// The only source of time. It answers two questions that must not be mixed up: what time it is, which somebody may change at any
-// moment, and how much time has passed, which nobody can.
+// The only source of time. It answers two questions that must not be mixed up: what time it is, which may change at any moment, and how
+// much time has passed, which cannot.
 
 export interface Clock {
 	/** The wall clock: milliseconds since 1970 in UTC. For instants that are stored, shown or compared with a policy. May jump. */
 	now(): number;
-	/** For durations: only the difference of two values means anything. Never jumps; the time a machine sleeps may not count. */
+	/** For durations: only differences matter. Never jumps; sleep of the machine may not count. */
 	monotonic(): number;
-	/** Calls back after so many milliseconds by the monotonic clock, however many; answers how to cancel that. */
+	/** Calls back after this many milliseconds (monotonic); returns the cancel function. */
 	after(ms: number, callback: () => void): () => void;
 }
 

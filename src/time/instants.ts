@@ -1,4 +1,4 @@
-// Instants on a wall clock that may be set at any moment: waiting for one, and telling how long ago one was.
+// Instants on a wall clock that may change at any moment: waiting for one, and measuring how long ago one was.
 import type { Clock } from "./clock.ts";
 
 /** A wall clock that was set is noticed after this at the latest. */
@@ -11,8 +11,8 @@ const MOST_STRETCHES = 32;
 type Clocks = Pick<Clock, "now" | "monotonic">;
 
 /**
- * Calls back when the wall clock shows `at`; also when it was set meanwhile, within a minute, so that the caller looks at what is due
- * by the new time and waits anew. Answers how to cancel it.
+ * Calls back when the wall clock shows `at`; also within a minute after the clock was set, so that the caller checks what is due and
+ * waits again. Returns the cancel function.
  */
 export function wakeAt(clock: Clock, at: number, callback: () => void): () => void {
 	const offset = offsetOf(clock);

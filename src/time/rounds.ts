@@ -1,6 +1,5 @@
-// What is done in rounds: a round does what is due and says when there is something to do again. One runs at a time, none is lost: a
-// call during a round is followed by another one. After a round that failed there is a pause, whoever calls meanwhile. What is due is
-// due by the wall clock; a round follows within a minute of a jump.
+// Work in rounds: a round does what is due and says when to run again. One runs at a time, and none is lost: a call during a round causes
+// another one. After a failed round there is a pause. Due times are wall-clock times; a round follows a jump within a minute.
 import type { Clock } from "./clock.ts";
 import { wakeAt } from "./instants.ts";
 

@@ -1,5 +1,5 @@
-// From a source to the address that decides its conversation. Two people, or two chats, must never share an address
-// by accident: what is missing is refused or kept apart, there is no common place to fall into.
+// Resolves a source to the address that decides its conversation. Two people, or two chats, must never share an address by accident:
+// missing parts are refused or kept apart.
 import { createHash } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import type { Address, Source } from "../types.ts";
@@ -9,9 +9,9 @@ import { profileName } from "./profile.ts";
 export interface AddressOptions {
 	/** One conversation per person in a chat (true), or one for the chat. */
 	readonly groupSessionsPerUser?: boolean;
-	/** The same inside a thread, where this alone decides. */
+	/** The same inside a thread, where only this decides. */
 	readonly threadSessionsPerUser?: boolean;
-	/** null, "" and "default" mean none; left out, the source's own counts. */
+	/** null, "" and "default" mean none; absent: the source's own. */
 	readonly profile?: string | null;
 	/** Ids of the source's platform known to be one person. */
 	readonly aliases?: readonly AliasPair[];
@@ -19,7 +19,7 @@ export interface AddressOptions {
 
 const NO_ALIASES: readonly AliasPair[] = [];
 
-/** Throws address.incomplete or profile.invalid. The ids of the result, resolved again, give the same address. */
+/** Throws address.incomplete or profile.invalid. Resolving the result's ids again gives the same address. */
 export function resolveAddress(
 	source: Source,
 	{
@@ -42,7 +42,7 @@ export function resolveAddress(
 		profile: profileName(profile === undefined ? source.profile : profile),
 		platform,
 		account: source.account,
-		// Slack's channel ids are unique within a workspace only; elsewhere the scope may come and go.
+		// Slack's channel ids are unique only within a workspace; elsewhere the scope may come and go.
 		scope: platform === "slack" ? (source.scopeId ?? "") : "",
 		chatType,
 		chat: isDm && chatId ? personId(platform, chatId, aliases) : chatId,
@@ -56,7 +56,7 @@ export function isShared(address: Address): boolean {
 	return address.chatType !== "dm" && address.participant === "";
 }
 
-/** SHA-256 in hex. Each part goes in with its length, in UTF-16, so that different addresses give different input. */
+/** SHA-256 in hex. Each part is prefixed with its length, in UTF-16, so that different addresses give different input. */
 export function addressDigest(address: Address): string {
 	const parts = [
 		address.profile,

@@ -4,10 +4,10 @@ import { type Spelling, whatsappId, whatsappSpelling } from "./whatsapp.ts";
 /** Two ids of one platform that are known to be one person. */
 export type AliasPair = readonly [string, string];
 
-/** Only these platforms write one person in several ways; elsewhere an id is taken as it is. */
+/** Only these platforms write one person in several ways; elsewhere an id is used as it is. */
 const ALIASED: ReadonlySet<string> = new Set(["whatsapp", "signal"]);
 
-/** The person's id for an address. All ids that the pairs connect give the same one: the shortest, then the least. */
+/** The person's id for an address. All connected ids give the same one: the shortest, then the least. */
 export function personId(platform: string, id: string, aliases: readonly AliasPair[]): string {
 	const form = platform === "whatsapp" ? whatsappId(id) : id;
 	if (aliases.length === 0 || !ALIASED.has(platform)) return form;

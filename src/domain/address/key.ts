@@ -1,5 +1,5 @@
-// The readable name of an address. It is not the address: `:` occurs in ids, and a thread and a participant look alike,
-// so two addresses can have one name. The store then tells them apart by a suffix.
+// The readable name of an address. Not unique: `:` occurs in ids, and threads and participants look alike, so two addresses can have the
+// same name. The store then adds a suffix.
 import type { Address } from "../types.ts";
 import { whatsappBare } from "./whatsapp.ts";
 

@@ -1,16 +1,16 @@
-// People who log in to the page with a name of their own. Their ids and chats begin with it, so that nobody's name or chat, whatever a
-// browser sends, leads to somebody else's conversation, the operator's included.
+// People who log in to the page with their own name. Their ids and chats start with it, so that no name or chat sent by a browser leads
+// to another person's conversation, including the operator's.
 import type { PersonRole } from "../rights.ts";
 import type { WireSource } from "./source.ts";
 
 const PERSON = "person:";
 
-/** The id that somebody has on the page. */
+/** A person's id on the page. */
 export function pageUser(name: string): string {
 	return `${PERSON}${name}`;
 }
 
-/** A source as this person may have it: their own name, in a chat of their own. An owner may write in any chat of the page. */
+/** A person's source: their own name, in their own chat. An owner may write in any chat of the page. */
 export function pageSource(
 	{ name, role }: { readonly name: string; readonly role: PersonRole },
 	asked: Readonly<Record<string, unknown>>,

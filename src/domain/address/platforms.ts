@@ -1,4 +1,4 @@
-// What Keryx knows about each platform. A registry, not an enum: a name that is not listed works with default traits.
+// Facts about platforms. A registry, not an enum: an unlisted name works with default traits.
 import { KeryxError } from "../../errors.ts";
 
 export interface PlatformTraits {
@@ -22,7 +22,7 @@ export interface Platforms {
 	names(): readonly string[];
 }
 
-/** Below this, no markup and hardly a word has room: an answer cannot be split into such parts. */
+/** Below this there is hardly room for markup and a word: answers cannot be split into such parts. */
 export const SMALLEST_MESSAGE_LIMIT = 32;
 
 /** Only the program's own memory limits the text. */
@@ -64,7 +64,7 @@ const BUILT_IN: readonly PlatformTraits[] = [
 	entry("api_server", "API", UNLIMITED, "utf16", { markup: "markdown", notifyBoundaries: false }),
 ];
 
-/** Our own ways in for people: terminal, page, API. Keryx itself has authenticated whoever reaches them. */
+/** Our own channels for people: terminal, page, API. Keryx itself has authenticated their users. */
 export const OWN_PLATFORMS = ["local", "web", "api_server"] as const;
 export type OwnPlatform = (typeof OWN_PLATFORMS)[number];
 

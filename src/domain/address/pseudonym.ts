@@ -22,7 +22,7 @@ export function chatPseudonym(
 	return `${prefix}:${keyedDigest(key, prefix, id.slice(colon + 1))}`;
 }
 
-/** Whether a name gives away what redaction hides: it is one of the ids, or a phone number. */
+/** Whether a name reveals what redaction hides: it is one of the ids, or a phone number. */
 export function isIdentifier(name: string, ids: readonly (string | undefined)[]): boolean {
 	const text = name.trim();
 	if (text === "") return false;

@@ -1,6 +1,5 @@
-// The wire form of a source, and its description for people.
-// isBot and roleAuthorized are the transport's own knowledge: nothing here reads or writes them,
-// or a message could claim rights for itself.
+// The wire format of a source, and its description for people. isBot and roleAuthorized are known only to the transport: nothing here
+// reads or writes them, or a message could claim rights for itself.
 import { KeryxError } from "../../errors.ts";
 import { CHAT_TYPES, type ChatType, type Source } from "../types.ts";
 import { isPlatformName } from "./platforms.ts";
@@ -65,10 +64,7 @@ export function toWireSource(source: Source): WireSource {
 
 export type DescribedPart = "userName" | "userId" | "chatName" | "chatId" | "threadId";
 
-/**
- * One line for people. The parts are untrusted: whoever puts the line into a prompt or into markup
- * passes `show`, which sees each part before it is used.
- */
+/** One line for people. Its parts are untrusted: to put it into a prompt or markup, pass `show`, which sees each part first. */
 export function describeSource(
 	source: Source,
 	show: (part: DescribedPart, value: string) => string = (_part, value) => value,
@@ -117,7 +113,7 @@ function readText(fields: WireFields, field: string): string | undefined {
 	return value || undefined;
 }
 
-/** A number that JSON cannot carry exactly is refused: its rounded form would be somebody else's id. */
+/** A number that JSON cannot represent exactly is refused: its rounded form would be another person's id. */
 function readId(fields: WireFields, field: string): string | undefined {
 	const value = fields[field] ?? "";
 	if (typeof value === "number") {

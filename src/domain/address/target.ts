@@ -1,12 +1,12 @@
-// Targets: where a message goes that nobody is being answered with. A person or the agent writes one as text; it is resolved and checked
-// when it is given, and kept resolved, so that a home channel that is changed later does not move it. Pure.
+// Targets of unprompted messages. A person or the agent writes one as text; it is resolved and checked when given, and stored resolved,
+// so that a later change of the home channel does not move it. Pure.
 import { isConversationId } from "../ids.ts";
 import type { ConversationId } from "../types.ts";
 import { isPlatformName } from "./platforms.ts";
 
 /** As it was written. */
 export type WrittenTarget =
-	/** Where the conversation's last person wrote. */
+	/** Where someone last wrote in the conversation. */
 	| { readonly kind: "origin" }
 	/** A file in Keryx's home. */
 	| { readonly kind: "local" }

@@ -7,7 +7,7 @@ const LID = "@lid";
 
 /** One way to write a person's id. */
 export interface Spelling {
-	/** The ids, as addresses hold them, that it stands for; the first is the one to use. */
+	/** The ids, as stored in addresses, that it represents; the first is used. */
 	readonly forms: readonly [string, ...string[]];
 	readonly bare: string;
 }
@@ -24,7 +24,7 @@ export function whatsappBare(id: string): string {
 	return read(id).bare;
 }
 
-/** An alias may be written bare: it then stands for the phone number and the LID with these digits. */
+/** A bare alias represents both the phone number and the LID with these digits. */
 export function whatsappSpelling(id: string): Spelling {
 	const { text, bare, server } = read(id);
 	const form = whatsappId(id);
@@ -38,11 +38,11 @@ function read(id: string): { text: string; bare: string; server: string } {
 	const server = at < 0 ? "" : until(text.slice(at + 1), ":").toLowerCase();
 	if (NOT_PEOPLE.has(server)) return { text, bare: text, server };
 	const bare = until(until(text.startsWith("+") ? text.slice(1) : text, ":"), "@");
-	// Nothing left: no form of a WhatsApp id, so it stands for itself.
+	// Nothing left: not a WhatsApp id, so it represents itself.
 	return bare === "" ? { text: id, bare: id, server: "" } : { text, bare, server };
 }
 
-/** Whether reading the bare id again leaves it as it is. One that would shrink once more keeps its whole text. */
+/** Whether parsing the bare id again leaves it unchanged. One that would shrink further keeps its whole text. */
 function isStable(bare: string): boolean {
 	return !bare.startsWith("+") && bare.trim() === bare;
 }

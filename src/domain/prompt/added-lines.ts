@@ -1,5 +1,5 @@
-// What the agent is told beside a person's own words: the message they replied to, and messages that were changed after it had seen them.
-// Their text is somebody's, so it stands as a quoted string on one line (I11), and is never an instruction.
+// What the agent is told besides a person's own words: the message they replied to, and messages edited after it had seen them. Their
+// text is someone's, so it is a quoted string on one line (I11), and never an instruction.
 import type { Quote } from "../message.ts";
 import { inlineUntrusted, quoteUntrusted } from "../text/untrusted.ts";
 

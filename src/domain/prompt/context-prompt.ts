@@ -1,6 +1,6 @@
-// The context block of the system prompt: where the conversation takes place, who speaks, where answers can go.
-// Every line begins with words of ours and every value from outside is one quoted token, so that no name or topic can
-// pose as an instruction (I11). Pure: the same input gives the same bytes, or prompt caches would not hold.
+// The context block of the system prompt: where the conversation takes place, who speaks, where answers can go. Every line starts with
+// our words and every outside value is one quoted token, so that no name or topic can pose as an instruction (I11). Pure: the same input
+// gives the same bytes, for prompt caches.
 
 import { builtInPlatforms, isPlatformName, type Platforms } from "../address/platforms.ts";
 import { chatPseudonym, isIdentifier, userPseudonym } from "../address/pseudonym.ts";

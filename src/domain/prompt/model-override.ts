@@ -1,5 +1,5 @@
-// Which model answers in one conversation instead of the configured one. Both what is written to the store and what
-// is read back pass through here, so a key or token that some client sends along never gets in (I12).
+// A conversation's model override. Values written to and read from the store pass through here, so a key or token that a client sends
+// along never gets in (I12).
 
 export interface ModelOverride {
 	readonly model?: string;

@@ -1,5 +1,5 @@
-// What the agent can and cannot do on a platform. Each note must be true for the tools of this session: an agent that
-// believes in access it lacks invents results.
+// What the agent can and cannot do on a platform. Each note must be true for this session's tools: an agent that believes in access it
+// lacks invents results.
 import type { Source } from "../types.ts";
 
 interface NoteInput {

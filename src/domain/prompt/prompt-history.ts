@@ -1,5 +1,5 @@
-// From a transcript to what a model is shown: a pure projection. Hidden rows are out, a valid summary stands for what it
-// covers, every tool call has exactly one result, what a provider has refused is left out, and nothing else is changed.
+// Projects a transcript to what a model is shown. Pure. Hidden rows are left out, a valid summary replaces what it covers, every tool
+// call has exactly one result, refused attachments are left out, and nothing else changes.
 import type { Content, Message, Part, ToolCall } from "../message.ts";
 import { inlineUntrusted } from "../text/untrusted.ts";
 import { quoteLine } from "./added-lines.ts";
@@ -24,8 +24,8 @@ export type PromptMessage =
 export const INTERRUPTED_RESULT = "interrupted: the outcome of this call is unknown";
 
 /**
- * `shared`: several people speak, so each of their messages begins with its author's name. `without`: attachments that this prompt
- * leaves out beside those that no prompt has any more.
+ * `shared`: several people speak, so each message starts with its author's name. `without`: attachments to leave out, in addition to
+ * those permanently left out.
  */
 export function promptHistory(
 	rows: readonly Message[],
@@ -49,7 +49,7 @@ export function promptHistory(
 	return history.map((message) => withoutAttachments(message, leftOut));
 }
 
-/** As a note, not as the agent's own turn: the agent here did not write it in this exchange, and no provider takes a history that begins so. */
+/** As a note, not as the agent's own turn: it did not write this in this exchange, and no provider accepts a history that starts so. */
 function sentNote({ content, sentFrom, createdAt }: Message): Content {
 	const at = new Date(createdAt).toISOString().slice(0, 16).replace("T", " ");
 	const line = `At ${at} UTC you sent this message to this chat, from ${inlineUntrusted(sentFrom?.where ?? "") || "elsewhere"}:`;
@@ -57,7 +57,7 @@ function sentNote({ content, sentFrom, createdAt }: Message): Content {
 	return [{ type: "text", text: line }, ...content];
 }
 
-/** The rows that a prompt is made of, in its order: a valid summary stands where what it covers stood. */
+/** A prompt's rows, in order: a valid summary is where its covered rows were. */
 export function standingRows(rows: readonly Message[]): Message[] {
 	return withSummaries(
 		rows.filter((row) => !row.hidden),
@@ -115,7 +115,7 @@ export function callKey(row: Message, call: string): string {
 	return `${row.turn ?? row.session} ${call}`;
 }
 
-/** The newest summary first: it may cover an older one. One that covers a hidden row stands for nothing. */
+/** Newest summary first: it may cover an older one. One that covers a hidden row does not count. */
 function withSummaries(visible: readonly Message[], all: readonly Message[]): Message[] {
 	let rows = [...visible];
 	for (const summary of visible.filter((row) => row.kind === "summary").reverse()) {

@@ -1,10 +1,10 @@
-// How large a prompt is, in tokens, before a model has counted it: what the model counted last time and what was added since, or
-// else all of it by its characters. Rather too much than too little: a prompt that is too large is refused.
+// Estimates a prompt's size in tokens before a model counts it: the last count plus what was added, or else all of it by characters.
+// Rather too high than too low: an oversized prompt is refused.
 import type { Content, Message } from "../message.ts";
 import type { SessionId } from "../types.ts";
 import { type PromptMessage, promptHistory } from "./prompt-history.ts";
 
-/** What stands around a message: its role, its borders. */
+/** The overhead of a message: its role, its delimiters. */
 const AROUND = 8;
 /** Of an image, a sound or a file nobody knows it before the model does. */
 const ATTACHMENT = 2000;

@@ -1,7 +1,7 @@
-// What the model is asked when it names a conversation, and what of its answer becomes the name.
+// The prompt for naming a conversation, and how the answer becomes the name.
 import { cleanTitle, cutTitle } from "../session/title.ts";
 
-/** So much of what each side said is enough to tell what it is about. */
+/** How much of each side's text is needed to know the topic. */
 const READ = 1500;
 const LONGEST = 60;
 
@@ -13,7 +13,7 @@ export function titleQuestion(said: string, answered: string): string {
 	return `<person>\n${said.slice(0, READ)}\n</person>\n<assistant>\n${answered.slice(0, READ)}\n</assistant>`;
 }
 
-/** "" where nothing of the answer can be a name. */
+/** "" if the answer contains no usable name. */
 export function titleIn(answer: string): string {
 	const line = answer
 		.split(/\r?\n/)

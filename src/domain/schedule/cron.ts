@@ -1,5 +1,5 @@
-// Cron patterns as wall times, without a zone. croner knows the calendar; what a zone makes of a wall time is decided in `next.ts`,
-// because croner passes over the times of a list that fall into a gap ("0 2,14 * * *" in spring), and runs them twice in autumn.
+// Cron patterns as wall times, without a zone. croner knows the calendar; `next.ts` applies the zone, because croner skips listed times
+// in a gap ("0 2,14 * * *" in spring), and runs them twice in autumn.
 import { Cron } from "croner";
 import { KeryxError } from "../../errors.ts";
 

@@ -1,4 +1,4 @@
-// What becomes of the instants of a job that have passed: which one runs now, and which were missed. Pure.
+// Decides about passed instants of a job: which one runs now, and which were missed. Pure.
 import { nextInstant } from "./next.ts";
 import type { Timing } from "./when.ts";
 

@@ -1,4 +1,4 @@
-// The instants of a job, each computed from the one before it, never from now: a late run does not move the ones after it.
+// The instants of a job, each computed from the previous one, never from now: a late run does not move later ones.
 import { offsetAt } from "../session/time-zone.ts";
 import { isEveryHour, walls } from "./cron.ts";
 import { type Timing, wallTime } from "./when.ts";

@@ -1,5 +1,5 @@
-// When a job runs. Only the intent is kept: an elapsed time, or a time of day with the zone it is meant in. Never an offset: offsets
-// change, and a job that kept one would be an hour off.
+// When a job runs. Only the intent is stored: an elapsed time, or a time of day with its zone. Never an offset: offsets change, and the
+// job would be an hour off.
 import { KeryxError } from "../../errors.ts";
 import { isTimeZone } from "../session/time-zone.ts";
 import { walls } from "./cron.ts";
@@ -14,7 +14,7 @@ export type When =
 	/** Five fields, or six with seconds first. */
 	| { readonly kind: "cron"; readonly pattern: string };
 
-/** A time, with the zone that its words are meant in. */
+/** A time, with the zone its words refer to. */
 export interface Timing {
 	readonly when: When;
 	/** An IANA name. */

@@ -1,5 +1,5 @@
-// What a zone makes of a wall time (I15). A gap moves it to the first instant after the gap; a repeated hour counts once, at its first
-// pass; a date that the zone skipped has no wall times at all.
+// Applies a zone to a wall time (I15). A gap moves it to the first instant after the gap; a repeated hour counts once, at its first pass;
+// a date that the zone skipped has no wall times.
 import { offsetAt } from "../session/time-zone.ts";
 
 const HOUR = 3_600_000;

@@ -1,6 +1,5 @@
-// Whether a session ends here, and why. One pure function for all three moments at which that can be: a person's
-// message arrives, the expiry watcher looks, a turn ends. Every rule compares with a time in the past, so a clock
-// that jumps back never ends a session.
+// Whether a session ends, and why. One pure function for all three occasions: a person's message arrives, the expiry watcher runs, a turn
+// ends. Every rule compares with a past time, so a clock that goes back never ends a session.
 
 import type { EndReason } from "../types.ts";
 import { latestDailyBoundary, nextDailyBoundary } from "./daily.ts";
@@ -30,7 +29,7 @@ export interface BoundaryInput {
 	readonly autoContinueFreshness: number;
 	/** At arrival: when the turn's first message was accepted. */
 	readonly now: number;
-	/** Something holds the session open: a process, an open confirmation, an internal event not yet processed. */
+	/** Something keeps the session open: a process, an open confirmation, an unprocessed internal event. */
 	readonly activeProcess: boolean;
 	readonly at: "arrival" | "watch" | "turn_end";
 }
@@ -39,7 +38,7 @@ export function decideBoundary(input: BoundaryInput): BoundaryDecision {
 	const { session, policy, now, activeProcess, at } = input;
 	const full = session.cap > 0 && session.messageCount >= session.cap;
 
-	// Processes belong to the conversation and go on, so nothing holds a full session beyond its turn.
+	// Processes belong to the conversation and keep running, so nothing keeps a full session open beyond its turn.
 	if (at === "turn_end") return full ? BOUNDARY.message_limit : CONTINUE;
 
 	if (at === "arrival" && session.suspended) return BOUNDARY.suspended;
@@ -57,8 +56,7 @@ export function decideBoundary(input: BoundaryInput): BoundaryDecision {
 }
 
 /**
- * The first instant at which `decideBoundary` at "watch" ends a session that nothing holds; null: never.
- * The store keeps it as the session's due_at.
+ * The first instant at which `decideBoundary` at "watch" ends an unheld session; null: never. The store keeps it as the session's due_at.
  */
 export function nextDue({
 	lastActivityAt,

@@ -1,8 +1,8 @@
-// What a conversation is called, everywhere: its title, or else who it is with and where.
+// A conversation's name everywhere: its title, or else who and where.
 import { platformTraits } from "../address/platforms.ts";
 import type { Source } from "../types.ts";
 
-/** The parts are untrusted text: whoever puts the name into a prompt or into markup treats it so. */
+/** The parts are untrusted text, also in a prompt or markup. */
 export function conversationName({
 	title,
 	source,
@@ -34,7 +34,7 @@ function where(platform: string): string {
 	return `on ${platformTraits(platform).label}`;
 }
 
-/** A chat of the page is about one thing: what names its session names it. Other chats go on for years. */
+/** A chat of the page has one topic: its session's name names it. Other chats continue for years. */
 export function isNamedByTopic(platform: string): boolean {
 	return platform === "web";
 }

@@ -1,6 +1,5 @@
-// The daily instants of a zone. Each date that exists there has exactly one: the first instant whose local
-// date-time is at or after that date's at_hour:00. So a gap moves it to the gap's end, a repeated hour counts
-// once, at its first pass, and a date that the zone skipped has none.
+// The daily instants of a zone. Each existing date has exactly one: the first instant whose local date-time is at or after at_hour:00. So
+// a gap moves it to the gap's end, a repeated hour counts once, at its first pass, and a skipped date has none.
 import { offsetAt } from "./time-zone.ts";
 
 const HOUR = 3_600_000;

@@ -1,5 +1,4 @@
-// How near a session is to its cap, and what the model is told about it. The notes are for one model step: they
-// stand last in the prompt and are never stored.
+// How close a session is to its cap, and the model's notes about it. Notes are for one model step: last in the prompt and never stored.
 
 export interface LimitInfo {
 	readonly messageCount: number;

@@ -1,4 +1,4 @@
-// The days of a zone as stretches of time: a day has 23 or 25 hours where the clock is changed, and one that the zone skipped has none.
+// The days of a zone as time ranges: a day has 23 or 25 hours at a clock change, and a skipped one has none.
 import { latestDailyBoundary, nextDailyBoundary } from "./daily.ts";
 import { offsetAt } from "./time-zone.ts";
 

@@ -1,5 +1,5 @@
-// What a boundary leaves behind in words: the notice to the user, the note to the agent, the successor's first row.
-// I9: each is built from the facts passed in and from nothing else, so it can state only what happened.
+// A boundary in words: the notice to the user, the note to the agent, the successor's first row. I9: each is built only from the given
+// facts, so it can state only what happened.
 
 import { describeDuration } from "../text/duration.ts";
 import { quoteLines } from "../text/record-text.ts";
@@ -33,20 +33,20 @@ export interface BoundaryFacts {
 	readonly carriedOver: boolean;
 	/** After message_limit the assistant's text is the final summary. */
 	readonly lastExchange: { readonly user: string | null; readonly assistant: string | null };
-	/** Still running. They belong to the conversation and go on. */
+	/** Still running. They belong to the conversation and continue. */
 	readonly processes: readonly { readonly id: string; readonly command: string }[];
 	/** Not yet answered. */
 	readonly confirmations: readonly { readonly id: string; readonly action: string }[];
 	readonly checkpoint: CheckpointOutcome;
 }
 
-/** Whether a boundary's successor opens with a carry-over. What the user asked for (`/new`, a switch) carries nothing. */
+/** Whether a boundary's successor opens with a carry-over. User-requested ones (`/new`, a switch) carry nothing. */
 export function carriesOver({ carryOver }: Pick<ResetPolicy, "carryOver">, reason: EndReason): boolean {
 	if (!isAutomatic(reason) || carryOver === "none") return false;
 	return carryOver === "all" || reason === "message_limit";
 }
 
-/** Whether policy lets the users of a platform be told of boundaries. */
+/** Whether policy allows telling a platform's users about boundaries. */
 export function notifiesBoundaries(
 	{ notify, notifyExcludePlatforms }: Pick<ResetPolicy, "notify" | "notifyExcludePlatforms">,
 	platform: string,
@@ -54,7 +54,7 @@ export function notifiesBoundaries(
 	return notify && !notifyExcludePlatforms.includes(platform);
 }
 
-/** What the user is told; null where policy, the cause or a session without activity leaves nothing to tell. */
+/** The notice to the user; null if policy, the cause or an inactive session leaves nothing to tell. */
 export function boundaryNotice(
 	facts: BoundaryFacts & {
 		readonly notify: boolean;
@@ -79,13 +79,13 @@ function infoLine({ model, cap }: { readonly model: string | null; readonly cap:
 	return `This session: ${model === null ? "" : `model ${model}, `}${limit}.`;
 }
 
-/** What the agent is told once where no carry-over tells it; null otherwise, and after what the user asked for. */
+/** The note to the agent if no carry-over tells it; otherwise null, also after a user-requested boundary. */
 export function agentNote({ cause, ended, carriedOver }: BoundaryFacts): string | null {
 	if (carriedOver || !ended.hadActivity || !isAutomatic(cause.reason)) return null;
 	return `A new session began: ${whyOf(cause)}. It contains nothing from the earlier session ${ended.id}; the user can go back to that one with /continue.`;
 }
 
-/** The successor's first row. What earlier messages said stands in it as a marked quotation only. */
+/** The successor's first row. Earlier messages are included only as marked quotations. */
 export function carryOver(facts: BoundaryFacts, tools: readonly string[] = []): string {
 	const { cause, ended, lastExchange, processes, confirmations } = facts;
 	const title = ended.title === null ? "" : `, ${quoteUntrusted(ended.title)}`;
@@ -153,7 +153,7 @@ function keptOf({ cause, carriedOver, lastExchange, processes, confirmations }: 
 		if (cause.reason === "message_limit" && lastExchange.assistant !== null) kept.push("the final summary");
 		else if (lastExchange.user !== null || lastExchange.assistant !== null) kept.push("the last exchange");
 	}
-	// These belong to the conversation: they go on whatever the policy carries over.
+	// These belong to the conversation: they continue whatever the policy carries over.
 	if (processes.length > 0) kept.push(count(processes.length, "running process", "running processes"));
 	if (confirmations.length > 0) kept.push(count(confirmations.length, "open confirmation"));
 	return kept.length > 0 ? `Kept: ${kept.join(", ")}.` : "Nothing was carried over.";

@@ -1,4 +1,4 @@
-// When a session ends by itself: the policy that holds for one conversation. Where it comes from is config/session-reset.ts.
+// When a session ends by itself: the policy for one conversation. config/session-reset.ts builds it.
 
 export const RESET_MODES = ["daily", "idle", "both", "none"] as const;
 export type ResetMode = (typeof RESET_MODES)[number];

@@ -1,5 +1,5 @@
-// What the runtime's zone data says, and nothing else: is this a zone, and what is its offset at an instant.
-// The formatters are memoised, since making one costs far more than asking it; nothing else depends on the memo.
+// The runtime's zone data: whether a name is a zone, and its offset at an instant. Formatters are memoised, because creating one is
+// expensive.
 
 const MAX_ZONES = 64;
 const formatters = new Map<string, Intl.DateTimeFormat>();

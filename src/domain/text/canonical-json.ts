@@ -1,4 +1,4 @@
-// JSON in one form only (RFC 8785): the same value has the same bytes, whoever wrote it. What has no such form is refused.
+// JSON in one form only (RFC 8785): equal values have equal bytes. Values without such a form are refused.
 
 /** Deeper nesting is no argument of any action, and would use up the stack. */
 const DEEPEST = 64;

@@ -1,5 +1,5 @@
-// Hosts as a configuration names them: `example.org`, `*.example.org`, or either with a port. Names are compared as they are given: whoever
-// allows a host that forwards to others allows those, too.
+// Hosts in a configuration: `example.org`, `*.example.org`, or either with a port. Names are compared literally: allowing a host that
+// forwards to others allows those, too.
 
 export interface Destination {
 	readonly host: string;
@@ -16,7 +16,7 @@ export interface HostRule {
 	readonly ports: readonly number[];
 }
 
-/** Null where it is no such name. An address is none: it says nothing of who is there. */
+/** Null if it is not such a name. An address is not: it does not say who is there. */
 export function readHostRule(text: string): HostRule | null {
 	const [, wild, name = "", port] = /^(\*\.)?([^:*/\s]+?)\.?(?::(\d{1,5}))?$/.exec(text.toLowerCase()) ?? [];
 	const labels = name.split(".");

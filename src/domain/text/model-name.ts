@@ -8,7 +8,7 @@ interface ModelName {
 	readonly model: string;
 }
 
-/** Null where it is no name of a model. */
+/** Null if it is not a model name. */
 export function parseModelName(text: string): ModelName | null {
 	const [, provider, model] = NAME.exec(text) ?? [];
 	return model === undefined ? null : { model, ...(provider !== undefined && { provider }) };

@@ -1,6 +1,6 @@
 /**
- * Text of an earlier message, shown again as a record: every line behind "> ", so that none of it reads as an
- * instruction or as our own words. Longer than `max` UTF-16 units: the head, and a line that says how much was cut.
+ * Text of an earlier message, shown as a record: every line after "> ", so that none of it reads as an instruction or as our own words.
+ * Beyond `max` UTF-16 units: the start, and a line that says how much was cut.
  */
 export function quoteLines(text: string, max = Number.POSITIVE_INFINITY): string {
 	const whole = text.toWellFormed().replace(CONTROLS, " ").trim();

@@ -1,5 +1,5 @@
-// What a program printed, as somebody reads it afterwards: no colours, no cursor games, each line as a terminal would show it in the
-// end. Pure. Moves between lines are left out: a screen of its own (an editor, a pager) is not drawn here.
+// A program's output as read afterwards: no colours, no cursor moves, each line as a terminal would finally show it. Pure. Moves between
+// lines are ignored: full-screen programs are not drawn.
 
 const ESC = 0x1b;
 const BELL = 0x07;
@@ -74,7 +74,7 @@ interface Sequence {
 	readonly end: number;
 }
 
-/** The escape sequence that begins here; one that does not end takes the rest. */
+/** The escape sequence that starts here; an unfinished one takes the rest. */
 function sequenceAt(text: string, start: number): Sequence {
 	const c1 = text.charCodeAt(start) !== ESC;
 	const kind = c1 ? String.fromCharCode(text.charCodeAt(start) - 0x40) : text.charAt(start + 1);
@@ -116,8 +116,8 @@ function isBetween(code: number, least: number, most: number): boolean {
 }
 
 /**
- * How much of a piece of output can be read by itself: without a character or an escape sequence that goes on in the next piece.
- * What follows is short, so that output that is no text at all is not held back.
+ * How much of a piece of output can be read by itself: without a character or escape sequence that continues in the next piece. The rest
+ * is short, so that binary output is not held back.
  */
 export function readableLength(data: Uint8Array): number {
 	const whole = withoutCutCharacter(data);

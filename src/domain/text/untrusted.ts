@@ -1,4 +1,4 @@
-// The exit for untrusted text into a prompt (I11): one token on one line, short, with nothing invisible in it.
+// The exit for untrusted text into a prompt (I11): one token on one line, short, with nothing invisible.
 
 const MAX_CODE_POINTS = 240;
 const ELLIPSIS = "...";

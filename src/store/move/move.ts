@@ -1,5 +1,5 @@
-// Moves a whole store from one engine to another: every row of every table, page by page in the order of its key, then compared by count
-// and digest. The target knows how far it has come, so that a move that was broken off is gone on with. Nobody may own either meanwhile.
+// Moves a whole store from one engine to another: every row of every table, page by page in key order, then compared by count and digest.
+// The target records the progress, so that an interrupted move can continue. Nobody may own either store meanwhile.
 import { createHash } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import type { Clock } from "../../time/index.ts";
@@ -11,7 +11,7 @@ export interface MoveOptions {
 	readonly to: string;
 	readonly clock: Pick<Clock, "now">;
 	readonly onProgress?: (progress: MoveProgress) => void;
-	/** Rows of one transaction; 1000 where left out. */
+	/** Rows per transaction; default 1000. */
 	readonly pageRows?: number;
 }
 
@@ -29,16 +29,16 @@ export interface MovedTable {
 }
 
 const PAGE = 1000;
-/** Large values stand in few rows: fewer of them fit in one statement. */
+/** Tables with large values: fewer rows fit in one statement. */
 const PAGE_OF_CHUNKS = 8;
 
-/** Refer to rows of the same table that may come later. */
+/** References to rows of the same table that may come later. */
 const LATE: Readonly<Record<string, string>> = { principals: "merged_into" };
 /** Written last, by name: the target has some of its own. */
 const SETTINGS = "settings";
 const OWN_SETTINGS: ReadonlySet<string> = new Set(["schema", "moving"]);
 
-/** Throws store.owned while somebody uses one of them, and store.conflict where the two differ in the end. */
+/** Throws store.owned while one of them is in use, and store.conflict if the two differ in the end. */
 export async function moveStore(options: MoveOptions): Promise<readonly MovedTable[]> {
 	const source = await openSide(options.from, "source", options.clock);
 	try {
@@ -72,10 +72,10 @@ async function moveBetween(
 	if (state.from !== "" && state.from !== nameOf(from))
 		throw new KeryxError(
 			"argument.invalid",
-			`a move from ${state.from} to this store was begun and not finished`,
+			`a move from ${state.from} to this store was started but not finished`,
 			{
 				field: "to",
-				hint: "go on with that one, or use an empty target",
+				hint: "finish that move, or use an empty target",
 			},
 		);
 	const begun = tables.findIndex(({ name }) => name === state.table);
@@ -112,13 +112,13 @@ async function moveBetween(
 }
 
 function inUse(): KeryxError {
-	return new KeryxError("argument.invalid", "the target holds a store already", {
+	return new KeryxError("argument.invalid", "the target already contains a store", {
 		field: "to",
 		hint: "name a file that does not exist, or a database or schema without a store",
 	});
 }
 
-/** Without what may not be shown, and the same for the same place. */
+/** Without secrets, and stable for the same store. */
 function nameOf(url: string): string {
 	return createHash("sha256").update(url).digest("hex").slice(0, 16);
 }
@@ -160,7 +160,7 @@ async function* pagesOf(side: MoveSide, table: TableShape): AsyncGenerator<Value
 	}
 }
 
-/** Of every value, by the names of the columns: the engines may have them in another order. */
+/** A digest over all values by column name, because engines may order columns differently. */
 async function digestOf(
 	side: MoveSide,
 	table: TableShape,
@@ -177,7 +177,7 @@ async function digestOf(
 	return { table: table.name, rows, digest: hash.digest("hex") };
 }
 
-/** PostgreSQL takes neither NUL nor half a character: compared is what both can hold. */
+/** PostgreSQL accepts neither NUL nor lone surrogates: compare what both can store. */
 function plainValue(value: Value): unknown {
 	if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
 	return typeof value === "string" ? value.toWellFormed().replaceAll("\0", "\ufffd") : value;

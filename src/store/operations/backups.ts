@@ -1,4 +1,4 @@
-// When the store was last backed up, and what a restored store has to doubt.
+// When the store was last backed up, and what is uncertain in a restored store.
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
 import type { OperatorScope } from "../types.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, settleRow } from "./deliveries/deliveries.ts";
@@ -14,7 +14,7 @@ const unsent = sql<DeliveryRow>(
 );
 
 export interface LastBackup {
-	/** The newest that was made; null: none was. */
+	/** The newest successful one; null: none. */
 	readonly made: { readonly at: number; readonly path: string; readonly bytes: number } | null;
 	/** The newest attempt, if it failed. */
 	readonly failed: { readonly at: number; readonly reason: string } | null;
@@ -44,7 +44,7 @@ function* last(): Op<LastBackup> {
 	return row ? (JSON.parse(row.value) as LastBackup) : { made: null, failed: null };
 }
 
-/** After a restore (I7): what waited when the backup was made may have been sent since, so a person decides. */
+/** After a restore (I7): deliveries that were waiting at backup time may have been sent since, so a person decides. */
 export function* doubtDeliveries(context: Context): Op<{ doubted: number }> {
 	const rows = yield* all(unsent);
 	for (const row of rows)

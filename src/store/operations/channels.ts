@@ -1,5 +1,4 @@
-// How a channel is: an event when that changes, and a notice when it goes down and when it is back, once each, whoever looks and however
-// often Keryx starts meanwhile.
+// A channel's state: an event for each change, and one notice when it goes down and one when it is back, across observers and restarts.
 import { type Context, get, type Op, run, sql } from "../query.ts";
 import type { NewDelivery } from "../types.ts";
 import { addDeliveries } from "./deliveries/deliveries.ts";
@@ -15,7 +14,7 @@ export type ChannelState = "connected" | "degraded" | "down" | "needs_attention"
 
 interface Known {
 	readonly state: ChannelState;
-	/** That it is down was told, and not yet that it is back. */
+	/** Reported as down, but not yet as back. */
 	readonly told: boolean;
 }
 
@@ -25,12 +24,12 @@ export interface NoteChannelArgs {
 	readonly account: string;
 	readonly state: ChannelState;
 	readonly provenBy?: string;
-	/** Sent where that is news. */
+	/** Sent only if it is news. */
 	readonly ifDown: readonly NewDelivery[];
 	readonly ifBack: readonly NewDelivery[];
 }
 
-/** Writes nothing where it is as it was. */
+/** Writes nothing if the state is unchanged. */
 export function* noteChannel(context: Context, args: NoteChannelArgs): Op<void> {
 	const { name, platform, account, state, provenBy } = args;
 	const row = yield* get(known, settingOf(name));

@@ -1,5 +1,5 @@
-// Checkpoints as the store knows them: a row is there once the snapshot is in its repository, so what is listed can be restored (I9).
-// A restore is begun before it touches a file; what a crash cut off is found by it.
+// Checkpoints in the store: a row exists only once its snapshot is in the repository, so every listed one can be restored (I9). A restore
+// is recorded before it touches a file, so that an interrupted one is found.
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
@@ -110,14 +110,14 @@ export interface RecordCheckpointArgs
 		| "changed"
 		| "excluded"
 	> {
-	/** The commit of the last checkpoint, where this one only knows more of what is not saved. */
+	/** The last checkpoint's commit, if this one only adds facts about unsaved files. */
 	readonly replaces: string | null;
 	readonly total: number;
-	/** Begins or ends the stretch that is this turn's, or this restore's. */
+	/** Starts or ends the range of this turn or restore. */
 	readonly window: { readonly owner: string; readonly edge: "from" | "to" } | null;
 }
 
-/** The new checkpoint, or the last one where the files are the same. */
+/** The new checkpoint, or the last one if the files are the same. */
 export function* recordCheckpoint(
 	context: Context,
 	args: RecordCheckpointArgs,
@@ -167,7 +167,7 @@ function* insert(context: Context, args: RecordCheckpointArgs): Op<number> {
 	return (row as { n: number }).n;
 }
 
-/** Why there is none: what is told of it later is this. */
+/** Why there is none; reported later. */
 export function* checkpointFailed(
 	context: Context,
 	args: {
@@ -202,7 +202,7 @@ export function* checkpointWindows(args: {
 	}));
 }
 
-/** Forgets these, but none that an open restore needs. Answers those that are forgotten. */
+/** Drops these, except those an open restore needs. Returns the dropped ones. */
 export function* dropCheckpoints(
 	context: Context,
 	args: { readonly workspace: string; readonly ids: readonly string[] },
@@ -221,16 +221,16 @@ export function* dropCheckpoints(
 export interface BeginRestoreArgs {
 	readonly workspace: string;
 	readonly folder: string;
-	/** The checkpoint that files go back to. */
+	/** The checkpoint to restore. */
 	readonly target: string;
 	/** The one taken just before, which undoes it. */
 	readonly before: string;
-	/** What is to be done to which file, as its caller writes it. */
+	/** What to do with each file, as the caller wrote it. */
 	readonly plan: unknown;
 	readonly together?: RestoreTogether;
 }
 
-/** Before the first file. Another one that is open is to be finished first. */
+/** Before the first file. An open restore must be finished first. */
 export function* beginRestore(context: Context, args: BeginRestoreArgs): Op<Restore> {
 	const { workspace } = args;
 	const open = yield* get(openRestore, workspace);
@@ -255,14 +255,14 @@ export function* beginRestore(context: Context, args: BeginRestoreArgs): Op<Rest
 	return toRestore((yield* get(restoreById, id)) as RestoreRow);
 }
 
-/** What the end of a restore did beside ending it. It is the result of the command that asked for it, where one did. */
+/** What the end of a restore did in addition. It is the result of the command that requested it, if any. */
 export interface EndedRestore {
 	readonly report: unknown;
-	/** Null: the chat was not to go back, or has gone on since. */
+	/** Null: the chat was not rewound, or has continued since. */
 	readonly undone: Undone | null;
 }
 
-/** With it ends what was begun together with it. Null: it had ended before. */
+/** Also ends what was started together with it. Null: it had already ended. */
 export function* endRestore(
 	context: Context,
 	args: {
@@ -270,7 +270,7 @@ export function* endRestore(
 		readonly restored: number;
 		readonly removed: number;
 		readonly kept: number;
-		/** In the words of its caller; kept for the command's answer. */
+		/** The caller's description; kept for the command's answer. */
 		readonly report?: unknown;
 	},
 ): Op<EndedRestore | null> {
@@ -290,7 +290,7 @@ export function* endRestore(
 	return ended;
 }
 
-/** A restore that was cut off cannot be finished now. */
+/** An interrupted restore cannot be finished now. */
 export function* restoreUnfinished(
 	context: Context,
 	args: { readonly id: string; readonly left: number },

@@ -1,5 +1,5 @@
-// Changes of config.yaml that people make through Keryx. The record is the audit, which nobody alters; a short list of the newest entries'
-// numbers stands beside it, so that reading them does not depend on how long the audit is.
+// Changes of config.yaml made through Keryx. The record is the tamper-evident audit; a short list of the newest entries' numbers is kept
+// next to it, so that reading them does not depend on the audit's length.
 import { type Context, get, type Op, run, sql } from "../query.ts";
 import type { AuditEntry, AuditVia, ConfigChangeEntry, ConfigEdit, OperatorScope } from "../types.ts";
 import { audit, auditEntry } from "./confirmations/audit.ts";
@@ -15,11 +15,11 @@ const list = sql(
 
 interface Listed {
 	readonly n: number;
-	/** The entry that says that the file was not written. */
+	/** The entry that records that the file was not written. */
 	readonly failed?: number;
 }
 
-/** Before the file is written: what is not recorded is not done. Answers the change's number. */
+/** Before the file is written: nothing happens without a record. Returns the change's number. */
 export function* recordConfigChange(
 	context: Context,
 	args: {
@@ -36,7 +36,7 @@ export function* recordConfigChange(
 	return n;
 }
 
-/** The file could not be written after that, or was changed by somebody else in between. */
+/** The file could not be written after that, or someone else changed it in between. */
 export function* configNotWritten(
 	context: Context,
 	{

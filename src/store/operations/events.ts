@@ -1,5 +1,5 @@
-// The append-only log of what happened. An event is written in the transaction that makes it true, holds ids and small
-// facts, and never message text.
+// The append-only event log. An event is written in the transaction that makes it true, contains ids and small facts, and never message
+// text.
 import type { EventFacts, EventType } from "../events.ts";
 import { type Context, later, type Op, sql } from "../query.ts";
 
@@ -10,12 +10,12 @@ export interface EventIds {
 	readonly subject?: string | number | null;
 }
 
-/** The engine of PostgreSQL knows it: events are numbered in the order of their commits. */
+/** Special-cased by the PostgreSQL engine: events are numbered in commit order. */
 export const insertEvent = sql(
 	"INSERT INTO events (at, type, conversation, session, turn, subject, facts) VALUES (?, ?, ?, ?, ?, ?, ?)",
 );
 
-/** The configuration changed while Keryx ran, or a change was refused, or waits for a moment. Keys, never values. */
+/** The configuration changed while Keryx ran, or a change was refused or is held. Keys, never values. */
 export function* noteConfig(
 	context: Context,
 	args:
@@ -27,7 +27,7 @@ export function* noteConfig(
 	yield* emit(context, `config.${kind}`, {}, facts);
 }
 
-/** The store takes writes again, after it could not acknowledge any. */
+/** The store accepts writes again after trouble. */
 export function* noteStoreBack(
 	context: Context,
 	args: { readonly code: string; readonly lostAt: number },
@@ -35,7 +35,7 @@ export function* noteStoreBack(
 	yield* emit(context, "store.back", {}, args);
 }
 
-/** Facts are left out where an event has none. */
+/** No facts if the event has none. */
 export function* emit<Type extends EventType>(
 	context: Context,
 	type: Type,

@@ -1,5 +1,5 @@
-// Whether the page still leads through the first steps of this home, and which of them were skipped. What is done is not kept here: it is
-// read off the configuration and the store.
+// Whether the page still shows the first steps of this home, and which were skipped. Completed steps are not stored: they follow from the
+// configuration and the store.
 import { type Context, get, type Op, run, sql } from "../query.ts";
 import type { FirstRun, FirstRunStep, OperatorScope } from "../types.ts";
 
@@ -11,13 +11,13 @@ const keep = sql(
 );
 const anyConversation = sql<{ id: string }>("SELECT id FROM conversations LIMIT 1");
 
-/** For a home where nothing is set up. Once for each store: a home that was used before, or has ended its first run, has none. */
+/** For a home without any set-up. Once per store: a home that was used before, or finished its first run, has none. */
 export function* beginFirstRun(_context: Context): Op<void> {
 	if ((yield* get(kept)) || (yield* get(anyConversation))) return;
 	yield* write({ ended: false, skipped: [] });
 }
 
-/** Skips one step, or ends the whole for good. */
+/** Skips one step, or ends the first run. */
 export function* skipFirstRun(
 	_context: Context,
 	{ step }: { readonly step: FirstRunStep | "all" },

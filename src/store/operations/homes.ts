@@ -1,4 +1,4 @@
-// The home channel of a platform as its owner set it in a chat; it wins over the one in the configuration.
+// A platform's home channel as set by the owner in a chat; it overrides the configuration.
 import type { ConversationId } from "../../domain/index.ts";
 import { seal, unseal } from "../codec.ts";
 import { all, type Context, type Op, run, sql } from "../query.ts";
@@ -28,13 +28,13 @@ const removeHome = sql("DELETE FROM home_channels WHERE platform = ?");
 export interface SetHomeArgs {
 	readonly conversation: ConversationId;
 	readonly platform: string;
-	/** Null: the one in the configuration holds again. */
+	/** Null: the configuration applies again. */
 	readonly home: Pick<HomeChannel, "account" | "chatId" | "threadId" | "name"> | null;
 	/** The principal who set it. */
 	readonly by: string | null;
 }
 
-/** Answers all of them as they are now. */
+/** Returns all current ones. */
 export function* setHome(
 	context: Context,
 	{ conversation, platform, home, by }: SetHomeArgs,

@@ -1,4 +1,4 @@
-// Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
+// All store operations, by name. Writes take the caller's context; reads take their scope.
 
 import { doubtDeliveries, lastBackup, recordBackup } from "./backups.ts";
 import { noteChannel } from "./channels.ts";
@@ -50,14 +50,22 @@ import { noteConfig, noteStoreBack } from "./events.ts";
 import { beginFirstRun, firstRun, skipFirstRun } from "./first-run.ts";
 import { homeChannels, setHome } from "./homes.ts";
 import { amend, react } from "./inbox/amendments.ts";
-import { moveCursor } from "./inbox/cursors.ts";
+import { knownMessages, moveCursor } from "./inbox/cursors.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
 import { accept } from "./inbox/inbox.ts";
 import { buttonAt, pressButton } from "./inbox/presses.ts";
 import { activePlatforms, insights, namesOf } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { liveEvents } from "./live-events.ts";
-import { adoptItems, agreeOnKeys, leaveDuty, nodes, takeDuty } from "./nodes.ts";
+import {
+	adoptItems,
+	agreeOnKeys,
+	conversationsWithPrograms,
+	leaveDuty,
+	nodes,
+	nodeWithPrograms,
+	takeDuty,
+} from "./nodes.ts";
 import { callerFacts } from "./people/caller.ts";
 import { loginByDigest, logins, makeLogin, offerLogin, revokeLogins } from "./people/logins.ts";
 import { approvePairing, decidePairing, denyPairing, pairings } from "./people/pairings.ts";
@@ -164,7 +172,8 @@ import {
 } from "./turns/ends.ts";
 import { recordModelCall } from "./turns/model-calls.ts";
 import { nameByModel } from "./turns/naming.ts";
-import { appendMessages, beginTurn, joinTurn, startCall } from "./turns/turns.ts";
+import { appendMessages, joinTurn, startCall } from "./turns/running.ts";
+import { beginTurn } from "./turns/turns.ts";
 import { turnUsage, usage } from "./turns/usage.ts";
 import { proveWritable, workload } from "./workload.ts";
 
@@ -316,6 +325,8 @@ export const reads = {
 	blob,
 	inboxItem,
 	nodes,
+	nodeWithPrograms,
+	conversationsWithPrograms,
 	waitingItems,
 	turn,
 	openTurnOf,
@@ -330,6 +341,7 @@ export const reads = {
 	sentByTurn,
 	chatConversations,
 	channelCursor,
+	knownMessages,
 	knownIds,
 	callerFacts,
 	speakerFacts,
@@ -393,7 +405,7 @@ export const reads = {
 	unsettledRuns,
 } as const;
 
-/** How many ids travel with an operation: what it may need at most, with a few spare session ids for redrawing. */
+/** How many ids travel with an operation: the most it may need, with a few spare session ids for redrawing. */
 export const DRAWS: {
 	readonly [Name in keyof typeof writes]?: { readonly uuids?: number; readonly sessions?: number };
 } = {

@@ -1,6 +1,5 @@
-// How it went in a stretch of time: what was said, what it cost, how turns ended, how often tools failed, why sessions ended, how long
-// people waited. Each sum is read over one range of an index (messages by their ids, which are times), so it costs what happened in the
-// stretch, whatever else is in the store. Who asks about a long time asks day by day, and holds up no other read.
+// Statistics of a time range: messages, cost, outcomes of turns, tool failures, ends of sessions, waiting times. Each sum reads one index
+// range (message ids are times), so the cost depends only on that range. Ask for long periods day by day, to not block other reads.
 import { type EndReason, parseSource } from "../../domain/index.ts";
 import { unseal } from "../codec.ts";
 import { all, get, type Op, sql } from "../query.ts";
@@ -8,23 +7,23 @@ import type { OperatorScope, TurnState } from "../types.ts";
 import { IDS_PER_MS } from "./transcript/append.ts";
 import { SPENT_SUMS, type Spent, type SpentRow, totalSpent } from "./turns/usage.ts";
 
-/** Rows of a session that make one position. */
+/** Rows of a session per position. */
 export const POSITION_ROWS = 20;
 
 export interface Insights {
-	/** Undone ones count: they were said. */
+	/** Includes undone messages. */
 	readonly messages: { readonly in: number; readonly out: number; readonly toolResults: number };
-	/** Results of tools by where in their session they stand: position n is its rows from n * POSITION_ROWS on. */
+	/** Tool results by position in their session: position n starts at row n * POSITION_ROWS. */
 	readonly positions: readonly {
 		readonly position: number;
 		readonly results: number;
 		readonly errors: number;
 	}[];
-	/** Answers that were begun, by how they stand now. */
+	/** Started answers, by their current state. */
 	readonly turns: Readonly<Partial<Record<TurnState, number>>>;
-	/** Of the turns that were begun. */
+	/** Of the started turns. */
 	readonly spent: Spent;
-	/** The same by who was answered and in which profile; null: nobody that Keryx knows. */
+	/** The same by the person answered and profile; null: unknown person. */
 	readonly spentBy: readonly {
 		readonly principal: string | null;
 		readonly profile: string;
@@ -32,7 +31,7 @@ export interface Insights {
 	}[];
 	/** Sessions that ended, by reason. */
 	readonly boundaries: Readonly<Partial<Record<EndReason, number>>>;
-	/** From acceptance to answer of what the turns answered, rounded to three digits, so that there are never many. */
+	/** From acceptance to answer, rounded to three digits to keep the number of values small. */
 	readonly latencies: readonly { readonly ms: number; readonly count: number }[];
 }
 
@@ -118,7 +117,7 @@ const newestOf = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE principal = ? ORDER BY last_activity_at DESC LIMIT 1",
 );
 
-/** What people call themselves, where they wrote last; left out where no conversation of theirs says so. */
+/** People's names from where they wrote last; absent if no conversation has one. */
 export function* namesOf(args: {
 	readonly scope: OperatorScope;
 	readonly principals: readonly string[];
@@ -138,7 +137,7 @@ const activeSince = sql<{ platform: string; n: number }>(
 	GROUP BY platform ORDER BY platform`,
 );
 
-/** How many conversations of which platform have been active since; where only commands were written, nothing was said. */
+/** How many conversations per platform were active; those with only commands do not count. */
 export function* activePlatforms(args: {
 	readonly scope: OperatorScope;
 	readonly since: number;

@@ -1,5 +1,5 @@
-// Whether what must always hold does hold, asked of the rows themselves. Reads everything: for `keryx doctor` and for tests
-// that have killed a store, never for the way of a message. Finds, and repairs nothing.
+// Checks the invariants on the rows themselves. Reads everything: for `keryx doctor` and for tests that killed a store, never while
+// handling a message. Reports, and repairs nothing.
 import type { SessionId } from "../../domain/index.ts";
 import { unseal } from "../codec.ts";
 import { all, get, type Op, type Statement, sql } from "../query.ts";
@@ -13,16 +13,16 @@ interface Problem {
 	readonly problem: string;
 }
 
-/** Of one kind, this many are named; a store that is broken in one way is often broken so everywhere. */
+/** How many of one kind are reported; one defect is often everywhere. */
 const NAMED = 20;
 const PAGE = 500;
-/** Of a session whose rows are still coming nobody expects that it counts right. */
+/** The count of a session that is still being imported need not be right. */
 const COMPLETE = `coalesce(s.claim, '') <> '${CLAIM}'`;
 const LATEST = Number.MAX_SAFE_INTEGER;
 const HIDDEN = `EXISTS (SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL
 	AND m.seq BETWEEN h.from_seq AND h.to_seq)`;
 
-/** Each answers one row per problem, in words. */
+/** Each returns one row per problem, in words. */
 const CHECKS: readonly Statement<Problem>[] = [
 	check(`SELECT 'I2: conversation ' || conversation || ' has ' || count(*) || ' live sessions' AS problem
 		FROM sessions WHERE ended_at IS NULL GROUP BY conversation HAVING count(*) > 1`),
@@ -99,7 +99,7 @@ const CHECKS: readonly Statement<Problem>[] = [
 		FROM hidden_ranges h JOIN sessions s ON s.key = h.session JOIN sessions l ON l.key = h.live
 		WHERE l.conversation <> s.conversation`),
 
-	// A live session counts what it shows. One that has ended keeps its count, though what it goes on from may have been hidden since.
+	// A live session counts what it shows. An ended one keeps its count, even if rows it continues were hidden since.
 	check(`WITH RECURSIVE chain (owner, session, up_to) AS (
 			SELECT key, key, CAST(${LATEST} AS BIGINT) FROM sessions
 			UNION ALL
@@ -163,11 +163,11 @@ interface BodyRow {
 	readonly conversation: string;
 	readonly claim: string | null;
 	readonly tool_calls: number;
-	/** Of the conversation: one that is deleted is not searched. */
+	/** A deleted conversation is not searched. */
 	readonly state: string | null;
 }
 
-/** Every invariant that rows can show, and what of it does not hold; empty when all is well. */
+/** All invariants that rows can show, and the violations; empty if all is well. */
 export function* checkIntegrity(_: {
 	readonly scope: { readonly kind: "operator" };
 }): Op<{ problems: readonly string[] }> {
@@ -186,7 +186,7 @@ function* countOf(statement: Statement<{ n: number }>): Op<number> {
 	return Number((yield* get(statement))?.n ?? 0);
 }
 
-/** Reads each body once, in pages; answers how many messages the search index must hold. */
+/** Reads each body once, in pages; returns how many messages the search index must contain. */
 function* checkBodies(problems: string[]): Op<number> {
 	const limit = problems.length + NAMED;
 	const say = (problem: string): void => {
@@ -240,7 +240,7 @@ function readBody(row: BodyRow): MessageBody | null {
 	}
 }
 
-/** The rows that indexMessage indexes: said by somebody, and with any text. */
+/** The rows indexMessage indexes: with an author and some text. */
 function isSearchable(role: Role, { content }: MessageBody): boolean {
 	if (role === "meta" || role === "system") return false;
 	if (typeof content === "string") return content !== "";

@@ -1,4 +1,4 @@
-// Events together with the rows they are about, in one read: a follower is sent both, and asking for each row costs more than the row.
+// Events with their rows in one read: followers get both, and single reads would cost more than the rows.
 import { KeryxError } from "../../errors.ts";
 import type { StoreEvent } from "../events.ts";
 import type { Op } from "../query.ts";
@@ -8,9 +8,9 @@ import { message } from "./sessions/read-conversations.ts";
 
 export interface LiveEvent {
 	readonly event: StoreEvent;
-	/** Of message.appended. Left out where the row is gone by now. */
+	/** For message.appended. Absent if the row is gone. */
 	readonly message?: Message;
-	/** Of each delivery.* event, as the delivery is now. */
+	/** For each delivery.* event, the current delivery. */
 	readonly delivery?: Delivery;
 }
 
@@ -18,7 +18,7 @@ export type LiveEventsResult =
 	| Extract<EventsResult, { readonly kind: "resync" }>
 	| { readonly kind: "events"; readonly events: readonly LiveEvent[]; readonly cursor: string };
 
-/** Takes what `events` takes. */
+/** Takes the arguments of `events`. */
 export function* liveEvents(args: Parameters<typeof events>[0]): Op<LiveEventsResult> {
 	const page = yield* events(args);
 	if (page.kind === "resync") return page;
@@ -30,7 +30,7 @@ export function* liveEvents(args: Parameters<typeof events>[0]): Op<LiveEventsRe
 			const row = yield* orGone(message({ scope: args.scope, id: Number(subject) }));
 			found.push({ event, ...(row && { message: row }) });
 		} else if (type.startsWith("delivery.") && subject !== null) {
-			// Several events of one delivery tell of the same row.
+			// Several events may be about the same delivery.
 			if (!deliveries.has(subject))
 				deliveries.set(subject, yield* orGone(delivery({ scope: args.scope, id: subject })));
 			const row = deliveries.get(subject);

@@ -1,5 +1,5 @@
-// Background processes as the store knows them: begun before anything is started, ended exactly once, with the one inbox event that
-// tells the conversation. What they print is in their logs; here stand only the cursors of what has been reported.
+// Background processes in the store: recorded before anything starts, ended exactly once, with the one inbox event that tells the
+// conversation. Output is in the logs; the store has only the cursors of what was reported.
 import type { ConversationId, PersonRole, Speaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
@@ -18,10 +18,11 @@ import type {
 import type { Woken } from "./confirmations/ending.ts";
 import { addDeliveries } from "./deliveries/deliveries.ts";
 import { emit } from "./events.ts";
+import { NODE_LIVES, RUN_BY } from "./nodes.ts";
 import { samePrincipals } from "./people/principals.ts";
 import { seesConversation } from "./people/scope.ts";
 
-/** Nothing is due before its end: the row is found by the index all the same. */
+/** Not due before its end, but still found by the index. */
 const NEVER = 253_402_300_799_000;
 
 interface ProcessRow {
@@ -75,13 +76,21 @@ const ofAll = sql<ProcessRow>(
 	`SELECT ${COLUMNS} FROM processes ORDER BY CASE WHEN due_at IS NULL THEN 1 ELSE 0 END, n DESC LIMIT ?`,
 );
 const unfinished = sql<ProcessRow>(`SELECT ${COLUMNS} FROM processes WHERE due_at IS NOT NULL ORDER BY n`);
-/** Also those whose last check is in the future: the clock was set back, and they would be silent until it has caught up. */
+/** Includes those whose last check is in the future: the clock was set back, and they would be silent until it catches up. */
 const dueChecks = sql<ProcessRow>(
 	`SELECT ${COLUMNS} FROM processes WHERE due_at IS NOT NULL AND (due_at <= ? OR due_at - check_ms > ?) ORDER BY due_at LIMIT ?`,
 );
 const runningInAll = sql<{ n: number }>("SELECT count(*) AS n FROM processes WHERE due_at IS NOT NULL");
 const runningHere = sql<{ n: number }>(
 	"SELECT count(*) AS n FROM processes WHERE due_at IS NOT NULL AND conversation = ?",
+);
+/** Among several nodes: what dead ones left does not count. It would do so for ever if they never come back. */
+const BY_LIVING = `EXISTS (SELECT 1 FROM nodes n WHERE ${RUN_BY} AND ${NODE_LIVES})`;
+const runningOfLiving = sql<{ n: number }>(
+	`SELECT count(*) AS n FROM processes p WHERE p.due_at IS NOT NULL AND ${BY_LIVING}`,
+);
+const runningOfLivingHere = sql<{ n: number }>(
+	`SELECT count(*) AS n FROM processes p WHERE p.due_at IS NOT NULL AND p.conversation = ? AND ${BY_LIVING}`,
 );
 const insertProcess = sql(
 	`INSERT INTO processes (id, conversation, principal, turn, role, backend, status, background, pty, notify, check_ms, destination,
@@ -122,35 +131,37 @@ export interface BeginProcessArgs {
 	readonly conversation: ConversationId;
 	readonly principal: string | null;
 	readonly turn: string | null;
-	/** Of the turn that starts it: one of a lesser role may look at it, and no more. Null: nobody's, which counts as the owner's. */
+	/** The role of the turn that starts it: lower roles may only look at it. Null: counts as the owner's. */
 	readonly role: PersonRole | null;
 	readonly backend: string;
 	readonly command: string;
 	readonly cwd: string;
-	/** The kind of wall that it runs behind; left out: none. */
+	/** Its wall; absent: none. */
 	readonly wall?: string;
 	readonly background: boolean;
 	readonly pty: boolean;
 	readonly notify: ProcessNotify;
-	/** Progress is reported to the chat so often; left out: not at all. */
+	/** How often progress is reported to the chat; absent: never. */
 	readonly checkMs?: number;
 	readonly destination: Destination;
 	readonly limits: { readonly inAll: number; readonly perConversation: number };
+	/** Several nodes use the store: only programs of living ones count. */
+	readonly isShared?: boolean;
 }
 
 export type BegunProcess =
 	| { readonly kind: "begun"; readonly process: Process }
 	| { readonly kind: "limit"; readonly of: "all" | "conversation"; readonly limit: number };
 
-/** Before anything is started: what a crash leaves behind is always known by its id. Begun again, it is begun once. */
+/** Before anything starts: whatever a crash leaves behind is known by its id. Repeating it has no effect. */
 export function* beginProcess(context: Context, args: BeginProcessArgs): Op<BegunProcess> {
 	const { limits, conversation } = args;
 	const before = yield* get(byId, args.id);
 	if (before?.conversation === conversation && before.turn === args.turn && before.status === "starting")
 		return { kind: "begun", process: toProcess(before) };
-	if (((yield* get(runningInAll))?.n ?? 0) >= limits.inAll)
-		return { kind: "limit", of: "all", limit: limits.inAll };
-	if (((yield* get(runningHere, conversation))?.n ?? 0) >= limits.perConversation)
+	const [inAll, here] = args.isShared ? [runningOfLiving, runningOfLivingHere] : [runningInAll, runningHere];
+	if (((yield* get(inAll))?.n ?? 0) >= limits.inAll) return { kind: "limit", of: "all", limit: limits.inAll };
+	if (((yield* get(here, conversation))?.n ?? 0) >= limits.perConversation)
 		return { kind: "limit", of: "conversation", limit: limits.perConversation };
 	yield* run(
 		insertProcess,
@@ -188,7 +199,7 @@ export function* processStarted(
 	);
 }
 
-/** Whoever waited for it is gone: from now on it runs in the background, and its end is told. False: there was nothing to do. */
+/** Nobody waits for it any more: from now on it runs in the background, and its end is reported. False: nothing to do. */
 export function* adoptProcess(context: Context, args: { readonly id: string }): Op<boolean> {
 	const row = yield* found(args.id);
 	if ((yield* run(setBackground, args.id)) === 0) return false;
@@ -199,15 +210,15 @@ export function* adoptProcess(context: Context, args: { readonly id: string }): 
 export interface EndProcessArgs {
 	readonly id: string;
 	readonly end: ProcessEnd;
-	/** When it ended, as far as known. */
+	/** When it ended, if known. */
 	readonly at: number;
 	readonly logBytes: number;
 	readonly logLost: number;
-	/** What the agent is told, where the conversation is to be told at all; null: it knows already. */
+	/** What the agent is told, if the conversation is told; null: it knows already. */
 	readonly note: string | null;
 }
 
-/** The end, and the one event that tells the conversation of it. Null: it had been recorded before. */
+/** The end, and the one event that tells the conversation. Null: already recorded. */
 export function* endProcess(
 	context: Context,
 	args: EndProcessArgs,
@@ -237,7 +248,7 @@ export function* endProcess(
 	return { woken: note !== null && tells(row, args.end) ? yield* complete(context, row, note) : null };
 }
 
-/** Whether its end is a matter for the conversation: what was waited for in the foreground has its result already. */
+/** Whether the conversation is told about its end: a foreground command already has its result. */
 function tells({ background, notify }: ProcessRow, { status, exitCode }: ProcessEnd): boolean {
 	if (background === 0 || notify === "none") return false;
 	return notify !== "error" || status !== "exited" || exitCode !== 0;
@@ -278,23 +289,23 @@ function* speakersOf(turn: string | null): Op<readonly Speaker[]> {
 }
 const speakersOfTurn = sql<{ speakers: string }>("SELECT speakers FROM turns WHERE id = ?");
 
-/** Output up to here has been handed to the conversation. Never goes back. */
+/** Output up to here was passed to the conversation. Never goes back. */
 export function* processPolled(_: Context, args: { readonly id: string; readonly to: number }): Op<void> {
 	yield* run(setPolled, args.to, args.id, args.to);
 }
 
-/** It has printed something lately; what holds a session open asks for this. */
+/** It printed something recently; this can keep a session open. */
 export function* processPrinted(_: Context, args: { readonly id: string; readonly at: number }): Op<void> {
 	yield* run(setPrinted, args.at, args.id, args.at);
 }
 
-/** A progress report: the notice, the cursor and the next time are one commit, so that nothing is reported twice. */
+/** A progress report: notice, cursor and next time are one commit, so that nothing is reported twice. */
 export function* processChecked(
 	context: Context,
 	args: {
 		readonly id: string;
 		readonly to: number;
-		/** Left out: nothing is new. */
+		/** Absent: nothing new. */
 		readonly printedAt?: number;
 		readonly deliveries: readonly NewDelivery[];
 	},
@@ -306,7 +317,7 @@ export function* processChecked(
 	yield* addDeliveries(context, row.conversation, null, args.deliveries);
 }
 
-/** By its id, or by a beginning that only one has. Of another conversation nothing is said but that it is not there. */
+/** By its id, or a unique prefix. Another conversation's process is not_found. */
 export function* process(args: { readonly scope: ProcessScope; readonly id: string }): Op<Process> {
 	const { scope, id } = args;
 	const exact = yield* get(byId, id);
@@ -323,12 +334,12 @@ export function* process(args: { readonly scope: ProcessScope; readonly id: stri
 	throw new KeryxError("store.not_found", `no process ${id}`, { field: "id" });
 }
 
-/** At least four characters, not counting what all ids begin with; whoever leaves that out means the same. */
+/** At least four characters, not counting the common prefix, which may be left out. */
 function* beginningWith(id: string, scope: ProcessScope): Op<readonly ProcessRow[]> {
 	const own = id.startsWith(PREFIX) ? id.slice(PREFIX.length) : id;
 	if (own.length < SHORTEST_PREFIX) return [];
 	const from = `${PREFIX}${own}`;
-	// Ids go on in hexadecimal digits: all of them come before this, in every collation.
+	// Ids continue in hexadecimal digits: all of them sort before this, in every collation.
 	const to = `${from}g`;
 	return scope.kind === "conversation"
 		? yield* all(byPrefixHere, from, to, scope.conversation)
@@ -347,7 +358,7 @@ const SHORTEST_PREFIX = 4;
 /** Everything, what a person sees, or one conversation. */
 export type ProcessScope = Scope | { readonly kind: "conversation"; readonly conversation: ConversationId };
 
-/** Those that run first, then the newest. */
+/** Running ones first, then the newest. */
 export function* processes(args: {
 	readonly scope: ProcessScope;
 	readonly limit: number;
@@ -366,12 +377,12 @@ export function* processes(args: {
 		.map(toProcess);
 }
 
-/** Every process that has no end yet, oldest first. */
+/** All processes without an end, oldest first. */
 export function* unfinishedProcesses(_: { readonly scope: OperatorScope }): Op<readonly Process[]> {
 	return (yield* all(unfinished)).map(toProcess);
 }
 
-/** Those whose progress is to be reported by then, the most urgent first. */
+/** Processes whose progress report is due by then, most urgent first. */
 export function* dueProcessChecks(args: {
 	readonly scope: OperatorScope;
 	readonly now: number;
@@ -380,7 +391,7 @@ export function* dueProcessChecks(args: {
 	return (yield* all(dueChecks, args.now, args.now, args.limit)).map(toProcess);
 }
 
-/** Ended ones that may be forgotten, with their logs. */
+/** Ended ones that may be deleted, with their logs. */
 export function* oldProcesses(args: {
 	readonly scope: OperatorScope;
 	readonly before: number;

@@ -1,10 +1,10 @@
-// Reading work and its story: inbox items, turns, deliveries, cursors, events.
+// Reads work and its history: inbox items, turns, deliveries, cursors, events.
 import type { ConversationId, SessionId, Source } from "../../domain/index.ts";
 import { parseSource } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
 import type { StoreEvent } from "../events.ts";
-import { all, get, type Op, sql } from "../query.ts";
+import { all, allWith, get, type Op, type Statement, sql } from "../query.ts";
 import type {
 	Content,
 	Delivery,
@@ -26,7 +26,7 @@ import { pageRoleOf } from "./people/logins.ts";
 import { pairedRoleOf } from "./people/pairings.ts";
 import { findPrincipal, idsOf, samePrincipals } from "./people/principals.ts";
 import { assertSees } from "./people/scope.ts";
-import { speakersOf, TURN_COLUMNS, type TurnRow } from "./turns/turns.ts";
+import { speakersOf, TURN_COLUMNS, type TurnRow } from "./turns/row.ts";
 
 interface InboxRow {
 	readonly id: number;
@@ -61,7 +61,7 @@ const unsettled = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE state IN ('unknown', 'dead') AND due_at IS NULL
 		AND reason IS DISTINCT FROM '${DROPPED}' AND n > ? ORDER BY n LIMIT ?`,
 );
-/** `+n` keeps SQLite from walking through every delivery there ever was: what waits is found by due_at, then sorted. */
+/** `+n` keeps SQLite from walking through every delivery: waiting ones are found by due_at, then sorted. */
 const waiting = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND +n > ? ORDER BY +n LIMIT ?`,
 );
@@ -112,11 +112,11 @@ export function* inboxItem(args: { readonly scope: Scope; readonly id: number })
 	return toItem(row as InboxRow);
 }
 
-/** What waits, everywhere or in one conversation, in the order of acceptance: for a start to take up, or a person to drop. */
+/** Waiting messages, everywhere or in one conversation, in order of acceptance: for a start to resume, or a person to drop. */
 export function* waitingItems(args: {
 	readonly scope: OperatorScope;
 	readonly conversation?: ConversationId;
-	/** Only what this node accepted, or adopted. */
+	/** Only what this node accepted or took over. */
 	readonly node?: number;
 	readonly after: number;
 	readonly limit: number;
@@ -169,7 +169,7 @@ export function* turn(args: {
 	};
 }
 
-/** The turn that runs in a conversation, or waits to be resumed. */
+/** The running or resumable turn of a conversation. */
 export function* openTurnOf(args: {
 	readonly scope: Scope;
 	readonly conversation: ConversationId;
@@ -181,13 +181,13 @@ export function* openTurnOf(args: {
 
 export function* delivery(args: { readonly scope: Scope; readonly id: string }): Op<Delivery> {
 	const row = yield* get(deliveryById, args.id);
-	// A notice to a chat without a conversation, such as a stranger's code, is the operator's alone to see.
+	// Only the operator sees a notice to a chat without a conversation, such as a stranger's code.
 	if (!row || args.scope.kind !== "operator")
 		yield* assertSees(args.scope, row?.conversation ?? "", `delivery ${args.id}`);
 	return toDelivery(row as DeliveryRow);
 }
 
-/** The outbox: what is on its way, also one of unknown outcome whose platform is yet to be asked; or what ended unknown or dead. */
+/** The outbox: deliveries on their way, including unknown ones whose platform is yet to be asked; or those that ended unknown or dead. */
 export function* deliveries(args: {
 	readonly scope: OperatorScope;
 	readonly which: "waiting" | "unsettled";
@@ -199,7 +199,7 @@ export function* deliveries(args: {
 	);
 }
 
-/** Deliveries since then whose outcome is unknown, newest first, without those that the outbox has yet to ask about. */
+/** Deliveries of unknown outcome since then, newest first, without those the outbox has yet to look up. */
 export function* unknownDeliveries(args: {
 	readonly scope: OperatorScope;
 	readonly since: number;
@@ -208,7 +208,7 @@ export function* unknownDeliveries(args: {
 	for (let before = Number.MAX_SAFE_INTEGER; ; ) {
 		const page = yield* all(unsettledBefore, before, PAGE);
 		for (const row of page) {
-			// Rows are numbered in time: what lies behind an old one is old, and costs nothing however much there is.
+			// Rows are numbered in time: everything before an old one is old, and costs nothing.
 			if (row.created_at < args.since) return found;
 			if (row.state === "unknown" && row.due_at === null) found.push(toDelivery(row));
 		}
@@ -242,19 +242,29 @@ interface EventRow {
 }
 
 const eventsAfter = sql<EventRow>("SELECT * FROM events WHERE id > ? ORDER BY id LIMIT ?");
-const eventsOf = sql<EventRow>("SELECT * FROM events WHERE conversation = ? AND id > ? ORDER BY id LIMIT ?");
-const eventsAbout = sql<EventRow>(
-	`SELECT * FROM events WHERE conversation = ? AND (turn = ? OR (subject = ? AND type LIKE 'inbound.%')) ORDER BY id LIMIT ?`,
-);
+/** Of the index events_stretch: so many events each. */
+const STRETCH = 1024;
+/** So many events are looked through by one statement. */
+const LOOKED_THROUGH = 256 * STRETCH;
+/** In the words of both engines: SQLite's index is by stretch, then by conversation. Without the `+` it would not be used. */
+const ofConversation = (condition: string) =>
+	sql<EventRow>(
+		`WITH RECURSIVE stretches (s) AS (SELECT CAST(? AS INTEGER) UNION ALL SELECT s + 1 FROM stretches WHERE s < ?)
+		SELECT e.* FROM stretches CROSS JOIN events e
+		WHERE e.id >> 10 = +s AND e.conversation = ? AND e.id > ? AND e.id <= ? ${condition} ORDER BY e.id LIMIT ?`,
+		`SELECT * FROM events WHERE conversation = ? AND id > ? AND id <= ? ${condition} ORDER BY id LIMIT ?`,
+	);
+const eventsOf = ofConversation("");
+const eventsAbout = ofConversation("AND (turn = ? OR (subject = ? AND type LIKE 'inbound.%'))");
 const lastEvent = sql<{ id: number | null }>("SELECT max(id) AS id FROM events");
 const prunedTo = sql<{ value: string }>("SELECT value FROM settings WHERE name = 'events_pruned_to'");
 
 export type EventsResult =
 	| { readonly kind: "events"; readonly events: readonly StoreEvent[]; readonly cursor: string }
-	/** The cursor is older than what is kept, or is none of ours: read the state anew and go on from `cursor`. */
+	/** The cursor is too old or invalid: read the state again and continue from `cursor`. */
 	| { readonly kind: "resync"; readonly cursor: string };
 
-/** Events after a cursor, in their one order; `""` is the beginning of what is kept, `"now"` the end. */
+/** Events after a cursor, in order; `""` is the start of what is kept, `"now"` the end. */
 export function* events(args: {
 	readonly scope: Scope;
 	readonly after: string;
@@ -268,29 +278,51 @@ export function* events(args: {
 			field: "conversation",
 		});
 	const kept = Number((yield* get(prunedTo))?.value ?? 0);
-	// Where all of them were pruned, the end is where they were pruned to.
+	// If all of them were pruned, the end is where they were pruned to.
 	const end = Math.max((yield* get(lastEvent))?.id ?? 0, kept);
 	const after = args.after === "" ? kept : args.after === "now" ? end : fromCursor(args.after);
 	if (after === null || after < kept || after > end) return { kind: "resync", cursor: toCursor(end) };
 	const rows =
 		args.conversation === undefined
 			? yield* all(eventsAfter, after, args.limit)
-			: yield* all(eventsOf, args.conversation, after, args.limit);
+			: yield* eventsBetween(eventsOf, args.conversation, [after, end], [], args.limit);
 	return { kind: "events", events: rows.map(toEvent), cursor: toCursor(rows.at(-1)?.id ?? after) };
 }
 
-/** Everything that happened to one inbound message and the turn that took it, in order. */
+/** Events of a conversation after one id, up to another. */
+function* eventsBetween(
+	statement: Statement<EventRow>,
+	conversation: ConversationId,
+	[after, end]: readonly [number, number],
+	values: readonly string[],
+	limit: number,
+): Op<EventRow[]> {
+	const rows: EventRow[] = [];
+	for (let from = after; from < end && rows.length < limit; ) {
+		const to = Math.min(end, (Math.floor(from / LOOKED_THROUGH) + 1) * LOOKED_THROUGH);
+		const asked = [conversation, from, to, ...values, limit - rows.length];
+		const stretches = [Math.floor((from + 1) / STRETCH), Math.floor(to / STRETCH)];
+		rows.push(...(yield* allWith(statement, [...stretches, ...asked], asked)));
+		from = to;
+	}
+	return rows;
+}
+
+/** All events of one inbound message and its turn, in order. */
 export function* story(args: {
 	readonly scope: Scope;
 	readonly id: number;
 }): Op<{ item: InboxItem; events: readonly StoreEvent[] }> {
 	const item = yield* inboxItem(args);
 	if (item.conversation === null) return { item, events: [] };
-	const rows = yield* all(eventsAbout, item.conversation, item.turn ?? "", String(item.id), 1000);
+	const kept = Number((yield* get(prunedTo))?.value ?? 0);
+	const end = (yield* get(lastEvent))?.id ?? 0;
+	const about = [item.turn ?? "", String(item.id)];
+	const rows = yield* eventsBetween(eventsAbout, item.conversation, [kept, end], about, 1000);
 	return { item, events: rows.map(toEvent) };
 }
 
-/** The nth newest message of a person that is no command: one that waits, that a turn has taken, or that was given up. */
+/** A person's nth newest message that is not a command: waiting, taken by a turn, or given up. */
 export function* lastInbound(args: {
 	readonly scope: Scope;
 	readonly conversation: ConversationId;
@@ -320,26 +352,26 @@ const newestGivenUp = sql<{ id: number }>(
 	ORDER BY id DESC LIMIT ?`,
 );
 
-/** When anything last happened: how long Keryx was away, asked at its start. */
+/** When anything last happened: tells a start how long Keryx was away. */
 export function* lastEventAt(_: { readonly scope: OperatorScope }): Op<number | null> {
 	return (yield* get(newestEvent))?.at ?? null;
 }
 const newestEvent = sql<{ at: number }>("SELECT at FROM events ORDER BY id DESC LIMIT 1");
 
 export interface SpeakerFacts {
-	/** Every id of theirs on the platform they wrote from. */
+	/** All their ids on the platform they wrote from. */
 	readonly ids: readonly string[];
-	/** Whether the conversation is theirs alone. */
+	/** Whether the conversation is only theirs. */
 	readonly isOwn: boolean;
-	/** Of a program that speaks through the API: whether its token still holds; null: no program. */
+	/** For a program on the API: whether its token is still valid; null: not a program. */
 	readonly token: "live" | "ended" | null;
-	/** The role that they were let in with by pairing. */
+	/** The role given by pairing. */
 	readonly paired: PersonRole | null;
-	/** Of somebody who has a login for the page: their role, or none once they were revoked; null: nobody who has. */
+	/** For someone with a login to the page: their role, or none once revoked; null: no login. */
 	readonly page: PersonRole | "none" | null;
 }
 
-/** What has to be known of the people a turn speaks for before it is decided what they may do now. */
+/** Facts about a turn's people, needed to decide their current rights. */
 export function* speakerFacts(args: {
 	readonly scope: OperatorScope;
 	readonly conversation: ConversationId;
@@ -347,7 +379,7 @@ export function* speakerFacts(args: {
 	readonly now: number;
 }): Op<{
 	readonly facts: readonly SpeakerFacts[];
-	/** The ids that the conversation's chat has had, its present one first. */
+	/** The ids the conversation's chat has had, its current one first. */
 	readonly chats: readonly string[];
 }> {
 	const found = yield* get(ownerOf, args.conversation);
@@ -381,7 +413,7 @@ const tokensOf = sql<{ revoked_at: number | null; expires_at: number | null }>(
 	"SELECT revoked_at, expires_at FROM tokens WHERE principal = ?",
 );
 
-/** Every id of a person that is known by one of these, for allow-lists. */
+/** All ids of a person known by one of these, for allow-lists. */
 export function* knownIds(args: {
 	readonly scope: OperatorScope;
 	readonly platform: string;
@@ -391,7 +423,7 @@ export function* knownIds(args: {
 	return principal === undefined ? [] : yield* idsOf(args.platform, principal);
 }
 
-/** What emit has written: type and facts are a pair of the table. */
+/** Written by emit: type and facts match. */
 function toEvent(row: EventRow): StoreEvent {
 	return {
 		cursor: toCursor(row.id),

@@ -1,4 +1,4 @@
-// What a look from outside asks: how much waits, and whether anything can be written at all.
+// For monitoring: how much waits, and whether the store can be written.
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
 import type { ConfirmationStatus, OperatorScope } from "../types.ts";
 
@@ -27,7 +27,7 @@ export interface Workload {
 	readonly deliveries: {
 		readonly waiting: number;
 		readonly unsettled: number;
-		/** When the oldest that waits was queued; null: none waits. */
+		/** When the oldest waiting one was queued; null: none waits. */
 		readonly oldestAt: number | null;
 	};
 	readonly confirmations: Readonly<Partial<Record<ConfirmationStatus, number>>>;
@@ -47,7 +47,7 @@ export function* workload(_: { readonly scope: OperatorScope }): Op<Workload> {
 	};
 }
 
-/** A real write, in a transaction as any other: succeeds only where work could be taken. */
+/** A real write in an ordinary transaction: succeeds only if work could be accepted. */
 export function* proveWritable(context: Context): Op<void> {
 	yield* run(prove, String(context.now));
 }

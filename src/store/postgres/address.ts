@@ -1,20 +1,20 @@
-// The address of a PostgreSQL server, as it is given and as it may be shown. Nothing here connects.
+// The address of a PostgreSQL server, as given and as it may be shown. Nothing here connects.
 import { KeryxError } from "../../errors.ts";
 
 export interface ServerSettings {
-	/** postgres://user:password@host:port/database, with the parameters that libpq knows, and `schema`. */
+	/** postgres://user:password@host:port/database, with libpq's parameters and `schema`. */
 	readonly url: string;
-	/** The schema that the store's tables are in. */
+	/** The schema of the store's tables. */
 	readonly schema: string;
 }
 
-/** `schema` is ours; what is left is for the driver. */
+/** `schema` is Keryx's; the rest is for the driver. */
 export function serverSettings(url: string): ServerSettings {
 	let parsed: URL;
 	try {
 		parsed = new URL(url);
 	} catch {
-		// Without the cause, which holds the whole URL, and with it the password.
+		// Without the cause, which contains the whole URL and its password.
 		throw new KeryxError("store.url", "store.url is not a URL", { field: "store.url" });
 	}
 	const schema = parsed.searchParams.get("schema") ?? "keryx";

@@ -1,5 +1,5 @@
-// One connection to a PostgreSQL server: how it is opened, and how statements travel over it. Statements are sent without waiting for
-// those before them (pipeline); the server answers in order.
+// One connection to a PostgreSQL server: how it is opened, and how statements are sent. Statements are pipelined; the server answers in
+// order.
 import pg from "pg";
 import type { Query, Statement, Value } from "../query.ts";
 import type { ServerSettings } from "./address.ts";
@@ -7,23 +7,23 @@ import type { ServerSettings } from "./address.ts";
 export interface ConnectionOptions {
 	/** Shown in pg_stat_activity. */
 	readonly name: string;
-	/** A statement without an answer for so long ends the connection; 0: never. */
+	/** A statement without an answer for this long ends the connection; 0: never. */
 	readonly timeoutMs: number;
-	/** Run once, right after the connection is made. */
+	/** Runs once, right after connecting. */
 	readonly settings?: readonly string[];
 }
 
 export interface Answer {
 	readonly rows: readonly unknown[];
 	readonly count: number;
-	/** The word that the server answered with: COMMIT, ROLLBACK, SELECT. */
+	/** The server's command tag: COMMIT, ROLLBACK, SELECT. */
 	readonly command: string;
 }
 
 const CONNECT_MS = 10_000;
 const INT8 = 20;
 
-/** Whole numbers come as numbers: every one in the store is exact as one. */
+/** Integers are returned as numbers: all integers in the store are exact. */
 const types = {
 	getTypeParser: ((oid: number, format?: "text" | "binary") =>
 		oid === INT8 ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
@@ -65,12 +65,12 @@ export class Connection {
 		}
 	}
 
-	/** Whether it can no longer be used. */
+	/** Whether it is no longer usable. */
 	get isLost(): boolean {
 		return this.#lost !== undefined;
 	}
 
-	/** The server's process that answers here. */
+	/** The server's process id of this connection. */
 	get pid(): number {
 		return (this.#client as unknown as { readonly processID: number }).processID;
 	}
@@ -80,7 +80,7 @@ export class Connection {
 		return { rows, count: rowCount ?? 0, command };
 	}
 
-	/** A declared statement, which the server parses once per connection. */
+	/** A declared statement, parsed once per connection. */
 	async ask({ statement, params, postgres = params }: Query): Promise<Answer> {
 		const { rows, rowCount, command } = await this.#client.query({
 			name: `k${statement.index}`,
@@ -90,7 +90,7 @@ export class Connection {
 		return { rows, count: rowCount ?? 0, command };
 	}
 
-	/** What was sent to a channel that this connection listens to. */
+	/** A notification on a channel this connection listens to. */
 	onNotification(listener: (payload: string) => void): void {
 		this.#client.on("notification", ({ payload }) => listener(payload ?? ""));
 	}
@@ -100,7 +100,7 @@ export class Connection {
 		await this.#client.end().catch(() => {});
 	}
 
-	/** Without waiting for what is under way. */
+	/** Without waiting for running statements. */
 	drop(): void {
 		this.#lost ??= new Error("the connection was dropped");
 		(
@@ -120,7 +120,7 @@ export function quoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** PostgreSQL takes neither NUL nor half a character in a text; both become the sign for what cannot be shown. */
+/** PostgreSQL accepts neither NUL nor lone surrogates in text; both become the replacement character. */
 export function plain(value: Value): Value {
 	if (typeof value !== "string") return value;
 	const text = value.isWellFormed() ? value : value.toWellFormed();

@@ -1,6 +1,5 @@
-// The PostgreSQL engine, one per node of a store. Operations that wait share a transaction; reads have connections of their own. The engine
-// never answers an operation before its commit is known. It renews the node's lease, buries nodes that have died, and hears of what others
-// have committed.
+// The PostgreSQL engine, one per node of a store. Waiting operations share a transaction; reads have their own connections. The engine
+// never answers an operation before its commit is known. It renews the node's lease, buries dead nodes, and listens for others' commits.
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
@@ -8,6 +7,7 @@ import {
 	type Cluster,
 	type Drawn,
 	type Engine,
+	type NodeOptions,
 	type ReadName,
 	readOp,
 	type WriteName,
@@ -24,7 +24,7 @@ import { assertVersion, checkServer, migrate, openingFault, schemaVersion } from
 import { type Begin, Writer } from "./writer.ts";
 
 const READERS = 4;
-/** A longer group would make the first in it wait for too much. */
+/** A longer group would delay its first operation too much. */
 const GROUP = 64;
 const LEASE_MS = 10_000;
 const HEARTBEAT_MS = 3000;
@@ -35,22 +35,11 @@ export interface PostgresOptions {
 	/** read: no owner, no writes. */
 	readonly access: "own" | "read";
 	readonly auditKey?: Uint8Array | undefined;
-	/** Told when nothing can be acknowledged any more, and with null when it can again. */
+	/** Called when nothing can be acknowledged any more, and with null when it can again. */
 	readonly onTrouble?: ((trouble: KeryxError | null) => void) | undefined;
-	/** Connections for reads, 4 where left out. */
+	/** Connections for reads; default 4. */
 	readonly readers?: number | undefined;
 	readonly node?: NodeOptions | undefined;
-}
-
-export interface NodeOptions {
-	/** Shown to people. Left out: the host's. */
-	readonly name?: string;
-	/** many: beside other gateways that say so, too. Left out: nobody else may use the store. */
-	readonly nodes?: "one" | "many";
-	/** How long a node that is silent is left alone. */
-	readonly leaseMs?: number;
-	/** How often the lease is renewed, and others are looked at. */
-	readonly heartbeatMs?: number;
 }
 
 export async function openPostgres(options: PostgresOptions): Promise<PostgresEngine> {
@@ -68,7 +57,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresEn
 	}
 }
 
-/** For `keryx store migrate`. Answers the versions from before and after; null: there was no store. */
+/** For `keryx store migrate`. Returns the versions before and after; null: there was no store. */
 export async function migratePostgres(
 	url: string,
 ): Promise<{ readonly from: number | null; readonly to: number }> {
@@ -86,7 +75,7 @@ export async function migratePostgres(
 	}
 }
 
-/** Makes the tables of a new store; those of an older one are left alone, and refused. */
+/** Creates the tables of a new store; an older store is left alone and refused. */
 async function prepare(settings: ServerSettings, access: "own" | "read"): Promise<void> {
 	const connection = await Connection.open(settings, { name: "keryx", timeoutMs: 0 });
 	try {
@@ -165,7 +154,7 @@ class PostgresEngine implements Engine {
 				}),
 			);
 		if (this.#trouble?.code === "store.owner_lost") return Promise.reject(this.#trouble);
-		// The caller may change what it has given meanwhile.
+		// The caller may change its arguments meanwhile.
 		const given = structuredClone(args);
 		const owner = { epoch: this.epoch, auditKey: this.#auditKey };
 		return new Promise((resolve, reject) => {
@@ -184,7 +173,7 @@ class PostgresEngine implements Engine {
 		return () => this.#listeners.delete(listener);
 	}
 
-	/** What was asked for before is answered first. */
+	/** Earlier requests are answered first. */
 	async close(): Promise<void> {
 		if (this.#closed) return;
 		this.#closed = true;

@@ -1,26 +1,26 @@
-// What the errors of PostgreSQL and of the network mean: to the engine (run it again, ask what became of it, refuse it) and to a
-// person, each with its remedy.
+// Classifies errors of PostgreSQL and the network: for the engine (retry, look up the outcome, refuse) and for people, each with its
+// remedy.
 import { type ErrorCode, KeryxError } from "../../errors.ts";
 
-/** An error's code: five characters of SQLSTATE, or a word of the system such as ECONNREFUSED. */
+/** An error's code: five characters of SQLSTATE, or a system word such as ECONNREFUSED. */
 export function codeOf(error: unknown): string {
 	const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined;
 	return typeof code === "string" ? code : "";
 }
 
-/** Two transactions met: run again, it may pass. */
+/** Two transactions conflicted: a retry may succeed. */
 export function isCollision(error: unknown): boolean {
 	const code = codeOf(error);
 	return code === "40001" || code === "40P01" || code === "55P03";
 }
 
-/** A rule of the tables was broken, or a trigger said no: the operation's own fault, or that of another one that came first. */
+/** A constraint or trigger refused it: the fault of this operation, or of an earlier one. */
 export function isRefusal(error: unknown): boolean {
 	const code = codeOf(error);
 	return code.startsWith("23") || code === "P0001";
 }
 
-/** The connection is gone, or the server ended it. A statement that was under way may have been done. */
+/** The connection is gone, or the server ended it. A running statement may have been executed. */
 export function isLost(error: unknown): boolean {
 	const code = codeOf(error);
 	if (code.startsWith("08") || code.startsWith("57P") || code === "25P03" || NETWORK.has(code)) return true;
@@ -39,10 +39,10 @@ const NETWORK = new Set([
 	"ENOTFOUND",
 	"ENOENT",
 ]);
-/** What `pg` says in its own words. */
+/** `pg`'s own messages. */
 const LOST_WORDS = /terminat|timeout|not queryable|closed|dropped|ended/i;
 
-/** By the beginning of the code. */
+/** By the code's prefix. */
 const KNOWN: readonly (readonly [prefix: string, code: ErrorCode, message: string, hint?: string])[] = [
 	["28", "store.refused", "the database server refused the user or the password"],
 	["3D000", "store.refused", "the database does not exist", "create it, or correct the name in store.url"],
@@ -79,7 +79,7 @@ export function toKeryxError(error: unknown): KeryxError {
 	if (error instanceof KeryxError) return error;
 	const code = codeOf(error);
 	const text = wordsOf(error);
-	// Before all others: not a server that cannot be reached, but a file of its certificates.
+	// First of all: not an unreachable server, but a certificate file.
 	if ((error as { readonly syscall?: unknown } | null)?.syscall === "open")
 		return new KeryxError("store.refused", `a file that store.url names cannot be read (${text})`, {
 			cause: error,
@@ -105,7 +105,7 @@ export function toKeryxError(error: unknown): KeryxError {
 	return new KeryxError("store.failed", `the store failed: ${text}`, { cause: error });
 }
 
-/** Several addresses were tried: what the first one said. */
+/** Several addresses were tried: report the first one's error. */
 function wordsOf(error: unknown): string {
 	if (error instanceof AggregateError && error.errors.length > 0) return wordsOf(error.errors[0]);
 	const code = codeOf(error);

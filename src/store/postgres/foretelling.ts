@@ -1,8 +1,8 @@
-// Which answers can be foretold. An INSERT of one row answers 1 or fails. Of other statements the last answers tell: one that has long
-// changed one row, or found none, will probably do so again. A foretold answer is always compared with the real one before the commit.
+// Predicts answers. An INSERT of one row answers 1 or fails. For other statements, a long run of equal answers (one row changed, or none
+// found) predicts the next. A prediction is always compared with the real answer before the commit.
 import type { Query } from "../query.ts";
 
-/** So many equal answers in a row, and the next one is foretold. */
+/** After this many equal answers in a row, the next is predicted. */
 const TRUSTED = 16;
 
 interface Record {
@@ -12,7 +12,7 @@ interface Record {
 
 export class Foretelling {
 	readonly #known: (Record | undefined)[] = [];
-	/** How many foretold answers were wrong. */
+	/** How many predictions were wrong. */
 	mistakes = 0;
 
 	/** Whether the statement changes rows. */
@@ -20,7 +20,7 @@ export class Foretelling {
 		return shapeOf(statement).writes;
 	}
 
-	/** Undefined: it has to be waited for. */
+	/** Undefined: it must be awaited. */
 	answerTo({ statement, mode }: Query): { readonly value: unknown } | undefined {
 		if (mode === "run" && shapeOf(statement).oneRow) return { value: 1 };
 		const known = this.#known[statement.index];
@@ -37,7 +37,7 @@ export class Foretelling {
 		else this.#known[index] = answer === undefined ? undefined : { answer, times: 1 };
 	}
 
-	/** False: it was wrong, and is not foretold again soon. */
+	/** False: it was wrong, and is not predicted again soon. */
 	compare(query: Query, foretold: unknown, real: unknown): boolean {
 		const isRight = simplified(query, foretold) === simplified(query, real);
 		if (isRight) return true;
@@ -47,10 +47,10 @@ export class Foretelling {
 	}
 }
 
-/** After a mistake it takes so many more answers. */
+/** How many more answers it takes after a mistake. */
 const OFTEN = 1000;
 
-/** Only what has no content can be foretold: a number of rows changed, or that there are none. */
+/** Only answers without content can be predicted: a number of changed rows, or none found. */
 function simplified({ mode }: Query, answer: unknown): "nothing" | number | undefined {
 	if (mode === "run") return answer as number;
 	if (mode === "get") return answer === undefined ? "nothing" : undefined;

@@ -1,5 +1,5 @@
-// One node's membership: keeps its lease and its connection, looks after the others, and passes hints on. Hints are sent outside the
-// transactions, a few together, and may be lost: a look from time to time covers that.
+// One node's membership: keeps its lease and connection, monitors the others, and passes on hints. Hints are sent outside transactions,
+// batched, and may be lost: periodic checks cover that.
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { KeryxError } from "../../errors.ts";
@@ -9,14 +9,16 @@ import type { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
 import { bury, join, leave, nodeLost, rejoin, renew, seenNodes } from "./nodes.ts";
 
-/** How long the server may be gone before the next try, at most. */
+/** The longest pause before the next attempt to reach the server. */
 const RETRY_MS = 1000;
-/** A node whose lock is free for so long has crashed. Where the server was gone, those that live are back before that. */
+/** A node whose lock is free for this long has crashed. After a server outage, living nodes are back before that. */
 const UNLOCKED_MS = 2500;
 const LOOK_MS = 250;
-/** For so long hints are gathered. */
+/** How long hints are gathered. */
 const GATHER_MS = 10;
-/** The lease counts as run out so long before it does. */
+/** So much may be on its way to the server. */
+const MOST_TELLING = 100;
+/** The lease counts as expired this long before it does. */
 const MARGIN_MS = 500;
 
 export interface MembershipOptions {
@@ -41,18 +43,21 @@ export class Membership implements Cluster {
 	readonly #elsewhere = new Set<() => void>();
 	readonly #dead = new Set<() => void>();
 	readonly #lease = new Set<(holds: boolean) => void>();
+	readonly #toldBy = new Set<(text: string, from: number) => void>();
+	/** What was told and is not with the server yet. */
+	#telling = 0;
 	#told: Told = { trouble: () => {}, committedElsewhere: () => {} };
 	#connection: Connection | null;
-	/** By the monotonic clock, from before the renewal was sent. */
+	/** Monotonic, from before the renewal was sent. */
 	#renewedAt: number;
+	/** When the connection was made again, by the monotonic clock. */
+	#rejoinedAt = Number.NEGATIVE_INFINITY;
 	#held = true;
-	/** Others that lived at the last look. */
+	/** Others alive at the last check. */
 	#others: ReadonlySet<number> = new Set();
-	/** How many nodes had died by the last look; null: nobody has looked yet. */
-	#deaths: number | null = null;
 	/** Ends the pause before the next beat. */
 	#hurry = () => {};
-	/** Since when a node's lock is seen to be free, by the monotonic clock. */
+	/** Since when a node's lock is seen to be free (monotonic). */
 	readonly #unlockedSince = new Map<number, number>();
 	#gathering = false;
 	#keeping: Promise<void> = Promise.resolve();
@@ -78,7 +83,7 @@ export class Membership implements Cluster {
 		const membership = new Membership(settings, options, joined, before);
 		try {
 			await membership.#listen(joined.connection);
-			// Those that have died are buried first: a start takes their work up.
+			// Dead ones are buried first: a start takes over their work.
 			await membership.#look(joined.connection);
 			while (membership.#unlockedSince.size > 0) {
 				await pause(LOOK_MS);
@@ -120,6 +125,21 @@ export class Membership implements Cluster {
 	onLease(listener: (holds: boolean) => void): () => void {
 		this.#lease.add(listener);
 		return () => this.#lease.delete(listener);
+	}
+
+	/** Where the server does not keep up it is dropped: whoever is told may miss it. */
+	tell(text: string): void {
+		const connection = this.#connection;
+		if (!connection || connection.isLost || this.#telling >= MOST_TELLING) return;
+		this.#telling++;
+		void this.#notify(connection, `told ${text}`)
+			.catch(() => {})
+			.finally(() => this.#telling--);
+	}
+
+	onTold(listener: (text: string, from: number) => void): () => void {
+		this.#toldBy.add(listener);
+		return () => this.#toldBy.delete(listener);
 	}
 
 	/** Something was committed here: others get a hint. */
@@ -164,7 +184,7 @@ export class Membership implements Cluster {
 		}
 	}
 
-	/** Until it is time, somebody has come or gone, or it ends. */
+	/** Until it is time, a node has come or gone, or it ends. */
 	async #pause(ms: number): Promise<void> {
 		const hurry = new AbortController();
 		this.#hurry = () => hurry.abort();
@@ -181,6 +201,7 @@ export class Membership implements Cluster {
 		} else {
 			const connection = await rejoin(this.#settings, this.epoch, this.#options);
 			this.#connection = connection;
+			this.#rejoinedAt = before;
 			await this.#listen(connection);
 		}
 		this.#renewedAt = before;
@@ -190,18 +211,19 @@ export class Membership implements Cluster {
 		if (this.#others.size > 0) this.#hear();
 	}
 
-	/** Buries those that have died. */
+	/** Buries dead nodes. */
 	async #look(connection: Connection): Promise<void> {
-		const seen = await seenNodes(connection, this.#settings);
-		const nodes = seen.live.filter(({ epoch }) => epoch !== this.epoch);
+		const nodes = (await seenNodes(connection, this.#settings)).filter(({ epoch }) => epoch !== this.epoch);
 		const now = performance.now();
-		const expired = nodes.filter((node) => node.expired).map(({ epoch }) => epoch);
+		// Where the server was gone for longer than a lease, all leases have run out: those that live are back in a moment.
+		const isBack = now - this.#rejoinedAt < UNLOCKED_MS;
+		const expired = isBack ? [] : nodes.filter((node) => node.expired).map(({ epoch }) => epoch);
 		const crashed: number[] = [];
 		for (const { epoch, held } of nodes) {
 			if (held) this.#unlockedSince.delete(epoch);
 			else if (!this.#unlockedSince.has(epoch)) this.#unlockedSince.set(epoch, now);
 			const unlockedMs = now - (this.#unlockedSince.get(epoch) ?? now);
-			// Whoever is alone has the store's lock: every other node is dead.
+			// An exclusive node has the store's lock: every other node is dead.
 			if (!this.isShared || unlockedMs > UNLOCKED_MS) crashed.push(epoch);
 		}
 		const dead = new Set([
@@ -209,9 +231,8 @@ export class Membership implements Cluster {
 			...(crashed.length > 0 ? await bury(connection, crashed, { anyway: true }) : []),
 		]);
 		const living = new Set(nodes.map(({ epoch }) => epoch).filter((epoch) => !dead.has(epoch)));
-		const deaths = seen.dead + dead.size;
-		const gone = this.#deaths !== null && deaths > this.#deaths;
-		this.#deaths = deaths;
+		// Some were buried by another node, or have left.
+		const gone = dead.size > 0 || [...this.#others].some((epoch) => !living.has(epoch));
 		const came = [...living].some((epoch) => !this.#others.has(epoch));
 		this.#others = living;
 		for (const epoch of this.#unlockedSince.keys()) if (!living.has(epoch)) this.#unlockedSince.delete(epoch);
@@ -228,9 +249,10 @@ export class Membership implements Cluster {
 
 	async #listen(connection: Connection): Promise<void> {
 		connection.onNotification((payload) => {
-			const [from, what] = payload.split(" ");
+			const [, from = "", what = "", text = ""] = /^(\d+) (\w+) ?(.*)$/s.exec(payload) ?? [];
 			if (from === String(this.epoch)) return;
 			if (what === "nodes") this.#hurry();
+			else if (what === "told") for (const listener of this.#toldBy) listener(text, Number(from));
 			else this.#hear();
 		});
 		await connection.exec(`LISTEN ${this.#channel}`);
@@ -243,11 +265,11 @@ export class Membership implements Cluster {
 
 	async #hint(): Promise<void> {
 		const connection = this.#connection;
-		// One that is lost is noticed by the next beat, and what this hint was for by the others' next look.
+		// A lost hint is noticed by the next beat, and its content by the others' next check.
 		if (connection && !connection.isLost) await this.#notify(connection, "commit").catch(() => {});
 	}
 
-	async #notify(connection: Connection, what: "commit" | "nodes"): Promise<void> {
+	async #notify(connection: Connection, what: "commit" | "nodes" | `told ${string}`): Promise<void> {
 		await connection.exec("SELECT pg_notify($1, $2)", [this.#channel, `${this.epoch} ${what}`]);
 	}
 }

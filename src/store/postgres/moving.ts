@@ -1,4 +1,4 @@
-// A store on a server as the source or the target of a move. The owner's lock is held for as long.
+// A store on a server as the source or target of a move. The owner's lock is held meanwhile.
 import { KeryxError } from "../../errors.ts";
 import type { MoveSide, MoveState, TableShape } from "../move/side.ts";
 import type { Value } from "../query.ts";
@@ -6,7 +6,7 @@ import { serverSettings } from "./address.ts";
 import { Connection, quoted } from "./connection.ts";
 import { assertVersion, checkServer, lockOf, migrate, openingFault, schemaVersion } from "./server.ts";
 
-/** Kept by the engine, or made anew. */
+/** Kept by the engine, or recreated. */
 const OWN = ["nodes", "writers", "search"];
 const NOTHING_YET: MoveState = { from: "", table: "", after: null };
 
@@ -89,7 +89,7 @@ export async function openForMove(url: string, as: "source" | "target"): Promise
 			`SELECT pg_try_advisory_lock(${lockOf("own", schema)}) AS got`,
 		);
 		if (!lock?.got)
-			throw new KeryxError("store.owned", "the store in that database is in use by a running Keryx");
+			throw new KeryxError("store.owned", "a running Keryx is using the store in that database");
 		if (before === null) await note(NOTHING_YET);
 	} catch (error) {
 		await connection.close();

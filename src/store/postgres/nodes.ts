@@ -1,7 +1,7 @@
 // The nodes of a store on a server: the gateways that share it. Each has a row with a lease by the server's clock, which it renews, and
-// holds a lock for as long as its connection lives. The lock tells soon that a node has crashed, the lease that one hangs or is cut off.
-// Each node has an epoch, and its writer a row that every transaction of its changes: whoever buries a node deletes that row, and nothing
-// of the dead one can be committed any more.
+// holds a lock as long as its connection lives. The lock quickly shows a crash, the lease shows a hanging or disconnected node. Each node
+// has an epoch, and its writer a row that all its transactions change: burying a node deletes that row, so the dead node can commit
+// nothing any more.
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import type { ServerSettings } from "./address.ts";
@@ -9,13 +9,15 @@ import { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
 import { lockOf } from "./server.ts";
 
+/** So long the row of a dead node is kept, for whoever looks. */
+const KEPT_MS = 86_400_000;
 const NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 export interface NodeSettings {
 	readonly name: string;
-	/** one: nobody else may use the store. many: beside others of this kind. */
+	/** one: exclusive use. many: next to others of this kind. */
 	readonly nodes: "one" | "many";
-	/** How long a lease is good. */
+	/** How long a lease is valid. */
 	readonly leaseMs: number;
 }
 
@@ -41,6 +43,8 @@ export async function join(
 			ON CONFLICT (name) DO UPDATE SET value = (settings.value::bigint + 1)::text RETURNING value`,
 		);
 		const epoch = Number((rows[0] as { value: string }).value);
+		// A node without a row is dead, too.
+		await connection.exec(`DELETE FROM nodes WHERE ended_at < ${NOW_MS} - ${KEPT_MS}`);
 		await connection.exec(`SELECT pg_advisory_lock(${nodeLock(settings)}, $1::int)`, [epoch]);
 		await connection.exec(
 			`INSERT INTO nodes (epoch, name, started_at, expires_at) VALUES ($1, $2, $3, ${NOW_MS} + $4)`,
@@ -55,7 +59,7 @@ export async function join(
 	}
 }
 
-/** After the connection was lost: the same node, unless it was buried meanwhile. */
+/** After a lost connection: the same node, unless it was buried meanwhile. */
 export async function rejoin(
 	settings: ServerSettings,
 	epoch: number,
@@ -74,7 +78,7 @@ export async function rejoin(
 	}
 }
 
-/** The server may not have noticed that the connection before is gone: it would keep its locks. */
+/** The server may not have noticed that the previous connection is gone, and would keep its locks. */
 async function endBefore(connection: Connection, settings: ServerSettings, epoch: number): Promise<void> {
 	await connection.exec(
 		`SELECT pg_terminate_backend(l.pid) FROM pg_locks l
@@ -101,27 +105,24 @@ export async function leave(connection: Connection, epoch: number): Promise<void
 	]);
 }
 
-/** The nodes that live, and how many have died since there is this store. */
+/** The nodes that live, by index: how many have died does not matter. */
 export async function seenNodes(
 	connection: Connection,
 	settings: ServerSettings,
-): Promise<{ readonly live: readonly LiveNode[]; readonly dead: number }> {
-	const [ended, { rows }] = await Promise.all([
-		connection.exec("SELECT count(*)::int AS n FROM nodes WHERE ended_at IS NOT NULL"),
-		connection.exec(
-			`SELECT n.epoch, n.name, n.started_at, n.expires_at < ${NOW_MS} AS expired, EXISTS (SELECT 1 FROM pg_locks l
+): Promise<readonly LiveNode[]> {
+	const { rows } = await connection.exec(
+		`SELECT n.epoch, n.name, n.started_at, n.expires_at < ${NOW_MS} AS expired, EXISTS (SELECT 1 FROM pg_locks l
 			WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2 AND l.objid::bigint = n.epoch
 				AND l.classid::bigint = (${nodeLock(settings)})::bigint & 4294967295
 				AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS held
 		FROM nodes n WHERE n.ended_at IS NULL ORDER BY n.epoch`,
-		),
-	]);
-	return { live: rows as readonly LiveNode[], dead: (ended.rows[0] as { n: number }).n };
+	);
+	return rows as readonly LiveNode[];
 }
 
 /**
- * Ends what is left of these nodes on the server, and writes down that they are dead. Deleting the row of a writer waits for what it is
- * about to commit: afterwards nothing of it comes. `anyway`: those too whose lease is good.
+ * Ends what is left of these nodes on the server, and records their death. Deleting a writer's row waits for its pending commit: nothing
+ * follows afterwards. `anyway`: even those with a valid lease.
  */
 export async function bury(
 	connection: Connection,
@@ -152,7 +153,7 @@ export async function bury(
 	}
 }
 
-/** Whoever is alone has the store's lock for itself; others share it. A move of the whole store takes it, too. */
+/** An exclusive node holds the store's lock alone; others share it. A move of the whole store takes it, too. */
 async function tryLock(
 	connection: Connection,
 	{ schema }: ServerSettings,
@@ -163,7 +164,7 @@ async function tryLock(
 	return (rows[0] as { got: boolean }).got;
 }
 
-/** The server needs a moment to notice that a node was killed. */
+/** The server needs a moment to notice a killed node. */
 async function lockSoon(
 	connection: Connection,
 	settings: ServerSettings,
@@ -179,13 +180,13 @@ async function lockSoon(
 const TRIES = 10;
 const TRY_MS = 100;
 
-/** The lock is held. Where nobody who holds it has renewed a lease, their connections are ended; where somebody has, they own the store. */
+/** The lock is held. If none of its holders has renewed a lease, their connections are ended; otherwise they own the store. */
 async function takeFromHanging(
 	connection: Connection,
 	settings: ServerSettings,
 	nodes: NodeSettings["nodes"],
 ): Promise<void> {
-	const { live } = await seenNodes(connection, settings);
+	const live = await seenNodes(connection, settings);
 	const owner = live.findLast(({ expired }) => !expired);
 	if (owner || live.length === 0)
 		throw new KeryxError(
@@ -214,7 +215,7 @@ export function nodeLost(): KeryxError {
 	return new KeryxError("store.owner_lost", "another Keryx has taken over this store");
 }
 
-/** The first of the two numbers of each node's lock; the second is its epoch. */
+/** The first number of each node's lock; the second is its epoch. */
 function nodeLock({ schema }: ServerSettings): string {
 	return `hashtext('keryx nodes:${schema.replaceAll("'", "''")}')`;
 }

@@ -1,11 +1,11 @@
-// Reads: each in a transaction of its own that sees one instant and writes nothing, on as many connections as are needed at once.
+// Reads: each in its own read-only transaction with one snapshot, on as many connections as needed at once.
 import { KeryxError } from "../../errors.ts";
 import type { Op, Query } from "../query.ts";
 import type { ServerSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { isLost, toKeryxError } from "./faults.ts";
 
-/** A statement that takes longer is given up. */
+/** A longer statement is given up. */
 const STATEMENT_MS = 600_000;
 
 export class Readers {
@@ -21,7 +21,7 @@ export class Readers {
 		this.#most = most;
 	}
 
-	/** A connection that was lost meanwhile is made again, once. */
+	/** A lost connection is reopened, once. */
 	async run(begin: () => Op<unknown>): Promise<unknown> {
 		for (let attempt = 0; ; attempt++) {
 			if (this.#closed) throw new KeryxError("store.closed", "the store is closed");
@@ -92,7 +92,7 @@ export class Readers {
 	}
 }
 
-/** BEGIN travels with the first statement, and nobody waits for the end. */
+/** BEGIN is sent with the first statement, and nobody waits for the end. */
 async function read(connection: Connection, op: Op<unknown>): Promise<unknown> {
 	const begun = connection.exec("BEGIN");
 	begun.catch(() => {});

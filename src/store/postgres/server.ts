@@ -1,4 +1,4 @@
-// Whether a server can hold the store, and bringing its tables up to date. Migrations run under a lock, each step in a transaction.
+// Checks whether a server can hold the store, and migrates its tables. Migrations run under a lock, each step in a transaction.
 import { KERYX } from "../../called.ts";
 import { KeryxError } from "../../errors.ts";
 import { migration, SCHEMA_VERSION } from "../schema.ts";
@@ -8,7 +8,7 @@ import { toKeryxError } from "./faults.ts";
 
 const OLDEST_SERVER = 140_000;
 
-/** Locks of this database that only Keryx takes: a class of our own, and what for. The store's schema is part of each. */
+/** Advisory locks of Keryx in this database: a class, and a purpose. The store's schema is part of each. */
 const LOCKS = { migrate: 1, own: 2, write: 3 } as const;
 const LOCK_CLASS = 0x6b657279;
 
@@ -48,7 +48,7 @@ export async function checkServer(connection: Connection, settings: ServerSettin
 		);
 }
 
-/** A pooler stands in between. In transaction mode a second client meets the server process of the first, which has no use for it now. */
+/** Detects a pooler. In transaction mode a second client gets the first one's server process, which is idle now. */
 async function sharesServers(first: Connection, settings: ServerSettings): Promise<boolean> {
 	const others: Connection[] = [];
 	try {
@@ -102,7 +102,7 @@ export async function schemaVersion(connection: Connection, schema: string): Pro
 	return Number(value);
 }
 
-/** Refuses a store of another version than this Keryx writes. */
+/** Refuses a store of a version this Keryx does not write. */
 export function assertVersion(version: number): void {
 	if (version > SCHEMA_VERSION)
 		throw new KeryxError(
@@ -117,7 +117,7 @@ export function assertVersion(version: number): void {
 		);
 }
 
-/** Makes the tables where there are none, or brings them up to date. Answers the version from before; null: there was no store. */
+/** Creates or migrates the tables. Returns the previous version; null: there was no store. */
 export async function migrate(
 	connection: Connection,
 	{ schema }: ServerSettings,
@@ -148,13 +148,13 @@ export async function migrate(
 	}
 }
 
-/** One that is there needs no right to create any. */
+/** An existing schema needs no right to create one. */
 async function createSchema(connection: Connection, schema: string): Promise<void> {
 	const { rows } = await connection.exec("SELECT 1 AS found FROM pg_namespace WHERE nspname = $1", [schema]);
 	if (rows.length === 0) await connection.exec(`CREATE SCHEMA ${quoted(schema)}`);
 }
 
-/** The same error, with the place that was to be opened. */
+/** The same error, with the address that was opened. */
 export function openingFault(error: unknown, url: string): KeryxError {
 	if (error instanceof KeryxError) return error;
 	const { code, message, hint } = toKeryxError(error);

@@ -1,14 +1,13 @@
-// One transaction of the writer: several operations, one after the other. Each decides on what it has read as if it were alone, since one
-// transaction of the store writes at a time. Answers that can be foretold are not waited for: the operation goes on with the foretold one,
-// and before the commit every one of them is compared with the real one. Where one differs, nothing is committed and all of it runs again
-// without.
+// One transaction of the writer: several operations, one after the other. Each sees the store as if alone, because one transaction of the
+// store writes at a time. Predicted answers are not awaited: the operation continues with the prediction, and before the commit every
+// prediction is compared with the real answer. If one differs, nothing is committed and everything runs again without predictions.
 import { KeryxError } from "../../errors.ts";
 import { insertEvent } from "../operations/events.ts";
 import type { Op, Query, Value } from "../query.ts";
 import { type Answer, type Connection, plain } from "./connection.ts";
 import { Foretelling } from "./foretelling.ts";
 
-/** The first of so many unused ids of messages, all of them from `from` on. */
+/** The first of this many unused message ids, all from `from` on. */
 export type DrawIds = (from: number, count: number) => Promise<number>;
 
 export interface Reply {
@@ -17,10 +16,10 @@ export interface Reply {
 	readonly error?: unknown;
 }
 
-/** A foretold answer was not the real one. */
+/** A prediction was wrong. */
 export class Mistaken extends Error {}
 
-/** An operation failed after it had written something: what it shares a transaction with cannot be kept. */
+/** An operation failed after writing something: its whole transaction is lost. */
 export class Spoilt extends Error {
 	constructor(cause: unknown) {
 		super("an operation failed half-way", { cause });
@@ -41,7 +40,7 @@ export class Transaction {
 	#pending: Pending[] = [];
 	#wrote = false;
 
-	/** Without `foretelling` every answer is waited for. */
+	/** Without `foretelling` every answer is awaited. */
 	constructor(connection: Connection, foretelling: Foretelling | null, drawIds: DrawIds) {
 		this.#connection = connection;
 		this.#foretelling = foretelling;
@@ -60,7 +59,7 @@ export class Transaction {
 			}
 			return { ok: true, value: step.value };
 		} catch (error) {
-			// It may have been misled, or a statement before may have failed, of which this is the consequence.
+			// It may have been misled by a prediction, or by an earlier failed statement.
 			await this.settle();
 			if (!(error instanceof KeryxError)) throw error;
 			if (this.#wrote) throw new Spoilt(error);
@@ -69,10 +68,7 @@ export class Transaction {
 		}
 	}
 
-	/**
-	 * Compares what was foretold with what was answered, in the order in which it was sent: a wrong one before a statement that failed is
-	 * probably why it failed.
-	 */
+	/** Compares predictions with answers, in the order they were sent: a wrong prediction probably caused a later failure. */
 	async settle(): Promise<void> {
 		const pending = this.#pending;
 		this.#pending = [];
@@ -85,7 +81,7 @@ export class Transaction {
 		});
 	}
 
-	/** Sends all that is left together: what was put off, the events and the commit. */
+	/** Sends everything that is left: deferred statements, events and the commit. */
 	async commit(): Promise<{ readonly changed: boolean }> {
 		await this.settle();
 		const rest: Promise<unknown>[] = [];
@@ -117,7 +113,7 @@ export class Transaction {
 		const foretold = this.#foretelling?.answerTo(query);
 		const answer = this.#connection.ask(query);
 		if (foretold === undefined) return this.#waited(query, answer);
-		// It is looked at before the commit; until then nobody else does.
+		// Checked before the commit; until then nobody else reads it.
 		answer.catch(() => {});
 		this.#pending.push({ query, foretold: foretold.value, answer });
 		return foretold.value;
@@ -135,7 +131,7 @@ function inMode({ mode }: Query, { rows, count }: Answer): unknown {
 	return mode === "get" ? rows[0] : count;
 }
 
-/** One statement for all of them, whose numbers follow their order. */
+/** One statement for all of them; the numbers follow their order. */
 function insertOf(events: readonly (readonly Value[])[]): [text: string, values: Value[]] {
 	return [INSERT_EVENTS, [JSON.stringify(events.map((event) => event.map(plain)))]];
 }

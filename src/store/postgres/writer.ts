@@ -1,7 +1,6 @@
-// The writer of a node: one connection that commits groups of operations. One transaction of the store writes at a time, whichever node it is
-// of: what an operation has read holds until its commit, and events are numbered in the order of their commits. What the writer answers is
-// known: an operation that was acknowledged is in the database, one that was refused is not. Where the connection is lost while a commit is
-// under way, the database is asked.
+// A node's writer: one connection that commits groups of operations. One transaction of the store writes at a time, across all nodes:
+// what an operation has read holds until its commit, and events are numbered in commit order. Results are certain: an acknowledged
+// operation is in the database, a refused one is not. If the connection is lost during a commit, the database is asked.
 import { randomUUID } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import type { Op } from "../query.ts";
@@ -13,13 +12,13 @@ import { nodeLost, writerName } from "./nodes.ts";
 import { lockOf } from "./server.ts";
 import { type DrawIds, Mistaken, type Reply, Spoilt, Transaction } from "./transaction.ts";
 
-/** A statement of a writer that takes longer is given up, and the database is asked what became of it. */
+/** A longer statement of a writer is given up, and the database is asked about its outcome. */
 const STATEMENT_MS = 30_000;
-/** Whoever stands still in a transaction for so long loses it: every other node waits for it. */
+/** A transaction idle for this long is lost: every other node waits for it. */
 const IDLE_MS = 3000;
-/** How often a lost connection is made again for the same operations, before their callers are told. */
+/** How often a lost connection is reopened for the same operations before their callers are told. */
 const RECONNECTS = 3;
-/** How often an operation that was disturbed is run again. */
+/** How often a disturbed operation is retried. */
 const TRIES = 4;
 
 const SETTINGS = [
@@ -33,7 +32,7 @@ export interface WriterContext {
 	readonly foretelling: Foretelling;
 }
 
-/** A new one for each attempt: an operation is a function of what came with it. */
+/** New for each attempt: an operation is a function of its input. */
 export type Begin = () => Op<unknown>;
 
 export interface Committed {
@@ -52,7 +51,7 @@ export class Writer {
 		this.#lock = `SELECT pg_advisory_xact_lock(${lockOf("write", context.settings.schema)})`;
 	}
 
-	/** All of them in one transaction; where that does not do, each in its own. Throws where none of them was made. */
+	/** All in one transaction; if that fails, each in its own. Throws if none was made. */
 	async commit(group: readonly Begin[]): Promise<Committed> {
 		const together = await this.#attempt(group, group.length === 1 ? "one" : "group");
 		if (together) return together;
@@ -85,8 +84,8 @@ export class Writer {
 	}
 
 	/**
-	 * One transaction. Null: it was taken back and may be run again. group: any refusal is a reason to run them one by one. one: a refusal
-	 * by the tables is the operation's own, unless another transaction may have been the cause. last: there was no other.
+	 * One transaction. Null: rolled back, may be retried. group: any refusal is a reason to run them one by one. one: a refusal by the
+	 * tables is the operation's own, unless another transaction may be the cause. last: there was no other.
 	 */
 	async #attempt(group: readonly Begin[], as: "group" | "one" | "last"): Promise<Committed | null> {
 		let foretells = as !== "last";
@@ -111,7 +110,7 @@ export class Writer {
 				const { changed } = await transaction.commit();
 				return { replies, changed };
 			} catch (thrown) {
-				// What failed at the beginning is why all the rest was ignored.
+				// The first failure made the server ignore the rest.
 				const error = await begun.then(
 					() => thrown,
 					(first: unknown) => first,
@@ -132,7 +131,7 @@ export class Writer {
 		}
 	}
 
-	/** What an error of the transaction means. Null: run it again. */
+	/** The meaning of a transaction error. Null: retry. */
 	#judged(error: unknown, as: "group" | "one" | "last"): Committed | null {
 		if (isCollision(error) && as !== "last") return null;
 		if (as === "group" && (error instanceof Spoilt || isRefusal(error))) return null;
@@ -158,11 +157,11 @@ export class Writer {
 	}
 
 	/**
-	 * Waits for the transactions of others, and answers the last id of a message. The row of this writer says what it committed last; it is
-	 * locked until the transaction is over.
+	 * Waits for other transactions, and returns the last message id. This writer's row records its last commit; it stays locked until the
+	 * transaction is over.
 	 */
 	#begin(connection: Connection, id: string): Promise<number> {
-		// Each statement sees what was committed before it: behind the lock that is the same for all of them.
+		// Each statement sees earlier commits: behind the lock that is the same for all of them.
 		const begin = connection.exec("BEGIN ISOLATION LEVEL READ COMMITTED");
 		const locked = connection.exec(this.#lock);
 		const mark = connection.exec("UPDATE writers SET last = $1 WHERE epoch = $2", [id, this.#context.epoch]);
@@ -185,8 +184,8 @@ export class Writer {
 	}
 
 	/**
-	 * Ends what is left of the lost connection on the server, waits for its transaction to be over, and looks. The row was locked before
-	 * the commit was sent, so whoever gets the lock knows that there is no more to come.
+	 * Ends what is left of the lost connection on the server, waits for its transaction, and looks. The row was locked before the commit
+	 * was sent, so holding the lock proves that nothing more follows.
 	 */
 	async #isCommitted(id: string): Promise<boolean> {
 		let failure: unknown;
@@ -216,7 +215,7 @@ export class Writer {
 	}
 }
 
-/** Ids in the order of the transactions, which come one after the other. */
+/** Ids in transaction order, because transactions are serial. */
 function idsAfter(last: Promise<number>): DrawIds {
 	let drawn = 0;
 	return async (from, count) => {
@@ -226,7 +225,7 @@ function idsAfter(last: Promise<number>): DrawIds {
 	};
 }
 
-/** Faults of the server or its disk are nobody's own: a group that meets one is given up as a whole, and may be tried again. */
+/** Faults of the server or its disk affect a whole group: it is given up together, and may be retried. */
 function isStorageFault(error: unknown): boolean {
 	if (error instanceof KeryxError) return true;
 	const code = codeOf(error);

@@ -1,16 +1,21 @@
-// One connection to the store's database: its settings, its prepared statements, how it runs an operation.
+// One connection to the store's database: its settings, prepared statements, and how it runs an operation.
 import { rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import { KeryxError } from "../../errors.ts";
 import { runToEnd } from "../engine.ts";
+import { insertEvent } from "../operations/events.ts";
 import type { Op, Query } from "../query.ts";
 import { migration, SCHEMA_VERSION } from "../schema.ts";
 import { createPrivately } from "./files.ts";
 
-/** How long a statement waits for a lock that another program holds for a moment. */
+/** How long a statement waits for another program's brief lock. */
 const LOCK_WAIT_MS = 5000;
 
-/** What the promise of durability rests on, as the connection itself sees it. */
+/** Events per INSERT: one by one they cost half as much again. */
+const EVENTS_AT_ONCE = 16;
+const INSERT_EVENTS = insertEvent.sql + ", (?, ?, ?, ?, ?, ?, ?)".repeat(EVENTS_AT_ONCE - 1);
+
+/** The settings that durability depends on, as the connection sees them. */
 export interface ConnectionSettings {
 	readonly journalMode: string;
 	/** 2 is FULL. */
@@ -18,13 +23,13 @@ export interface ConnectionSettings {
 	readonly foreignKeys: boolean;
 }
 
-/** Of the log, in pages: how many it holds, and how many of them are in the database by now. */
+/** For the log, in pages: its size, and how many are already in the database. */
 export interface LogState {
 	readonly frames: number;
 	readonly folded: number;
 }
 
-/** A database in memory with the schema and no rows. */
+/** An in-memory database with the schema and no rows. */
 let emptyStore: Buffer | undefined;
 
 export class Connection {
@@ -37,36 +42,37 @@ export class Connection {
 	#wrote = false;
 	#changes: Database.Statement | undefined;
 	#log: Database.Statement | undefined;
+	#manyEvents: Database.Statement | undefined;
 
 	private constructor(db: Database.Database) {
 		this.db = db;
 	}
 
-	/** Counts the rows that this connection has changed since it was opened. */
+	/** Counts rows changed by this connection since it was opened. */
 	changes(): number {
 		this.#changes ??= this.db.prepare("SELECT total_changes()").pluck();
 		return this.#changes.get() as number;
 	}
 
-	/** As SQLite counts it for all programs. */
+	/** SQLite's count across all programs. */
 	log(): LogState {
 		this.#log ??= this.db.prepare("PRAGMA wal_checkpoint(NOOP)");
 		const { log, checkpointed } = this.#log.get() as { log: number; checkpointed: number };
 		return { frames: log, folded: checkpointed };
 	}
 
-	/** What the log must have to hold all that SQLite counts of it: a header, and one before each page. */
+	/** The log size that SQLite's count implies: a header, and one before each page. */
 	logBytes(): number {
 		const { frames } = this.log();
 		return frames === 0 ? 0 : 32 + frames * (24 + (this.db.pragma("page_size", { simple: true }) as number));
 	}
 
-	/** Another number after each commit of another connection. */
+	/** Changes after each commit of another connection. */
 	commitsOfOthers(): number {
 		return this.db.pragma("data_version", { simple: true }) as number;
 	}
 
-	/** Writes what the log holds into the database, as far as readers allow, and waits for none of them. */
+	/** Writes the log into the database, as far as readers allow, without waiting for them. */
 	fold(mode: "PASSIVE" | "TRUNCATE"): void {
 		this.db.pragma("busy_timeout = 0");
 		try {
@@ -76,7 +82,7 @@ export class Connection {
 		}
 	}
 
-	/** To an empty file. The source is only read, but SQLite refuses this to a connection that may only query. */
+	/** To an empty file. The source is only read, but SQLite refuses this to a query-only connection. */
 	copyTo(path: string): void {
 		this.db.pragma("query_only = OFF");
 		try {
@@ -86,12 +92,12 @@ export class Connection {
 		}
 	}
 
-	/** The owner's: brings the schema up to date. */
+	/** For the owner: migrates the schema. */
 	static writer(path: string): Connection {
 		return Connection.#owned(path, path);
 	}
 
-	/** In memory, for this connection alone. The first one makes the schema; later ones begin with a copy of it, 20 times as fast. */
+	/** In memory, only for this connection. The first one creates the schema; later ones start with a copy of it, 20 times as fast. */
 	static inMemory(): Connection {
 		if (emptyStore) return Connection.#owned(":memory:", emptyStore);
 		const connection = Connection.#owned(":memory:", ":memory:");
@@ -111,10 +117,10 @@ export class Connection {
 			// WAL alone would be NORMAL here, which may lose acknowledged commits when the machine dies.
 			db.pragma("synchronous = FULL");
 			db.pragma("foreign_keys = ON");
-			// What is not in it is in the system's cache, which is asked in two microseconds and given back under pressure.
+			// The rest is in the system's cache, which answers in two microseconds and is released under pressure.
 			db.pragma("cache_size = -32768");
 			connection.#migrate(path);
-			// From here on the owner folds the log itself, and so knows of every write into the database's file.
+			// From here on the owner checkpoints the log itself, so it knows of every write into the database file.
 			db.pragma("wal_autocheckpoint = 0");
 		});
 	}
@@ -152,7 +158,7 @@ export class Connection {
 		};
 	}
 
-	/** Begins, commits, takes back: the words of SQL, prepared once. */
+	/** BEGIN, COMMIT, ROLLBACK, prepared once. */
 	control(
 		words:
 			| "BEGIN"
@@ -171,7 +177,7 @@ export class Connection {
 		statement.run();
 	}
 
-	/** Runs an operation. Where it fails, what it left for later is forgotten. */
+	/** Runs an operation. If it fails, its deferred statements are dropped. */
 	run<Result>(op: Op<Result>): Result {
 		const before = this.#later.length;
 		this.#wrote = false;
@@ -183,16 +189,29 @@ export class Connection {
 		}
 	}
 
-	/** Whether the last operation got as far as a statement that writes. */
+	/** Whether the last operation reached a statement that writes. */
 	get wrote(): boolean {
 		return this.#wrote;
 	}
 
-	/** What operations left for the end of their transaction, in order. */
+	/** Statements deferred to the end of the transaction: events in their order, and the rest in theirs. */
 	runLater(): void {
 		const later = this.#later;
 		this.#later = [];
-		for (const { statement, params } of later) this.#prepare(statement).run(...params);
+		const events: Query[] = [];
+		for (const query of later)
+			if (query.statement === insertEvent) events.push(query);
+			else this.#prepare(query.statement).run(...query.params);
+		this.#insertEvents(events);
+	}
+
+	#insertEvents(events: readonly Query[]): void {
+		let next = 0;
+		for (; next + EVENTS_AT_ONCE <= events.length; next += EVENTS_AT_ONCE) {
+			this.#manyEvents ??= this.db.prepare(INSERT_EVENTS);
+			this.#manyEvents.run(events.slice(next, next + EVENTS_AT_ONCE).flatMap(({ params }) => params));
+		}
+		for (const { params } of events.slice(next)) this.#prepare(insertEvent).run(...params);
 	}
 
 	forgetLater(): void {
@@ -221,7 +240,7 @@ export class Connection {
 		return prepared;
 	}
 
-	/** Before anything is changed: a database of something else is left alone, and so is one of a newer Keryx. */
+	/** Before anything is changed: a foreign database, or one of a newer Keryx, is left alone. */
 	#assertOurs(): void {
 		const version = this.#version();
 		if (version > SCHEMA_VERSION)
@@ -244,7 +263,7 @@ export class Connection {
 			);
 	}
 
-	/** Each step in a transaction of its own, after a copy of a store that has data; a new store is made in one. */
+	/** Each step in its own transaction, after a copy of a store with data; a new store is created in one. */
 	#migrate(path: string): void {
 		const version = this.#version();
 		if (version > 0 && version < SCHEMA_VERSION) {
@@ -270,8 +289,8 @@ export class Connection {
 }
 
 /**
- * SQLite looks at the value of a bare `LIMIT ?` to plan the statement, and so plans it anew at each call: 6 to 60 microseconds, where
- * running it takes 1 to 5. It does not look through a cast.
+ * SQLite looks at the value of a bare `LIMIT ?` and plans the statement again at each call: 6 to 60 microseconds, while running it takes
+ * 1 to 5. It does not look through a cast.
  */
 export function planned(sql: string): string {
 	return sql.replaceAll("LIMIT ?", "LIMIT CAST(? AS INTEGER)");

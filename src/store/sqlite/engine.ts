@@ -1,24 +1,24 @@
-// The SQLite engine: one writer thread, and reader threads that are started when they are needed. Operations called in the
-// same turn of the event loop travel in one message; what arrives while a commit is under way shares the next one.
+// The SQLite engine: one writer thread, and reader threads started on demand. Operations called in the same turn of the event loop travel
+// in one message; those that arrive during a commit share the next one.
 import { KeryxError } from "../../errors.ts";
 import type { Drawn, Engine, ReadName, StoreFacts, WriteName } from "../engine.ts";
 import type { ConnectionSettings } from "./connection.ts";
 import { Thread } from "./thread.ts";
 
-/** As many reads at once; one that waits for another is answered after it. */
+/** How many reads run at once; others wait. */
 const READERS = 2;
 
 export interface SqliteOptions {
 	/** A file's path, or ":memory:" for tests: then reads run on the writer's connection, and nobody owns it. */
 	readonly path: string;
 	readonly startedAt: number;
-	/** read: no owner, no writes; for a command beside a running Keryx or without one. */
+	/** read: no owner, no writes; for a command, whether or not Keryx is running. */
 	readonly access: "own" | "read";
-	/** Of the audit; left out, nothing is audited. */
+	/** The audit key; without it nothing is audited. */
 	readonly auditKey?: Uint8Array | undefined;
-	/** Told when the owner can acknowledge nothing any more, and with null when it can again. */
+	/** Called when the owner can acknowledge nothing any more, and with null when it can again. */
 	readonly onTrouble?: ((trouble: KeryxError | null) => void) | undefined;
-	/** The file of its witness; left out, none is kept. */
+	/** The witness file; without it none is kept. */
 	readonly auditWitness?: string | undefined;
 }
 
@@ -69,7 +69,7 @@ class SqliteEngine implements Engine {
 		return this.#readers ? this.#readers.ask(request) : (this.#writer as Thread).ask(request);
 	}
 
-	/** On a thread of its own: it may take minutes, and no read should wait for it. */
+	/** On a separate thread: it may take minutes, and no read should wait for it. */
 	async copyTo(path: string): Promise<StoreFacts> {
 		if (!this.#copier) throw new KeryxError("store.unsupported", "a store in memory cannot be copied");
 		const thread = await this.#copier();
@@ -80,7 +80,7 @@ class SqliteEngine implements Engine {
 		}
 	}
 
-	/** What the writer's own connection says of itself; another one's settings would say nothing about it. */
+	/** The writer's own settings; another connection's would say nothing about them. */
 	writerSettings(): Promise<ConnectionSettings> {
 		return (this.#writer as Thread).ask({ id: 0, kind: "settings" }) as Promise<ConnectionSettings>;
 	}
@@ -91,7 +91,7 @@ class SqliteEngine implements Engine {
 	}
 
 	async close(): Promise<void> {
-		// Readers first: the writer's close leaves no connection behind, so that SQLite folds its log into the database.
+		// Readers first: then the writer closes the last connection, and SQLite checkpoints its log.
 		await this.#readers?.close();
 		await this.#writer?.close();
 	}
@@ -99,11 +99,11 @@ class SqliteEngine implements Engine {
 
 interface Slot {
 	readonly thread: Promise<Thread>;
-	/** Reads that were given to it and are not answered yet. */
+	/** Unanswered reads of this thread. */
 	waiting: number;
 }
 
-/** Reader threads, the second one only while the first is busy. One that could not start or died is started anew. */
+/** Reader threads, the second only while the first is busy. One that failed to start or died is restarted. */
 class Readers {
 	readonly #start: () => Promise<Thread>;
 	#slots: Slot[] = [];
@@ -113,7 +113,7 @@ class Readers {
 		this.#start = start;
 	}
 
-	/** Starts one now, to learn whether the store can be read. */
+	/** Starts one now, to find out whether the store can be read. */
 	async start(): Promise<void> {
 		await this.#add().thread;
 	}

@@ -1,11 +1,11 @@
-// What the errors of SQLite and of the file system mean to a person, each with its remedy.
+// Explains errors of SQLite and the file system to people, each with its remedy.
 import { accessSync, constants, statSync } from "node:fs";
 import { type ErrorCode, KeryxError } from "../../errors.ts";
 
-/** Longest prefix first: SQLite's extended codes begin with their plain one. */
+/** Longest prefix first: SQLite's extended codes start with the plain one. */
 const SQLITE: readonly (readonly [prefix: string, code: ErrorCode, message: string])[] = [
 	["SQLITE_FULL", "store.full", "the disk with the store is full"],
-	// The shared memory beside the log could not grow, which SQLite does not call full.
+	// The shared memory of the log could not grow; SQLite does not report this as full.
 	["SQLITE_IOERR_SHMSIZE", "store.full", "the disk with the store is full"],
 	["SQLITE_IOERR", "store.io", "the disk with the store cannot be read or written"],
 	["SQLITE_READONLY", "store.readonly", "the store cannot be written"],
@@ -18,7 +18,7 @@ const SQLITE: readonly (readonly [prefix: string, code: ErrorCode, message: stri
 	["SQLITE_CONSTRAINT", "store.conflict", "the operation breaks a rule of the store"],
 ];
 
-/** Of files that are not opened by SQLite: the folder, the lock's file, the text beside it. */
+/** For files not opened by SQLite: the folder, the lock file, its text. */
 const FILES: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
 	ENOSPC: ["store.full", "the disk with the store is full"],
 	EDQUOT: ["store.full", "the quota on the disk with the store is used up"],
@@ -33,7 +33,7 @@ const FILES: Readonly<Record<string, readonly [code: ErrorCode, message: string]
 	ENAMETOOLONG: ["store.unreachable", "the store's path is too long"],
 };
 
-/** A KeryxError for whatever went wrong; one that is neither SQLite's nor the file system's keeps its own words. */
+/** A KeryxError for any failure; others than SQLite's and the file system's keep their message. */
 export function toKeryxError(error: unknown): KeryxError {
 	if (error instanceof KeryxError) return error;
 	const text = error instanceof Error ? error.message : String(error);
@@ -51,11 +51,11 @@ function codeOf(error: unknown): string {
 	return typeof code === "string" ? code : "";
 }
 
-/** The same while a store is being opened: names the path, and tells apart what cannot be reached and what cannot be written. */
+/** The same while opening a store: names the path, and distinguishes unreachable from unwritable. */
 export function openingFault(error: unknown, path: string): KeryxError {
 	if (error instanceof KeryxError) return error;
 	const { code, message } = toKeryxError(error);
-	// The file itself is there and can be read: what could not be made or opened is one that SQLite puts beside it.
+	// The file itself exists and can be read: SQLite could not create or open one next to it.
 	const closer = code === "store.unreachable" && isReadableFile(path) ? "store.readonly" : code;
 	return new KeryxError(closer, `cannot open ${path}: ${message}`, { cause: error });
 }
@@ -69,7 +69,7 @@ function isReadableFile(path: string): boolean {
 	}
 }
 
-/** Faults of the disk or the file are nobody's own: a group that meets one is given up as a whole, and may be tried again. */
+/** Faults of the disk or file affect a whole group: it is given up together, and may be retried. */
 export function isStorageFault(error: unknown): boolean {
 	const { code } = toKeryxError(error);
 	return (
@@ -77,7 +77,7 @@ export function isStorageFault(error: unknown): boolean {
 	);
 }
 
-/** Errors as they travel between threads. */
+/** Errors as passed between threads. */
 export interface WireError {
 	readonly code: ErrorCode;
 	readonly message: string;

@@ -1,11 +1,11 @@
-// The store's files are made private before SQLite opens them; SQLite gives its -wal and -shm the same mode.
+// Makes the store's files private before SQLite opens them; SQLite gives its -wal and -shm the same mode.
 import { accessSync, closeSync, constants, existsSync, openSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { KeryxError } from "../../errors.ts";
 
 /**
- * Creates the file with mode 0600 where it is missing. One that exists is not opened: closing it would drop SQLite's locks.
- * A folder that is missing is not made: it may be a disk that is not mounted, and an empty store would take its place.
+ * Creates the file with mode 0600 if missing. An existing one is not opened: closing it would drop SQLite's locks. A missing folder is
+ * not created: it may be an unmounted disk, and an empty store would replace it.
  */
 export function createPrivately(path: string): void {
 	try {
@@ -24,7 +24,7 @@ export function createPrivately(path: string): void {
 	}
 }
 
-/** SQLite would open a file that it may only read, and leave a log behind that nobody can write afterwards. */
+/** SQLite would open a read-only file, and leave a log that nobody can write. */
 function assertWritable(path: string): void {
 	if (may(constants.R_OK, path) && !may(constants.W_OK, path))
 		throw new KeryxError("store.readonly", `${path} is not writable`);
@@ -39,13 +39,13 @@ function may(rights: number, path: string): boolean {
 	}
 }
 
-/** For reading, where nothing is made. SQLite would open a folder, too, and call it a disk that cannot be read. */
+/** For reading, which creates nothing. SQLite would also open a folder, and report an unreadable disk. */
 export function assertFile(path: string): void {
 	if (!statSync(path, { throwIfNoEntry: false })?.isFile())
 		throw new KeryxError("store.unreachable", `there is no store at ${path}`, { field: "url" });
 }
 
-/** The file a path leads to, so that a link to a store has the same owner as the store. */
+/** Resolves links, so that a link to a store has the same owner as the store. */
 export function followLinks(path: string): string {
 	return existsSync(path) ? realpathSync(path) : path;
 }

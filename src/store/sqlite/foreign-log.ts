@@ -1,6 +1,5 @@
-// A database that was overwritten in place keeps its name, and the log beside it belongs to what it was before. SQLite cannot tell,
-// and would fold that log into it at the next start. So the log is left as it is, and a note keeps everybody from opening the two
-// together.
+// A database that was overwritten in place keeps its name, and the log next to it belongs to the old contents. SQLite cannot tell, and
+// would merge that log at the next start. So the log is left alone, and a note prevents anyone from opening the two together.
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import Database from "better-sqlite3";
@@ -22,7 +21,7 @@ export function noteOverwritten(path: string): void {
 	}
 }
 
-/** Before the store is opened, by whomever. Without the log there is nothing to mix. */
+/** Before any opening of the store. Without the log there is nothing to mix. */
 export function refuseForeignLog(path: string): void {
 	const note = notePathOf(path);
 	if (!statSync(note, { throwIfNoEntry: false })) return;
@@ -43,7 +42,7 @@ export function forgetOverwritten(path: string): void {
 	rmSync(notePathOf(path), { force: true });
 }
 
-/** The last connection to close folds the log; one that may only read does not, and is the last one here. */
+/** The last connection to close checkpoints the log; a read-only one does not, and is the last one here. */
 export function closeKeepingLog(path: string, db: Database.Database): void {
 	const keeper = openKeeper(path);
 	db.close();

@@ -1,5 +1,5 @@
-// Whether an owner may still acknowledge what it commits: no newer owner has taken over, and the files it has open are those at
-// their paths. Looked at around every commit, and now and then while nothing is committed.
+// Whether an owner may still acknowledge its commits: no newer owner has taken over, and its open files are those at their paths. Checked
+// around every commit, and periodically otherwise.
 import { basename } from "node:path";
 import { KeryxError } from "../../errors.ts";
 import { get, type Op, sql } from "../query.ts";
@@ -13,7 +13,7 @@ export interface Guarded {
 	readonly connection: Connection;
 	readonly epoch: number;
 	readonly opened: OpenedFiles;
-	/** Told of each change: what is wrong, and null when it is right again. */
+	/** Called for each change: the trouble, and null when it is over. */
 	readonly tell: (trouble: KeryxError | null) => void;
 }
 
@@ -24,7 +24,7 @@ export class Guard {
 	readonly #files: OpenFiles;
 	readonly #tell: Guarded["tell"];
 	#trouble: KeryxError | null = null;
-	/** For good: an epoch never comes back. */
+	/** Permanent: an epoch never comes back. */
 	#superseded: KeryxError | null = null;
 
 	constructor({ connection, epoch, opened, tell }: Guarded) {
@@ -35,7 +35,7 @@ export class Guard {
 		this.#tell = tell;
 	}
 
-	/** Before a group is begun, and again after its commit: throws where it must not be acknowledged. */
+	/** Before a group starts, and again after its commit: throws if it must not be acknowledged. */
 	check(): void {
 		const trouble = this.#superseded ?? this.#look();
 		this.#hold(trouble);
@@ -63,7 +63,7 @@ export class Guard {
 		}
 	}
 
-	/** When what was committed is acknowledged. What cannot be folded stays in the log, and the next commit tries again. */
+	/** After a commit is acknowledged. If the log cannot be checkpointed, the next commit tries again. */
 	tidy(): void {
 		try {
 			if (this.#trouble === null) this.#files.foldIfLong();
@@ -72,7 +72,7 @@ export class Guard {
 		}
 	}
 
-	/** Leaves the files in a state that the next start can go on with. */
+	/** Leaves the files in a state that the next start can use. */
 	close(): void {
 		if (this.#files.isOverwritten) closeKeepingLog(this.#path, this.#connection.db);
 		else this.#connection.db.close();
@@ -87,9 +87,8 @@ export class Guard {
 	}
 
 	/**
-	 * Folds the whole log into the database that it belongs to. Where the log's file is gone, that saves what was acknowledged; where
-	 * the database is another one, SQLite would take the log for that one's at the next start. Readers may keep it from that; the next
-	 * look tries again.
+	 * Checkpoints the whole log into its own database. If the log file is gone, this saves acknowledged data; if the database is another
+	 * one, SQLite would apply the log to it at the next start. Readers may prevent it; the next check tries again.
 	 */
 	#saveLog(): void {
 		try {

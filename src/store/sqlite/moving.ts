@@ -1,4 +1,4 @@
-// A SQLite file as the source or the target of a move. The owner's lock is held for as long.
+// A SQLite file as the source or target of a move. The owner's lock is held meanwhile.
 import { existsSync } from "node:fs";
 import { KeryxError } from "../../errors.ts";
 import type { MoveSide, MoveState, TableShape } from "../move/side.ts";
@@ -8,7 +8,7 @@ import { openingFault } from "./faults.ts";
 import { createPrivately, followLinks } from "./files.ts";
 import { takeOwnership } from "./ownership.ts";
 
-/** Kept by the engine, or made anew. */
+/** Kept by the engine, or recreated. */
 const OWN = new Set(["nodes"]);
 const NOTHING_YET: MoveState = { from: "", table: "", after: null };
 
@@ -23,7 +23,7 @@ export function openForMove(given: string, as: "source" | "target", now: number)
 		const isNew = !existsSync(path);
 		if (isNew) createPrivately(path);
 		const { db } = Connection.writer(path);
-		// Rows come in an order of their own; what they refer to is checked in the end.
+		// Rows arrive in their own order; references are checked at the end.
 		db.pragma("foreign_keys = OFF");
 		if (isNew) note(NOTHING_YET);
 		return side();

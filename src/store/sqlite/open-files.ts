@@ -1,15 +1,14 @@
-// The files that an owner has open: whether they are still the ones at their paths. A file that was deleted or replaced can be
-// written for as long as it is open, and no restart finds what was written. Only looks, by stat: to open one of them here and close
-// it again would drop SQLite's locks.
+// Checks whether an owner's open files are still the ones at their paths. A deleted or replaced file can still be written while open, but
+// no restart finds it. Uses only stat: opening and closing one here would drop SQLite's locks.
 import { type Stats, statfsSync, statSync } from "node:fs";
 import type { Connection, LogState } from "./connection.ts";
 
-/** By what it has behind the database's name. */
+/** By the suffix after the database's name. */
 export type StoreFile = "" | "-wal" | "-shm" | ".owner";
 
 export interface Loss {
 	readonly file: StoreFile;
-	/** other: another file has its name. written: it is the same file, and another program has written into it. */
+	/** other: another file has its name. written: the same file, but another program wrote into it. */
 	readonly how: "gone" | "other" | "written";
 }
 
@@ -19,7 +18,7 @@ export interface FileId {
 }
 
 export interface OpenedFiles {
-	/** The path as it was given, which may lead over links: one that is set anew leads a restart elsewhere. */
+	/** The path as given, possibly through links: a changed link leads a restart elsewhere. */
 	readonly given: string;
 	readonly path: string;
 	readonly database: FileId | null;
@@ -34,7 +33,7 @@ interface Watched {
 
 const LOOK = { throwIfNoEntry: false } as const;
 
-/** File systems that may give another time later for the same write: there only the size counts. */
+/** File systems that may later report another time for the same write: only the size counts there. */
 const LATE_TIMES: ReadonlySet<number> = new Set([
 	0x65735546, // FUSE, virtiofs
 	0x01021997, // 9p
@@ -44,13 +43,13 @@ const LATE_TIMES: ReadonlySet<number> = new Set([
 	0x786f4256, // VirtualBox
 ]);
 
-/** File systems that compress nothing: there a file with fewer blocks than bytes has holes. */
+/** File systems without compression: fewer blocks than bytes means holes. */
 const SOLID: ReadonlySet<number> = new Set([
 	0xef53, // ext4
 	0x58465342, // XFS
 	0x01021994, // tmpfs
 ]);
-/** What stat counts blocks in. */
+/** The block size of stat. */
 const BLOCK = 512;
 
 export function fileAt(path: string): FileId | null {
@@ -67,19 +66,16 @@ export class OpenFiles {
 	readonly #watched: readonly [Watched, ...Watched[]];
 	readonly #hasTimes: boolean;
 	readonly #isSolid: boolean;
-	/**
-	 * How Keryx has left the database: its file is written by folding the log into it, and in no other way. Null while it is not at its
-	 * path, since it cannot be looked at there.
-	 */
+	/** The database file as Keryx left it: only checkpointing the log writes it. Null while it is not at its path. */
 	#left: { readonly at: number; readonly size: number } | null = null;
 	#isOverwritten = false;
-	/** Of the log: one that does not get shorter need not be counted. */
+	/** For the log: if it does not get shorter, it need not be counted. */
 	#logSize = 0;
-	/** What SQLite counts of the log, whatever program it runs in. */
+	/** SQLite's count of the log, in any program. */
 	#log: LogState;
 	#others: number;
 
-	/** After the first commit, when all of them are there. */
+	/** After the first commit, when all of them exist. */
 	constructor(connection: Connection, { given, path, database, lock }: OpenedFiles) {
 		this.#connection = connection;
 		this.#watched = [
@@ -94,7 +90,7 @@ export class OpenFiles {
 		this.#others = connection.commitsOfOthers();
 		this.#noteLeft();
 		const log = statSync(`${path}-wal`, LOOK);
-		// A log that a crash left behind may have a hole behind its end already.
+		// A log left by a crash may already have a hole after its end.
 		this.#isSolid = process.platform === "linux" && SOLID.has(type) && log !== undefined && !hasHoles(log);
 	}
 
@@ -107,13 +103,13 @@ export class OpenFiles {
 			if (!isSameFile(one, id)) return { file, how: "other" };
 			found.push(one);
 		}
-		// Only then: without the lock another owner may be at work on the same files.
+		// Only then: without the lock another owner may be using the same files.
 		const [database, log] = found as [Stats, Stats, Stats, Stats];
 		if (this.#isWritten(database)) return { file: "", how: "written" };
 		return this.#isCut(log) ? { file: "-wal", how: "written" } : null;
 	}
 
-	/** Folds the log into the database once it is long. SQLite would do it by itself, but then it is not known who wrote. */
+	/** Checkpoints the log once it is long. SQLite would do it by itself, but then the writer would be unknown. */
 	foldIfLong(): void {
 		this.#log = this.#connection.log();
 		const { frames, folded } = this.#log;
@@ -129,7 +125,7 @@ export class OpenFiles {
 		}
 	}
 
-	/** For good: how it was before cannot be had again. */
+	/** Permanent: the previous state cannot be known. */
 	get isOverwritten(): boolean {
 		return this.#isOverwritten;
 	}
@@ -148,7 +144,7 @@ export class OpenFiles {
 		return this.#isOverwritten;
 	}
 
-	/** SQLite may do that in another program, and counts it. When others commit, the log may have been begun anew since. */
+	/** SQLite may do that in another program, and counts it. When others commit, the log may have restarted. */
 	#isFoldedByOthers(): boolean {
 		const [log, others] = [this.#log, this.#others];
 		this.#log = this.#connection.log();
@@ -157,7 +153,7 @@ export class OpenFiles {
 		return folded > log.folded || (frames === 0 && log.frames > 0) || others !== this.#others;
 	}
 
-	/** SQLite may cut the log in another program, but never what it counts of it; and it never leaves a hole in it. */
+	/** SQLite may truncate the log in another program, but never what it counts, and it never leaves a hole. */
 	#isCut(log: Stats): boolean {
 		if (log.size < this.#logSize && log.size < this.#connection.logBytes()) return true;
 		if (this.#isSolid && hasHoles(log)) return true;
@@ -170,5 +166,8 @@ function hasHoles({ size, blocks }: Stats): boolean {
 	return blocks * BLOCK < size;
 }
 
-/** Pages; what SQLite takes by itself. */
-const LONG_LOG = 1000;
+/**
+ * Pages. Four times SQLite's default: most pages come into the log again and again, and are folded once. Still few enough for one table
+ * of the log's index, so that a reader finds a page with one lookup.
+ */
+const LONG_LOG = 4000;

@@ -1,5 +1,5 @@
-// One owner per store. It holds an exclusive transaction on a tiny database beside the store for its lifetime; the kernel
-// frees that on kill -9, so there is nothing stale to clean up. The text beside it says who, for the message only.
+// One owner per store. It holds an exclusive transaction on a tiny database next to the store for its lifetime; the kernel releases it on
+// kill -9, so nothing stale remains. The text file next to it names the owner for error messages.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import Database from "better-sqlite3";
@@ -8,7 +8,7 @@ import { isStorageFault, toKeryxError } from "./faults.ts";
 import { createPrivately } from "./files.ts";
 import { type FileId, fileAt, isSameFile } from "./open-files.ts";
 
-/** Two that begin at the same moment can each keep the other from the lock for a moment; then neither would get it. */
+/** Two concurrent starts can block each other briefly; without a retry neither would get the lock. */
 const CONTEST_MS = 250;
 const JUST_BEGUN = "another process that has just started";
 
@@ -26,7 +26,7 @@ export function takeOwnership(path: string, startedAt: number): Ownership {
 	const lock = new Database(lockFile, { timeout: CONTEST_MS });
 	try {
 		lockExclusively(lock);
-		// A lock on a file that was replaced meanwhile keeps nobody away.
+		// A lock on a replaced file keeps nobody away.
 		if (file === null || !isSameFile(file, fileAt(lockFile)))
 			throw new KeryxError("store.owned", `${lockFile} was replaced while Keryx was locking it`, {
 				hint: "try again",
@@ -40,7 +40,7 @@ export function takeOwnership(path: string, startedAt: number): Ownership {
 	return {
 		lock: file,
 		release: () => {
-			// While the lock is still held: afterwards the text may be the next owner's. So it may be when the lock's file is another.
+			// While the lock is still held: afterwards the text may be the next owner's, also if the lock file was replaced.
 			if (isSameFile(file, fileAt(lockFile))) forget(textFile);
 			lock.exec("ROLLBACK");
 			lock.close();
@@ -48,7 +48,7 @@ export function takeOwnership(path: string, startedAt: number): Ownership {
 	};
 }
 
-/** Who owns the store, in words; null when nobody does. Only looks: whoever begins at this moment waits for an instant. */
+/** The store's owner, in words; null if none. Only looks: a concurrent start waits for an instant. */
 export function ownerOf(path: string): string | null {
 	const lockFile = `${path}.owner`;
 	if (!existsSync(lockFile)) return null;
@@ -70,7 +70,7 @@ export function currentOwner(path: string): string {
 	return owner.startsWith(`${hostname()} pid ${process.pid} since`) ? JUST_BEGUN : owner;
 }
 
-/** Where the folder has become read-only the name stays behind, as after kill -9. */
+/** If the folder has become read-only, the name stays, as after kill -9. */
 function forget(textFile: string): void {
 	try {
 		rmSync(textFile, { force: true });
@@ -79,11 +79,11 @@ function forget(textFile: string): void {
 	}
 }
 
-/** Nothing reaches the file: the change stays in memory, is never committed, and its journal is no file. */
+/** Nothing reaches the file: the change stays in memory, is never committed, and its journal is not a file. */
 function lockExclusively(lock: Database.Database): void {
 	lock.pragma("journal_mode = MEMORY");
 	lock.exec("BEGIN EXCLUSIVE");
-	// On a file that cannot be written, SQLite begins a mere reading transaction and says nothing; a write does.
+	// On a read-only file SQLite silently starts a read transaction; only a write fails.
 	lock.pragma("user_version = 1");
 }
 
@@ -99,13 +99,13 @@ function refusal(error: unknown, path: string, lockFile: string, textFile: strin
 		);
 	if (code.startsWith("SQLITE_NOTADB") || code.startsWith("SQLITE_CORRUPT"))
 		return new KeryxError("store.corrupt", `${lockFile} is not the file Keryx put there`, {
-			hint: "delete that file, it holds nothing but a lock, then try again",
+			hint: "delete that file (it is only a lock), then try again",
 			cause: error,
 		});
 	return error;
 }
 
-/** Who the text names. One that was killed leaves its name behind until the next owner has written its own. */
+/** The owner named by the text. A killed one leaves its name until the next owner writes. */
 function ownerIn(textFile: string): string {
 	const text = readText(textFile);
 	const [, host, pid] = /^(\S+) pid (\d+) since \S+$/.exec(text) ?? [];
@@ -121,7 +121,7 @@ function readText(file: string): string {
 	}
 }
 
-/** Whether a process of this machine lives, whoever's it is. */
+/** Whether a process of this machine is alive, of any user. */
 export function isAlive(pid: number): boolean {
 	try {
 		process.kill(pid, 0);

@@ -1,5 +1,5 @@
-// What a thread of the store does. The writer owns the store: it runs the operations that wait as one group, each in a savepoint of
-// its own, and acknowledges none before their one commit is on the disk. A reader runs read operations, each on one snapshot.
+// A thread of the store. The writer owns the store: it runs waiting operations as one group, each in a savepoint, and acknowledges none
+// before their commit is on disk. A reader runs read operations, each on one snapshot.
 import { hostname } from "node:os";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
@@ -23,9 +23,9 @@ export interface WorkerSettings {
 	/** Reads run here too: an in-memory database has one connection. */
 	readonly alone: boolean;
 	readonly auditKey: Uint8Array | null;
-	/** A reader's: the database that the writer beside it has open. */
+	/** For a reader: the database its writer has open. */
 	readonly database?: FileId | null;
-	/** The file of the audit's witness; null: none is kept. */
+	/** The audit's witness file; null: none. */
 	readonly auditWitness: string | null;
 }
 
@@ -38,7 +38,7 @@ export type Request =
 			readonly drawn: Drawn;
 	  }
 	| { readonly id: number; readonly kind: "read"; readonly name: ReadName; readonly args: unknown }
-	/** To a new file: what the database holds at this instant. */
+	/** To a new file: the database at this instant. */
 	| { readonly id: number; readonly kind: "copy"; readonly path: string }
 	| { readonly id: number; readonly kind: "settings" | "close" };
 
@@ -53,7 +53,7 @@ export interface Replies {
 	readonly changed: boolean;
 }
 
-/** Unasked: what keeps the owner from acknowledging anything; null when it is gone. */
+/** Unrequested: what prevents the owner from acknowledging; null when it is over. */
 export interface Trouble {
 	readonly trouble: WireError | null;
 }
@@ -63,10 +63,10 @@ export type Ready =
 	| { readonly ready: true; readonly epoch: number; readonly database: FileId | null }
 	| { readonly ready: false; readonly error: WireError };
 
-/** A longer group would make the first in it wait for too much. */
+/** A longer group would delay its first operation too much. */
 const GROUP = 256;
 
-/** How often the owner looks at its files while it commits nothing. */
+/** How often the owner checks its files between commits. */
 const LOOK_MS = 1000;
 
 const writeEpoch = sql(
@@ -78,13 +78,13 @@ interface Serving {
 	readonly connection: Connection;
 	readonly owner: OwnerContext;
 	readonly witness: WitnessKeeper | null;
-	/** The owner's; a store in memory has no files to be lost. */
+	/** For the owner; an in-memory store has no files to lose. */
 	readonly ownership: Ownership | undefined;
 	readonly guard: Guard | undefined;
 	closed: boolean;
 }
 
-/** Answers the requests that come through the port, until it is told to close. */
+/** Answers requests from the port until told to close. */
 export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 	let ownership: Ownership | undefined;
 	try {
@@ -138,7 +138,7 @@ function openReader({ path, database }: WorkerSettings): Opened {
 	throw new KeryxError("store.replaced", `${path} is not the file Keryx has open`);
 }
 
-/** Looks again and again, also while nothing is committed. */
+/** Checks periodically, also without commits. */
 function watchOver({ port, ...guarded }: Omit<Guarded, "tell"> & { readonly port: MessagePort }): Guard {
 	const tell = (trouble: KeryxError | null): void =>
 		port.postMessage({ trouble: trouble && toWireError(trouble) } satisfies Trouble);
@@ -159,7 +159,7 @@ function assertWhole(connection: Connection): void {
 
 function takeEpoch(connection: Connection, now: number): number {
 	try {
-		// In one transaction: two that open at once, since the lock was deleted, do not get the same.
+		// In one transaction: two concurrent opens after a deleted lock do not get the same epoch.
 		connection.control("BEGIN IMMEDIATE");
 		const epoch = connection.run(nextEpoch(now));
 		connection.control("COMMIT");
@@ -183,7 +183,7 @@ function keepWitness(
 	}
 }
 
-/** The owner's lock is the proof that nobody else owns the store. */
+/** The owner's lock proves that nobody else owns the store. */
 function* nextEpoch(now: number): Op<number> {
 	const epoch = (yield* epochNow()) + 1;
 	yield* run(writeEpoch, String(epoch));
@@ -191,10 +191,10 @@ function* nextEpoch(now: number): Op<number> {
 	return epoch;
 }
 
-/** Takes everything that has arrived by now: what waited while the last commit was under way shares the next one. */
+/** Takes everything that has arrived: what waited during the last commit shares the next one. */
 function serve(serving: Serving, first: Request[]): void {
 	const { port, connection, guard } = serving;
-	// What comes after the close is answered by the end of the thread.
+	// Requests after the close are answered by the end of the thread.
 	if (serving.closed) return;
 	const waiting = [...first];
 	let before = connection.changes();
@@ -231,9 +231,9 @@ function serveGroup(serving: Serving, group: readonly Request[]): Reply[] {
 type Write = Extract<Request, { kind: "write" }>;
 
 /**
- * Savepoints cost a sixth of everything, and an operation that is refused has mostly written nothing yet. So the group runs
- * without; where one was refused half-way, all of it is taken back and runs again, each in a savepoint of its own. That gives
- * the same rows: an operation is a function of what came with it and of the store.
+ * Savepoints cost a sixth of everything, and a refused operation has usually written nothing. So the group runs without them; if one was
+ * refused half-way, everything is rolled back and runs again, each in a savepoint. The rows are the same: an operation is a function of
+ * its input and the store.
  */
 function commitGroup(serving: Serving, writes: readonly Write[]): Reply[] {
 	let replies: Reply[];
@@ -241,7 +241,7 @@ function commitGroup(serving: Serving, writes: readonly Write[]): Reply[] {
 		serving.guard?.check();
 		replies = commitWith(writeOne, serving, writes) ?? commitAgain(serving, writes);
 	} catch (error) {
-		// No transaction is open any more, or the commit failed: nothing of the group is there, so none is acknowledged.
+		// The transaction is gone, or the commit failed: nothing of the group is stored, so none is acknowledged.
 		serving.connection.forgetLater();
 		takeBack(serving.connection);
 		return refuseAll(writes, error, "nothing was written");
@@ -251,7 +251,7 @@ function commitGroup(serving: Serving, writes: readonly Write[]): Reply[] {
 		serving.witness?.committed(writes.some(({ name }, n) => name === "acceptAudit" && replies[n]?.ok));
 		return replies;
 	} catch (error) {
-		// The file was lost while the group was committed: whether a restart finds it depends on whether the file comes back.
+		// The file was lost during the commit: whether a restart finds the data depends on whether the file comes back.
 		return refuseAll(writes, error, "it may have been written, and may be lost");
 	}
 }
@@ -270,7 +270,7 @@ function commitAgain(serving: Serving, writes: readonly Write[]): Reply[] {
 
 type WriteOne = (serving: Serving, write: Write) => Reply | undefined;
 
-/** Answers nothing where an operation could not be refused alone; then the transaction is still open. */
+/** Returns nothing if an operation could not be refused alone; then the transaction is still open. */
 function commitWith(run: WriteOne, serving: Serving, writes: readonly Write[]): Reply[] | undefined {
 	const { connection, guard } = serving;
 	const replies: Reply[] = [];
@@ -286,7 +286,7 @@ function commitWith(run: WriteOne, serving: Serving, writes: readonly Write[]): 
 	return replies;
 }
 
-/** Refused alone, as long as it has written nothing. Where the whole transaction is gone, throws. */
+/** Refused alone, as long as it has written nothing. Throws if the whole transaction is gone. */
 function writeOne({ connection, owner }: Serving, { id, name, args, drawn }: Write): Reply | undefined {
 	try {
 		return { id, ok: true, value: connection.run(writeOp(name, args, drawn, owner)) };
@@ -296,7 +296,7 @@ function writeOne({ connection, owner }: Serving, { id, name, args, drawn }: Wri
 	}
 }
 
-/** Refused alone: its savepoint takes back what it wrote. Where the whole transaction is gone, throws. */
+/** Refused alone: its savepoint rolls back its writes. Throws if the whole transaction is gone. */
 function writeInSavepoint({ connection, owner }: Serving, write: Write): Reply {
 	connection.control("SAVEPOINT operation");
 	try {
@@ -311,7 +311,7 @@ function writeInSavepoint({ connection, owner }: Serving, write: Write): Reply {
 	}
 }
 
-/** A disk that fails may fail this too; SQLite has then given the transaction up by itself. */
+/** A failing disk may fail this too; SQLite has then rolled back by itself. */
 function takeBack(connection: Connection): void {
 	try {
 		if (connection.db.inTransaction) connection.control("ROLLBACK");
@@ -334,7 +334,7 @@ function readOne(
 	}
 }
 
-/** VACUUM INTO reads one snapshot, so writers neither wait nor show up in the copy. */
+/** VACUUM INTO reads one snapshot, so writers neither wait nor appear in the copy. */
 function copy({ connection }: Serving, { id, path }: Extract<Request, { kind: "copy" }>): Reply {
 	try {
 		createPrivately(path);

@@ -1,4 +1,4 @@
-// A store as one file that nobody has open: looking into it, and putting it in the place of another.
+// A store file that nobody has open: inspecting it, and replacing another store with it.
 import {
 	closeSync,
 	constants,
@@ -20,7 +20,7 @@ import { toKeryxError } from "./faults.ts";
 import { createPrivately, followLinks } from "./files.ts";
 import { takeOwnership } from "./ownership.ts";
 
-/** Reads every page. Throws store.corrupt for a file that is no whole store, store.newer for one of a newer Keryx. Blocks. */
+/** Reads every page. Throws store.corrupt for a damaged or foreign file, store.newer for one of a newer Keryx. Blocks. */
 export function inspectStore(path: string): StoreFacts {
 	let db: Database.Database | undefined;
 	try {
@@ -56,8 +56,8 @@ function countsIn(db: Database.Database): Omit<StoreFacts, "schema"> {
 const BESIDE = ["-wal", "-shm"] as const;
 
 /**
- * Puts a store's file in the place of the store at `path`, and answers where the old one is now; null: there was none. Throws
- * store.owned while a Keryx uses it. There is a whole store at `path` at every moment.
+ * Replaces the store at `path` with a file, and returns where the old one is now; null: there was none. Throws store.owned while a Keryx
+ * uses it. There is a complete store at `path` at every moment.
  */
 export function replaceStore(given: string, from: string, { now }: { readonly now: number }): string | null {
 	const path = followLinks(given);
@@ -76,7 +76,7 @@ export function replaceStore(given: string, from: string, { now }: { readonly no
 	}
 }
 
-/** Copies a store that nobody has open to a new file, whole and on the disk. Throws store.owned while a Keryx uses it. Blocks. */
+/** Copies an unused store to a new file, complete and synced. Throws store.owned while a Keryx uses it. Blocks. */
 export function saveStore(given: string, to: string, { now }: { readonly now: number }): void {
 	const path = followLinks(given);
 	const ownership = takeOwnership(path, now);
@@ -96,7 +96,7 @@ export function saveStore(given: string, to: string, { now }: { readonly now: nu
 	}
 }
 
-/** What a Keryx of any version has taken in and sent out: two stores with equal `dealings` have told the world the same. */
+/** What a Keryx of any version has received and sent: two stores with equal `dealings` have told the world the same. */
 export function glanceAt(path: string): { readonly schema: number; readonly dealings: string } {
 	const db = new Database(path, { readonly: true, fileMustExist: true });
 	try {
@@ -131,21 +131,21 @@ function keepOld(path: string, now: number): string {
 	fold(path);
 	const kept = `${path}.before-restore-${new Date(now).toISOString().replace(/\D/g, "").slice(0, 14)}`;
 	linkSync(path, kept);
-	// A log that could not be folded belongs to the old file, and goes with it.
+	// A log that could not be checkpointed belongs to the old file, and moves with it.
 	for (const beside of BESIDE)
 		if (existsSync(`${path}${beside}`)) renameSync(`${path}${beside}`, `${kept}${beside}`);
 	sync(dirname(path));
 	return kept;
 }
 
-/** Closing the last connection writes the log into the database. A damaged store is kept as it is. */
+/** Closing the last connection checkpoints the log. A damaged store is kept as it is. */
 function fold(path: string): void {
 	let db: Database.Database | undefined;
 	try {
 		db = new Database(path);
 		db.pragma("wal_checkpoint(TRUNCATE)");
 	} catch {
-		// It is being replaced, perhaps for this very reason.
+		// It is being replaced, perhaps for this reason.
 	} finally {
 		db?.close();
 	}

@@ -1,4 +1,4 @@
-// A thread of the store as its caller sees it: requests go out together, each waits for its reply, and none waits for ever.
+// A thread of the store from its caller's view: requests are sent together, each waits for its reply, and none waits forever.
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import { fromWireError } from "./faults.ts";
@@ -12,7 +12,7 @@ import {
 	type WorkerSettings,
 } from "./server.ts";
 
-/** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name one that is built. */
+/** Next to this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name a built one. */
 const WORKER =
 	process.env.KERYX_STORE_THREAD ??
 	new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
@@ -24,7 +24,7 @@ interface Waiting {
 
 export class Thread {
 	readonly epoch: number;
-	/** The file that a writer has open. */
+	/** The file a writer has open. */
 	readonly database: FileId | null;
 	readonly #worker: Worker | MessagePort;
 	/** When it has ended. */
@@ -54,7 +54,7 @@ export class Thread {
 		void exited.then(() => this.#fail(new KeryxError("store.closed", "the store is closed")));
 	}
 
-	/** Answers when the thread has opened the store; otherwise it has ended, and says why. */
+	/** Resolves when the thread has opened the store; otherwise rejects with the reason it ended. */
 	static async start(
 		settings: WorkerSettings,
 		onTrouble: (trouble: KeryxError | null) => void = () => {},
@@ -73,7 +73,7 @@ export class Thread {
 		throw fromWireError(ready.error);
 	}
 
-	/** Told of replies to what changed something: whoever looks again after each would otherwise look for ever. */
+	/** Called for replies that changed something: looking again after every reply would never end. */
 	onChange(notify: () => void): void {
 		this.#notify = notify;
 	}
@@ -124,7 +124,7 @@ export class Thread {
 	}
 }
 
-/** What is in memory has no disk to wait for: it needs no thread of its own, only the same way to it. */
+/** In-memory data needs no disk and no thread, only the same interface. */
 function inThisThread(settings: WorkerSettings): MessagePort {
 	const { port1, port2 } = new MessageChannel();
 	serveStore(port1, settings);

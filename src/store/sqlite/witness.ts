@@ -1,5 +1,5 @@
-// The file of the audit's witness. The writer keeps it, after its commits and not in them: at most five times a second however many
-// there are, in its own thread. It is never a source of anything; a store that does not hold what it saw is not written over it.
+// The audit's witness file. The writer updates it after its commits: at most five times a second, in its own thread. It is never a source
+// of data; a store that lacks what the witness saw does not overwrite it.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { auditHead, auditStanding, markWitnessed, witnessOf } from "../operations/index.ts";
@@ -7,7 +7,7 @@ import { OPERATOR } from "../operator.ts";
 import type { Witness, WitnessFound } from "../types.ts";
 import type { Connection } from "./connection.ts";
 
-/** So long after a commit, with all that came in between; longer on a disk so slow that it would take more than a part of the time. */
+/** How long after a commit, including everything in between; longer on a disk so slow that it would take too much time. */
 const DELAY_MS = 200;
 const MOST_OF_THE_TIME = 0.1;
 
@@ -19,7 +19,7 @@ export interface WitnessOptions {
 
 export class WitnessKeeper {
 	readonly #options: WitnessOptions;
-	/** False where the store does not hold what the witness saw: then that is kept, as the proof of it. */
+	/** False if the store lacks what the witness saw: then the witness is kept, as proof. */
 	#isTrusted: boolean;
 	/** Of the last one written. */
 	#count: number;
@@ -41,7 +41,7 @@ export class WitnessKeeper {
 		connection.run(markWitnessed());
 	}
 
-	/** After each commit; `accepted` where a human said that the store is right as it is. */
+	/** After each commit; `accepted` if a human said that the store is right. */
 	committed(accepted: boolean): void {
 		if (accepted) {
 			this.#isTrusted = true;
@@ -56,7 +56,7 @@ export class WitnessKeeper {
 		if (this.#timer !== null) this.#tryToWrite();
 	}
 
-	/** What is committed is committed: a disk that takes no witness now takes it after another commit, or at the next start. */
+	/** The commit stands: if the disk refuses the witness now, a later commit or the next start writes it. */
 	#tryToWrite(): void {
 		if (this.#timer !== null) clearTimeout(this.#timer);
 		this.#timer = null;
@@ -106,7 +106,7 @@ function parsed(text: string): Witness | null {
 	}
 }
 
-/** On the disk under its name when it answers: the whole of it, or the one before. */
+/** When it returns, the file is on disk: complete, or the previous one. */
 function writeWitness(path: string, witness: Witness): void {
 	const draft = `${path}.new`;
 	const file = openSync(draft, "w", 0o600);

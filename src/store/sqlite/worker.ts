@@ -1,4 +1,4 @@
-// A thread of the store: its file, since a thread is started from one.
+// The entry file of a store thread.
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { serveStore, type WorkerSettings } from "./server.ts";
 

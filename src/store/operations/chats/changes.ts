@@ -1,4 +1,4 @@
-// A chat that cannot be written to any more, or got another id: what waits for it ends, or goes where the chat is now.
+// A chat that can no longer be written to, or has a new id: its waiting deliveries end, or move to the new id.
 import { parseSource } from "../../../domain/index.ts";
 import { all, type Context, type Op, run, sql } from "../../query.ts";
 import type { Destination } from "../../types.ts";
@@ -16,7 +16,7 @@ const setMoved = sql(
 	`INSERT INTO chats (platform, account, chat, moved_to) VALUES (?, ?, ?, ?)
 	ON CONFLICT (platform, account, chat) DO UPDATE SET moved_to = excluded.moved_to`,
 );
-/** Of every thread of a chat: its lanes begin alike, and "\u000b" follows "\n". */
+/** Covers every thread of a chat: its lanes share a prefix, and "\u000b" follows "\n". */
 const waitingThere = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE lane >= ? AND lane < ? AND due_at IS NOT NULL ORDER BY n`,
 );
@@ -28,18 +28,18 @@ export interface ChatGoneArgs {
 	readonly cursor?: Cursor;
 }
 
-/** What waits for the chat ends dead; so does what is added later, until the chat is heard from again. */
+/** Waiting deliveries end dead; so do later ones, until the chat is heard from again. */
 export function* chatGone(context: Context, args: ChatGoneArgs): Op<{ ended: number }> {
 	if (args.cursor) yield* moveCursor(context, args.cursor);
 	const { platform, account, chatId } = parseSource(args.source);
 	const before = yield* chatRow({ platform, account, chatId });
 	yield* run(setGone, platform, account, chatId, args.reason, context.now);
-	// A platform may say it more than once: with the update, and for each send that it refuses.
+	// A platform may report it repeatedly: with the update, and for each refused send.
 	if (before?.gone_reason == null)
 		yield* emit(context, "chat.gone", { subject: chatId }, { platform, account, reason: args.reason });
 	let ended = 0;
 	for (const row of yield* waitingIn({ platform, account, chatId })) {
-		// One that is being sent is settled by whoever sends it.
+		// The sender settles one that is being sent.
 		if (row.state === "sending") continue;
 		yield* settleRow(context, row, { kind: "dead", reason: args.reason });
 		ended++;
@@ -53,7 +53,7 @@ export interface ChatMovedArgs {
 	readonly cursor?: Cursor;
 }
 
-/** Both ids lead to one conversation from now on, and what waits for the old one goes to the new one. */
+/** Both ids lead to one conversation from now on, and waiting deliveries move to the new id. */
 export function* chatMoved(context: Context, args: ChatMovedArgs): Op<void> {
 	if (args.cursor) yield* moveCursor(context, args.cursor);
 	const { platform, account, chatId } = parseSource(args.source);

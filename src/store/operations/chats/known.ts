@@ -1,5 +1,5 @@
-// What is known of a chat as such, apart from its conversations: that it moved to another id, that it cannot be written to, and how many
-// messages of bots were answered there since a person wrote. Most chats have no row; each look-up is by key, however many chats there are.
+// Facts about a chat, apart from its conversations: it moved to another id, it cannot be written to, how many bot messages were answered
+// since a person wrote. Most chats have no row; each lookup is by key.
 import type { Address, Source } from "../../../domain/index.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Destination } from "../../types.ts";
@@ -26,7 +26,7 @@ const setBotTurns = sql(
 	`INSERT INTO chats (platform, account, chat, bot_turns) VALUES (?, ?, ?, ?)
 	ON CONFLICT (platform, account, chat) DO UPDATE SET bot_turns = excluded.bot_turns`,
 );
-/** A chat moves a few times in its life; a circle would be the platform's mistake. */
+/** A chat moves a few times at most; a cycle would be the platform's mistake. */
 const MOST_MOVES = 8;
 
 export function* chatRow({ platform, account, chatId }: Chat): Op<ChatRow | undefined> {
@@ -34,8 +34,8 @@ export function* chatRow({ platform, account, chatId }: Chat): Op<ChatRow | unde
 }
 
 /**
- * A message has come from here: the chat can be written to again. Answers how many bots have been answered since a person wrote; with
- * this one, where a bot wrote it.
+ * A message arrived: the chat can be written to again. Returns how many bot messages were answered since a person wrote, including this
+ * one if a bot wrote it.
  */
 export function* heardFrom(context: Context, source: Source, by: "person" | "bot" | "stranger"): Op<number> {
 	const { platform, account, chatId } = source;
@@ -54,7 +54,7 @@ export function* botTurns(source: Source): Op<number> {
 	return (yield* chatRow(source))?.bot_turns ?? 0;
 }
 
-/** The ids that a chat has had, this one first. */
+/** The ids a chat has had, this one first. */
 export function* chatIds({ platform, account, chatId }: Chat): Op<string[]> {
 	const ids = [chatId];
 	for (let moves = 0; moves < MOST_MOVES; moves++) {
@@ -65,14 +65,14 @@ export function* chatIds({ platform, account, chatId }: Chat): Op<string[]> {
 	return ids;
 }
 
-/** A conversation keeps the address that it was made with: what comes from a chat's new id is addressed by its first one. */
+/** A conversation keeps its original address: messages from a chat's new id are addressed by its first id. */
 export function* firstAddress(address: Address): Op<Address> {
 	if (address.chatType === "dm") return address;
 	const ids = yield* chatIds({ ...address, chatId: address.chat });
 	return ids.length === 1 ? address : { ...address, chat: ids.at(-1) as string };
 }
 
-/** Where a delivery goes now, and why it cannot, if it cannot. */
+/** Where a delivery goes now, or why it cannot be sent. */
 export function* reachOf(destination: Destination): Op<{ destination: Destination; gone: string | null }> {
 	let now = destination;
 	for (let moves = 0; moves < MOST_MOVES; moves++) {

@@ -1,6 +1,6 @@
-// The audit of confirmations: append-only, every entry with a code over itself and the one before, made with a key outside the
-// store. The head (how many entries, the last one's code) is read and written in the same transaction as each entry, and has a
-// code of its own: an altered row, a missing one and a cut tail all show. What takes the head along shows against the witness.
+// The audit of confirmations: append-only, every entry with a code over itself and the previous one, made with a key outside the store.
+// The head (number of entries, last code) is read and written in the same transaction as each entry, and has its own code: altered,
+// missing and cut-off rows all show. If the head is altered too, the witness shows it.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
@@ -8,7 +8,7 @@ import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { AuditEntry, AuditVia, OperatorScope } from "../../types.ts";
 
 const HOUR_MS = 3_600_000;
-/** Refused attempts of one caller that are recorded within an hour; who tries on and on must not fill the disk. */
+/** How many refused attempts of one caller are recorded per hour; repeated attempts must not fill the disk. */
 const REFUSALS_AN_HOUR = 100;
 const PAGE = 1000;
 
@@ -43,7 +43,7 @@ const newestEntries = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit ORDER BY n DES
 const entriesOf = sql<AuditRow>(
 	`SELECT ${COLUMNS} FROM audit WHERE confirmation = ? AND n > 0 ORDER BY n LIMIT ?`,
 );
-/** Whatever has no place in the chain. */
+/** Anything without a place in the chain. */
 const beforeFirst = sql<{ n: number }>("SELECT n FROM audit WHERE n < 1 ORDER BY n LIMIT 1");
 const refusalsSince = sql<{ n: number }>(
 	"SELECT count(*) AS n FROM audit WHERE who = ? AND kind = 'refused' AND at > ?",
@@ -52,13 +52,13 @@ const refusalsSince = sql<{ n: number }>(
 export interface NewAuditEntry {
 	readonly kind: AuditEntry["kind"];
 	readonly confirmation?: string | null;
-	/** Who was authenticated, or what in Keryx did it. */
+	/** The authenticated caller, or the part of Keryx that did it. */
 	readonly who: string;
 	readonly via: AuditVia;
 	readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** As it stands there, checked by nobody. */
+/** The claimed name, unchecked. */
 export function* auditHead(): Op<HeadRow | undefined> {
 	return yield* get(readHead);
 }
@@ -67,11 +67,11 @@ export function headProblem(key: Uint8Array, head: HeadRow): string | null {
 	return isCode(head.mac, headMac(key, head)) ? null : "the head was changed";
 }
 
-/** Must run in the transaction of what it records. Answers the entry's number. */
+/** Must run in the transaction of what it records. Returns the entry's number. */
 export function* audit(context: Context, entry: NewAuditEntry): Op<number> {
 	const key = keyOf(context.auditKey);
 	const head = yield* auditHead();
-	// A head that was tampered with must not be signed over: that would make the damage look right.
+	// A tampered head must not be signed again: that would hide the damage.
 	if (head && headProblem(key, head) !== null)
 		throw new KeryxError("audit.broken", "the head of the audit does not verify, so nothing can be added");
 	const row = {
@@ -90,12 +90,12 @@ export function* audit(context: Context, entry: NewAuditEntry): Op<number> {
 	return row.n;
 }
 
-/** Nobody decides it here: the file did. */
+/** Decided by the file, not here. */
 export function* auditWallsOff(context: Context): Op<void> {
 	yield* audit(context, { kind: "walls_off", who: "config.yaml", via: "system" });
 }
 
-/** An attempt of somebody who was authenticated and may not do that. Recorded up to a number within an hour, the last of which says so. */
+/** A refused attempt of an authenticated caller. Limited per hour; the last recorded one says so. */
 export function* auditRefusal(
 	context: Context,
 	args: {
@@ -125,7 +125,7 @@ export interface AuditFilter {
 	/** Only those of this one. */
 	readonly confirmation?: string;
 	readonly after?: number;
-	/** The last ones, instead of those from the beginning or after a number on. */
+	/** The last entries, instead of those from the beginning or after a number. */
 	readonly newest?: boolean;
 	readonly limit: number;
 }
@@ -149,13 +149,13 @@ function* entriesFor({ confirmation, after = 0, newest, limit }: AuditFilter): O
 
 export interface Verified {
 	readonly count: number;
-	/** The code of the last entry; to be kept elsewhere, it proves later that nothing before it was replaced. */
+	/** The code of the last entry. Kept elsewhere, it later proves that nothing before it was replaced. */
 	readonly head: string;
-	/** The first entry that is wrong, and how; null: all is as it was written. */
+	/** The first wrong entry, and how; null: all unchanged. */
 	readonly bad: { readonly n: number; readonly problem: string } | null;
 }
 
-/** Looks through the whole chain, on one snapshot, of which nothing was read before. */
+/** Checks the whole chain on one fresh snapshot. */
 export function* verifyChain(key: Uint8Array): Op<Verified> {
 	const stray = yield* get(beforeFirst);
 	if (stray) return { count: 0, head: "", bad: { n: stray.n, problem: "it was added before the first" } };
@@ -190,7 +190,7 @@ function toEntry(row: AuditRow): AuditEntry {
 	return { n, at, kind, confirmation, who, via, facts: unseal(row.body, row.body_key), mac };
 }
 
-/** The key that a body is sealed with comes last, and not at all for one in the clear: entries from before it counted keep their codes. */
+/** The sealing key comes last, and is absent for plain text: older entries keep their codes. */
 function entryMac(key: Uint8Array, row: Omit<AuditRow, "mac">, before: string): string {
 	const { n, at, kind, confirmation, who, via, body, body_key } = row;
 	const sealed = body_key === null ? [] : [body_key];
@@ -201,7 +201,7 @@ function headMac(key: Uint8Array, { count, last }: Omit<HeadRow, "mac">): string
 	return codeOf(key, ["head", count, last]);
 }
 
-/** JSON of a flat list is unambiguous: no two different lists have the same. */
+/** JSON of a flat list is unambiguous. */
 export function codeOf(key: Uint8Array, values: readonly (string | number | null)[]): string {
 	return createHmac("sha256", key).update(JSON.stringify(values)).digest("hex");
 }

@@ -1,11 +1,11 @@
-// Confirmations of Keryx's own agent, as part of its turns: asking is one transaction with the row that says so, using an approval
-// is one with "started", and what is still open goes with the turn or the session that asked.
+// Confirmations of Keryx's own agent, as part of its turns: asking and its row are one transaction, using an approval and "started" are
+// one, and open ones end with the turn or session that asked.
 import { KeryxError } from "../../../errors.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Confirmation, Message } from "../../types.ts";
 import { findConversation, findLive, sessionOfKey, targetOf } from "../sessions/sessions.ts";
 import { append, type IndexedMessage } from "../transcript/append.ts";
-import { heldTurn, type TurnRow } from "../turns/turns.ts";
+import { heldTurn, type TurnRow } from "../turns/row.ts";
 import { cancel, consume } from "./confirmations.ts";
 import { endByClock, found, outcomeNote } from "./ending.ts";
 import { type ConfirmationRequest, type Requested, requestConfirmation } from "./request.ts";
@@ -44,11 +44,11 @@ export type AskedForCall =
 			readonly messages: number;
 			readonly cap: number;
 	  }
-	/** A grant covers it: it is marked used, and the call as started. */
+	/** A grant covers it: marked as used, and the call as started. */
 	| { readonly kind: "granted"; readonly confirmation: Confirmation }
 	| Extract<Requested, { kind: "limited" }>;
 
-/** A call that needs a human: the question and the row that says so are one commit. About one call a human is asked once. */
+/** A call that needs a human: the question and its row are one commit. A human is asked once per call. */
 export function* askForCall(context: Context, args: AskForCallArgs): Op<AskedForCall> {
 	const turn = yield* heldTurn(context, args.turn, args.token);
 	const before = yield* get(openForCall, turn.conversation, turn.id, args.request.from.call);
@@ -81,21 +81,21 @@ function* waitingFor(
 }
 
 export type UsedForTurn =
-	/** Marked used and started, both committed: it may run now, and never again. */
+	/** Marked as used and started, both committed: it may run now, and never again. */
 	| { readonly kind: "run"; readonly confirmation: Confirmation }
-	/** It was used before, in this turn or another: what came of that is in the transcript, or unknown. */
+	/** Already used, in this turn or another: the result is in the transcript, or unknown. */
 	| { readonly kind: "used"; readonly confirmation: Confirmation }
-	/** lapsed: it had been approved, and was not used in time. */
+	/** lapsed: it was approved but not used in time. */
 	| { readonly kind: "lapsed" | "not"; readonly confirmation: Confirmation };
 
-/** Uses an approval for the call that it was asked for. */
+/** Uses an approval for its call. */
 export function* useConfirmation(
 	context: Context,
 	args: {
 		readonly turn: string;
 		readonly token: number;
 		readonly id: string;
-		/** The holder of this token has asked before, and heard nothing: what it has used it may still run. */
+		/** The holder of this token used it before but was not told: it may still run it. */
 		readonly again?: boolean;
 	},
 ): Op<UsedForTurn> {
@@ -120,9 +120,9 @@ export function* useConfirmation(
 	return { kind: "run", confirmation };
 }
 
-/** `/stop` and `/new`: nobody waits for these any more. The transcript says so, or the agent would go on waiting. */
+/** `/stop` and `/new`: nobody waits for these any more. The transcript says so, or the agent would keep waiting. */
 export function* cancelOpen(context: Context, conversation: string, because: string): Op<readonly string[]> {
-	// What the clock has ended is not cancelled: it expires, as it would have.
+	// An expired one is not cancelled: it expires, as it would have.
 	const rows = yield* all(openOf, conversation, context.now);
 	if (rows.length === 0) return [];
 	for (const row of rows) yield* cancel(context, row, `system:${because}`, "system");
@@ -141,7 +141,7 @@ export function* cancelOpen(context: Context, conversation: string, because: str
 	return rows.map((row) => row.id);
 }
 
-/** A turn that ended waits no longer for what a program of its own asked. What the clock had ended before has expired. */
+/** A turn that ended no longer waits for its program's questions. Those already expired stay expired. */
 export function* cancelLive(context: Context, conversation: string, turn: string): Op<void> {
 	for (const row of yield* all(openLive, conversation, turn))
 		if (!(yield* endByClock(context, row))) yield* cancel(context, row, "system:turn_ended", "system");

@@ -1,5 +1,5 @@
 // Confirmations (I14): asked once (request.ts), resolved once, used once, each step with its audit entry in the same transaction. The
-// schema's triggers hold the order of steps; what is decided here is who, when and what follows.
+// schema's triggers enforce the order of steps; this file decides who, when and what follows.
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Context, type Op, run, sql } from "../../query.ts";
@@ -43,23 +43,26 @@ export interface ResolveArgs {
 	readonly via: AuditVia;
 	readonly label?: string;
 	readonly reason?: string;
-	/** For how long else the answer holds; only with an approval. */
+	/** How much longer the answer is valid; only with an approval. */
 	readonly grant?: { readonly scope: GrantScope; readonly until?: number };
-	/** The arguments as the approver wants them. */
+	/** The arguments as edited by the approver. */
 	readonly edited?: { readonly details: Readonly<Record<string, unknown>>; readonly digest: string };
 	readonly useWithinMs: number;
 }
 
 export type Resolved =
 	| { readonly kind: "resolved"; readonly confirmation: Confirmation; readonly woken: Woken | null }
-	/** Somebody else was first, or its time had passed. */
+	/** Someone else was first, or it had expired. */
 	| { readonly kind: "settled"; readonly status: ConfirmationStatus; readonly woken: Woken | null };
 
 /** One conditional update decides: of two decisions one wins, and the other learns which. */
 export function* resolveConfirmation(context: Context, args: ResolveArgs): Op<Resolved> {
 	const row = yield* found(args.id);
 	if (row.asked_by === args.by)
-		throw new KeryxError("confirmation.refused", "a confirmation cannot be decided by whoever asked for it");
+		throw new KeryxError(
+			"confirmation.refused",
+			"a confirmation cannot be decided by the person who asked for it",
+		);
 	const over = yield* endByClock(context, row);
 	if (over) return { kind: "settled", status: "expired", woken: over.woken };
 	if (row.status !== "pending") return { kind: "settled", status: row.status, woken: null };
@@ -84,7 +87,7 @@ export function* resolveConfirmation(context: Context, args: ResolveArgs): Op<Re
 	return { kind: "resolved", confirmation: yield* readBack(context, row.id), woken };
 }
 
-/** For the one who asked, and for nobody else (I18). */
+/** Only for the asker (I18). */
 function* grantFor(row: ConfirmationRow, { scope, until }: NonNullable<ResolveArgs["grant"]>): Op<NewGrant> {
 	if (unseal<AskedBody>(row.body, row.body_key).once)
 		throw new KeryxError(
@@ -119,7 +122,7 @@ export type Cancelled =
 	| { readonly kind: "cancelled" }
 	| { readonly kind: "settled"; readonly status: ConfirmationStatus };
 
-/** By the one who asked. Of another's nothing is said but that it is not there. */
+/** For the asker. Another caller's confirmation is not_found. */
 export function* cancelConfirmation(
 	context: Context,
 	args: { readonly id: string; readonly by: string; readonly via: AuditVia },
@@ -164,7 +167,7 @@ export function* consumeConfirmation(
 	return { kind: "consumed", confirmation: yield* readBack(context, row.id) };
 }
 
-/** `user`: the turn and the token that use it, where one does. */
+/** `user`: the turn and token that use it, if any. */
 export function* consume(
 	context: Context,
 	row: ConfirmationRow,
@@ -183,7 +186,7 @@ export function* consume(
 	yield* emit(context, "confirmation.consumed", idsOf(row), { action: row.action });
 }
 
-/** Ends what the clock has ended, some at a time. */
+/** Expires due ones, some at a time. */
 export function* expireConfirmations(
 	context: Context,
 	args: { readonly limit: number },

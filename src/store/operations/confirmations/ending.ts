@@ -1,4 +1,4 @@
-// How a confirmation ends (I14): by a decision or by the clock, once, with its audit entry; and how whoever waits for it is told.
+// How a confirmation ends (I14): by a decision or by expiry, once, with its audit entry; and how the waiting caller is told.
 import {
 	type ConversationId,
 	leastStanding,
@@ -36,18 +36,18 @@ const sourceOf = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE id = ?",
 );
 
-/** A conversation that has something new to look at. */
+/** A conversation with something new to handle. */
 export interface Woken {
 	readonly conversation: ConversationId;
 	readonly inbox: number;
 }
 
-/** Null for those who never say that they used an approval: it stays one. */
+/** Null for callers who never report using an approval: it stays valid. */
 export function useByOf({ now }: Context, askedBy: string, useWithinMs: number): number | null {
 	return askedBy === COMPAT ? null : now + useWithinMs;
 }
 
-/** Whom the asking turn speaks for. */
+/** The people the asking turn speaks for. */
 export function* askerOf(turn: string, standing: Standing = "owner"): Op<Asker> {
 	const row = yield* get(askingTurn, turn);
 	const speakers = row ? (JSON.parse(row.speakers) as Speaker[]) : [];
@@ -59,13 +59,13 @@ export function* askerOf(turn: string, standing: Standing = "owner"): Op<Asker> 
 	};
 }
 
-/** Null where its time has not come. Silence is no consent, and an approval that was not used is none either. */
+/** Null if it is not due. Silence is not consent, and an unused approval is not valid forever. */
 export function* endByClock(context: Context, row: ConfirmationRow): Op<{ woken: Woken | null } | null> {
 	const end = endsAt(row);
 	if (end === null || end > context.now) return null;
 	if (row.status !== "pending") {
 		yield* lapse(context, row);
-		// An approval has begun its turn already; that finds it expired.
+		// An approval has already started its turn, which finds it expired.
 		return { woken: null };
 	}
 	yield* settle(context, row, {
@@ -80,7 +80,7 @@ export function* endByClock(context: Context, row: ConfirmationRow): Op<{ woken:
 	return { woken: yield* answerTurn(context, row, "expired") };
 }
 
-/** An approval that nobody used: who gave it, and when, stays. */
+/** An unused approval: who gave it, and when, is kept. */
 function* lapse(context: Context, row: ConfirmationRow): Op<void> {
 	yield* run(expireUse, row.id, row.status);
 	yield* audit(context, {
@@ -135,7 +135,7 @@ export function* settle(
 	yield* endQuestion(context, row.id, to.status);
 }
 
-/** The outcome as an inbox event of the conversation that waits for it: it begins a turn, exactly once, also after a crash. */
+/** The outcome as an inbox event of the waiting conversation: it starts a turn, exactly once, even after a crash. */
 export function* answerTurn(
 	context: Context,
 	row: ConfirmationRow,
@@ -176,7 +176,7 @@ export function* answerTurn(
 
 type Outcome = Extract<ConfirmationStatus, "approved" | "denied" | "expired" | "cancelled">;
 
-/** What the agent reads. A refusal of any kind is final: the same must not be tried another way. */
+/** What the agent reads. Any refusal is final: the same must not be tried another way. */
 export function outcomeNote(row: ConfirmationRow, status: Outcome, reason?: string): string {
 	const what = `Confirmation ${row.id} (${row.tool ?? "call"}: ${row.action})`;
 	const why = reason ? ` Reason given: ${JSON.stringify(reason)}.` : "";

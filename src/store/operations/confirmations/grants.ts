@@ -1,5 +1,5 @@
-// Grants: a human's standing yes to an action. Each says who gave it, when, until when and to whom: one that came of an answer serves
-// only the person who had asked (I18). None serves what must always be asked about, which is checked again whenever one is used.
+// Grants: a human's standing approval of an action. Each records who gave it, when, until when and to whom: one from an answer is only
+// for the person who asked (I18). None covers actions that always need approval; this is checked again at every use.
 import { coversArguments, type PersonRole } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
@@ -45,18 +45,18 @@ const liveSession = sql<{ id: string }>(
 export interface NewGrant {
 	readonly scope: GrantScope;
 	readonly action: string;
-	/** The arguments as JSON, with * for anything inside one value; left out: whatever the arguments. */
+	/** The arguments as JSON, with * for anything inside one value; absent: any arguments. */
 	readonly pattern?: string;
-	/** Whose requests it serves. Only one of scope always may leave it out, and then serves everybody's. */
+	/** Whose requests it covers. Only scope always may leave it out, and then covers everyone's. */
 	readonly askedBy?: string;
-	/** The one person whose turns it serves; left out: everybody's but a guest's. */
+	/** The one person whose turns it covers; absent: everyone's except guests'. */
 	readonly principal?: string;
 	readonly sessionKey?: string;
-	/** Left out: 30 days. */
+	/** Default: 30 days. */
 	readonly until?: number;
 }
 
-/** Nobody remembers for longer what they once allowed. */
+/** People forget what they allowed long ago. */
 const HOLDS_MS = 30 * 86_400_000;
 
 export function* addGrant(
@@ -106,7 +106,7 @@ export function* grant(context: Context, args: NewGrant, by: string, via: AuditV
 	return toGrant((yield* get(grantById, id)) as GrantRow);
 }
 
-/** Answers false where it was revoked before. */
+/** Returns false if it was already revoked. */
 export function* revokeGrant(
 	context: Context,
 	args: { readonly id: string; readonly by: string; readonly via: AuditVia },
@@ -119,7 +119,7 @@ export function* revokeGrant(
 	return true;
 }
 
-/** Newest first, those that hold no more among them. */
+/** Newest first, including expired and revoked ones. */
 export function* grants(args: {
 	readonly scope: OperatorScope;
 	readonly limit: number;
@@ -135,7 +135,7 @@ export function* coveringGrant(
 		readonly askedBy: string;
 		readonly sessionKey: string;
 		readonly details: Readonly<Record<string, unknown>>;
-		/** The person that the asking turn speaks for, with all ids of theirs; null: another program asks. */
+		/** The person the asking turn speaks for, with all their ids; null: another program asks. */
 		readonly asker: Asker | null;
 	},
 ): Op<string | undefined> {
@@ -151,20 +151,20 @@ export function* coveringGrant(
 	return undefined;
 }
 
-/** Whom a turn that asks speaks for. */
+/** The people an asking turn speaks for. */
 export interface Asker {
-	/** All ids of the one person; empty: several people, or somebody unknown. */
+	/** All ids of the one person; empty: several people, or someone unknown. */
 	readonly persons: readonly string[];
-	/** The least of theirs. */
+	/** The lowest of their roles. */
 	readonly role: PersonRole;
 }
 
-/** What a guest asks goes to the owner, whatever others were granted. */
+/** A guest's requests go to the owner, whatever others were granted. */
 function serves({ principal }: GrantRow, { persons, role }: Asker): boolean {
 	return principal === null ? role !== "guest" : persons.includes(principal);
 }
 
-/** Given by somebody to themselves, who is a guest now and could no longer give it. */
+/** Given by people to themselves who are guests now and could no longer give it. */
 function* isOutgrown({ created_by }: GrantRow, { persons, role }: Asker): Op<boolean> {
 	if (role !== "guest") return false;
 	const [platform = "", ...id] = created_by.split(":");
@@ -175,7 +175,7 @@ function* isOutgrown({ created_by }: GrantRow, { persons, role }: Asker): Op<boo
 const dated = sql<{ value: string }>("SELECT value FROM settings WHERE name = 'grants_dated'");
 const forgetDated = sql("DELETE FROM settings WHERE name = 'grants_dated'");
 
-/** How many grants from before got an end when the store was brought up to date; said once. */
+/** How many older grants got an end date at the upgrade; reported once. */
 export function* takeGrantsDated(context: Context): Op<number> {
 	const count = Number((yield* get(dated))?.value ?? 0);
 	if (count === 0) return 0;

@@ -1,4 +1,4 @@
-// Reading confirmations, and the notices that have still to leave.
+// Reads confirmations, and the notices still to be sent.
 import type { ConversationId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { all, type Context, get, type Op, run, type Statement, sql } from "../../query.ts";
@@ -7,7 +7,7 @@ import { samePrincipals } from "../people/principals.ts";
 import { seesConversation } from "../people/scope.ts";
 import { CONFIRMATION_COLUMNS, type ConfirmationRow, confirmationRow, toConfirmation } from "./rows.ts";
 
-/** Who reads: everything, what one caller asked for, or what was asked in a person's own conversations. */
+/** The reader's reach: everything, one caller's requests, or requests in a person's own conversations. */
 export type ConfirmationScope = Scope | { readonly kind: "asker"; readonly askedBy: string };
 
 const ENDED_BY_CLOCK = `(status = 'pending' AND expires_at <= ?) OR (status IN ('approved', 'auto_approved') AND use_by <= ?)`;
@@ -47,7 +47,7 @@ const settleNotice = sql(
 );
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** Another's is not found, as one that never was. */
+/** Foreign ids are not_found. */
 export function* confirmation(args: {
 	readonly scope: ConfirmationScope;
 	readonly id: string;
@@ -103,7 +103,7 @@ export function* confirmations(args: {
 	return found;
 }
 
-/** What a conversation waits for, oldest first. */
+/** The open confirmations of a conversation, oldest first. */
 export function* openConfirmations(args: {
 	readonly scope: OperatorScope;
 	readonly conversation: ConversationId;
@@ -115,7 +115,7 @@ export function* openConfirmations(args: {
 	return found;
 }
 
-/** How many wait, and when there is something to do next. */
+/** How many wait, and when the next action is due. */
 export function* confirmationWork(args: { readonly scope: OperatorScope; readonly now: number }): Op<{
 	readonly pending: number;
 	readonly nextDueAt: number | null;
@@ -137,7 +137,7 @@ export interface DueNotice {
 export function* dueConfirmationNotices(args: {
 	readonly scope: OperatorScope;
 	readonly now: number;
-	/** No pause ends later, unless the clock was set back: what waits for more is due too. */
+	/** No pause is longer, unless the clock was set back: one that waits longer is due, too. */
 	readonly latest: number;
 	readonly limit: number;
 }): Op<readonly DueNotice[]> {
@@ -160,7 +160,7 @@ export function* settleConfirmationNotice(
 		readonly id: string;
 		readonly target: string;
 		readonly as: { readonly kind: "sent" } | { readonly kind: "dead" | "retry"; readonly reason: string };
-		/** With retry: not before. */
+		/** With retry: the earliest time. */
 		readonly dueAt?: number;
 	},
 ): Op<void> {

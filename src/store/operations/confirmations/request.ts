@@ -1,4 +1,5 @@
-// Asking (I14): a request becomes a row, its audit entry and its notices in one transaction, unless a grant answers it or a limit is met.
+// Asking (I14): a request becomes a row, its audit entry and its notices in one transaction, unless a grant answers it or a limit is
+// reached.
 import type { ConversationId, Standing } from "../../../domain/index.ts";
 import { seal, unseal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
@@ -36,7 +37,7 @@ const slotsOfAll = sql<{ n: number; oldest: number | null }>(
 );
 
 export interface ConfirmationRequest {
-	/** Drawn by the caller: it stands in the notices. */
+	/** Drawn by the caller: the notices contain it. */
 	readonly id: string;
 	readonly action: string;
 	readonly description: string;
@@ -49,13 +50,13 @@ export interface ConfirmationRequest {
 	readonly askedBy: string;
 	readonly via: AuditVia;
 	readonly limits: { readonly perAction: number; readonly inAll: number; readonly windowMs: number };
-	/** Of a kind that is asked about every time, whatever it is called: no grant comes of the answer. */
+	/** Always needs approval, whatever its name: no grant follows from the answer. */
 	readonly once: boolean;
-	/** Whether a grant may answer: not for what must always be asked about. */
+	/** Whether a grant may answer: not for actions that always need approval. */
 	readonly grantable: boolean;
-	/** An approval that is not used within this expires. */
+	/** An approval expires if it is not used within this time. */
 	readonly useWithinMs: number;
-	/** Who is told: chats by deliveries, webhooks by name; and those who cannot be, by name. */
+	/** Who is notified: chats by deliveries, webhooks by name; and those who cannot be, by name. */
 	readonly notices: {
 		readonly deliveries: readonly NewDelivery[];
 		readonly webhooks: readonly string[];
@@ -64,7 +65,7 @@ export interface ConfirmationRequest {
 	/** A call of Keryx's own agent. */
 	readonly from?: {
 		readonly waiter: "turn" | "live";
-		/** What the people that the turn speaks for may do now, which may be less than when they wrote (I18). */
+		/** The current rights of the turn's people, which may be lower than when they wrote (I18). */
 		readonly standing: Standing;
 		readonly conversation: ConversationId;
 		readonly turn: string;
@@ -155,7 +156,7 @@ export function* requestConfirmation(context: Context, args: ConfirmationRequest
 	return { kind: auto ? "auto_approved" : "pending", confirmation: yield* toConfirmation(row, context.now) };
 }
 
-/** As it was asked: the approver's edit has a digest of its own. */
+/** As asked: the approver's edit has another digest. */
 function unchangedDigest(row: ConfirmationRow): string {
 	return unseal<{ digest: string }>(row.body, row.body_key).digest;
 }
@@ -164,7 +165,7 @@ function* limitOf(
 	context: Context,
 	{ askedBy, action, limits }: ConfirmationRequest,
 ): Op<Extract<Requested, { kind: "limited" }> | null> {
-	// Not those in the future: where the clock was set back, nobody has to wait until it has caught up.
+	// Not those in the future: if the clock was set back, nobody has to wait until it catches up.
 	const { now } = context;
 	const since = now - limits.windowMs;
 	const own = yield* get(slotsOf, askedBy, action, since, now);
@@ -178,7 +179,7 @@ function* limitOf(
 	return { kind: "limited", remaining: 0, windowMs: limits.windowMs, retryAfterMs };
 }
 
-/** Notices to chats are deliveries as any other, in the order of their destination (I19); they belong to no conversation. */
+/** Notices to chats are ordinary deliveries, in the order of their destination (I19); they belong to no conversation. */
 function* tell(context: Context, { id, notices }: ConfirmationRequest): Op<void> {
 	for (const delivery of notices.deliveries)
 		yield* addDeliveries(context, noticeLane(delivery.destination), null, [delivery]);

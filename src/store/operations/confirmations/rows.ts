@@ -1,4 +1,4 @@
-// Rows of confirmations as plain data. What the clock has ended is shown as ended, whether or not the watcher has come by yet.
+// Rows of confirmations as plain data. Expired ones are shown as expired, even before the watcher has run.
 import { type ConversationId, isAtLeast, leastStanding, type Speaker } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
 import { all, get, type Op, sql } from "../../query.ts";
@@ -38,21 +38,21 @@ export interface AskedBody {
 	readonly description: string;
 	readonly details: Readonly<Record<string, unknown>>;
 	readonly requester: string;
-	/** No grant comes of the answer. */
+	/** No grant follows from the answer. */
 	readonly once?: true;
 }
 
-/** What was said to it. */
+/** The approver's reason. */
 export interface DecisionBody {
 	readonly label?: string;
 	readonly reason?: string;
 	readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Programs that ask without a token, on the compat port. They never say that they used an approval. */
+/** Programs that ask without a token, on the compat port. They never report using an approval. */
 export const COMPAT = "compat";
 
-/** Who is named where time has decided. */
+/** Recorded as the decider when it expires. */
 export const TIMEOUT = "system:timeout";
 
 const byId = sql<ConfirmationRow>(`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations WHERE id = ?`);
@@ -69,7 +69,7 @@ export function* confirmationRow(id: string): Op<ConfirmationRow | undefined> {
 	return yield* get(byId, id);
 }
 
-/** When the clock ends a confirmation that nobody touches, or null. */
+/** When an untouched confirmation expires, or null. */
 export function endsAt(row: ConfirmationRow): number | null {
 	if (row.status === "pending") return row.expires_at;
 	return row.status === "approved" || row.status === "auto_approved" ? row.use_by : null;
@@ -106,18 +106,18 @@ export function* toConfirmation(row: ConfirmationRow, now: number): Op<Confirmat
 		reason: said.reason ?? null,
 		detailsBefore: said.details ? asked.details : null,
 		usedAt: row.used_at,
-		// Only an approval has a time by which it is to be used.
+		// Only an approval has a use deadline.
 		useExpiredAt: status === "expired" ? row.use_by : null,
 		notices: [...(yield* replyNotice(row)), ...(yield* noticesFor(row.id))],
 	};
 }
 
-/** The id of the delivery that tells a chat; those of one confirmation stand together. */
+/** The id of the delivery that notifies a chat; those of one confirmation are adjacent. */
 export function noticeId(confirmation: string, n: number): string {
 	return `confirmation:${confirmation}:${n}`;
 }
 
-/** The reply of the turn that asked holds the question. A guest cannot answer it, so that their chat tells nobody. */
+/** The asking turn's reply contains the question. A guest cannot answer it, so their chat does not count as notified. */
 function* replyNotice({ waiter, turn, destination }: ConfirmationRow): Op<Confirmation["notices"]> {
 	if (waiter !== "turn" || turn === null || destination === null) return [];
 	const asking = yield* get(askingTurn, turn);
@@ -125,7 +125,7 @@ function* replyNotice({ waiter, turn, destination }: ConfirmationRow): Op<Confir
 	const speakers = JSON.parse(asking.speakers) as Speaker[];
 	if (speakers.length > 0 && !isAtLeast(leastStanding(speakers.map(({ role }) => role)), "member")) return [];
 	const states = (yield* all(replyOf, turn)).map(({ state }) => shown(state));
-	// A reply that is still to come can be sent; a turn that ended without one has told nobody.
+	// A pending reply can still be sent; a turn that ended without one has notified nobody.
 	if (states.length === 0 && asking.state !== "running" && asking.state !== "interrupted") return [];
 	const state = (["sent", "pending", "dead"] as const).find((one) => states.includes(one)) ?? "pending";
 	const { platform, chatId } = JSON.parse(destination) as { platform: string; chatId: string };
@@ -134,7 +134,7 @@ function* replyNotice({ waiter, turn, destination }: ConfirmationRow): Op<Confir
 
 function* noticesFor(id: string): Op<Confirmation["notices"]> {
 	const webhooks = (yield* all(noticesOf, id)).map(({ target, state }) => ({ to: target, state }));
-	// A colon's successor ends the range: all ids that begin with this confirmation's.
+	// A colon's successor ends the range: all ids with this confirmation's prefix.
 	const chats = (yield* all(deliveriesOf, `confirmation:${id}:`, `confirmation:${id};`)).map((row) => {
 		const { platform, chatId } = JSON.parse(row.destination) as { platform: string; chatId: string };
 		return { to: `${platform}:${chatId}`, state: shown(row.state) };

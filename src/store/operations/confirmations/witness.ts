@@ -1,6 +1,6 @@
-// The audit against its witness: how many entries there were and the code of the last one, kept outside the store. The store may be
-// ahead of it, since a crash can come between a commit and the witness. Behind it, or with another entry in that place, something was
-// taken away or replaced.
+// Compares the audit with its witness: the number of entries and the code of the last one, kept outside the store. The store may be
+// ahead, because a crash can come between a commit and the witness. If it is behind, or has another entry there, something was removed or
+// replaced.
 import { KeryxError } from "../../../errors.ts";
 import { OPERATOR } from "../../operator.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
@@ -12,7 +12,7 @@ export interface AuditStanding {
 	readonly problem: string | null;
 }
 
-/** The store has had a witness: one that is missing was removed. Beside the epoch, so that an older Keryx takes no notice. */
+/** The store has had a witness: if it is missing, it was removed. Stored next to the epoch, so that an older Keryx ignores it. */
 const MARK = "audit_witness";
 
 const entryAt = sql<{ mac: string }>("SELECT mac FROM audit WHERE n = ?");
@@ -20,9 +20,9 @@ const mark = sql<{ value: string }>("SELECT value FROM settings WHERE name = ?")
 const setMark = sql(
 	"INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 );
-/** As the schema keeps it. A person who deletes everything that tells of an audit deletes this, too, and that shows. */
+/** Kept by the schema. Deleting everything about an audit deletes this too, and that shows. */
 const BEGUN = "audit";
-/** Each of these was audited in the transaction that made it, and tokens are never deleted. */
+/** Each of these was audited in its own transaction, and tokens are never deleted. */
 const anythingAudited = sql<{ found: number }>(
 	`SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM tokens) OR EXISTS (SELECT 1 FROM confirmations)
 		OR EXISTS (SELECT 1 FROM grants)`,
@@ -32,13 +32,13 @@ export function witnessOf(key: Uint8Array, { count, last }: Omit<Witness, "mac">
 	return { count, last, mac: codeOf(key, ["witness", count, last]) };
 }
 
-/** What can be said without looking through the entries: for a start, which costs the same with ten as with a million of them. */
+/** Checks at start without reading the entries: the same cost with ten as with a million. */
 export function* auditStanding(
 	_: { readonly scope: OperatorScope },
 	auditKey: Uint8Array | null,
 	witness: () => WitnessFound,
 ): Op<AuditStanding> {
-	// Before the first query, which takes the snapshot: a witness that is read later may know of more than that shows.
+	// Before the first query, which takes the snapshot: a witness read later may know more than the snapshot.
 	const found = witness();
 	const key = keyOf(auditKey);
 	const head = yield* auditHead();
@@ -50,7 +50,7 @@ export function* auditStanding(
 	return { count, problem: (yield* witnessProblem(key, count, found)) ?? (yield* emptiedProblem(count)) };
 }
 
-/** The chain from its beginning, and against the witness. */
+/** The chain from its beginning, and compared with the witness. */
 export function* verifyAudit(
 	_: { readonly scope: OperatorScope },
 	auditKey: Uint8Array | null,
@@ -68,12 +68,12 @@ export function* verifyAudit(
 	return emptied === null ? verified : { ...verified, bad: { n: 1, problem: emptied } };
 }
 
-/** The first entry that something is known to be wrong with. */
+/** The first known wrong entry. */
 function firstBad(found: WitnessFound, count: number): number {
 	return found.kind === "found" ? Math.min(found.witness.count, count + 1) : count;
 }
 
-/** An audit that is empty is one that never began, or everything was taken out of it. */
+/** An empty audit never began, or everything was removed from it. */
 function* emptiedProblem(count: number): Op<string | null> {
 	const begun = (yield* get(mark, BEGUN))?.value;
 	if (begun === undefined) return "the mark that says whether there is an audit was removed";
@@ -84,7 +84,7 @@ function* emptiedProblem(count: number): Op<string | null> {
 	return null;
 }
 
-/** Null where the store holds what the witness saw. */
+/** Null if the store contains what the witness saw. */
 export function* witnessProblem(key: Uint8Array, count: number, found: WitnessFound): Op<string | null> {
 	if (found.kind === "unkept") return null;
 	if (found.kind === "missing") return (yield* get(mark, MARK)) ? "the audit's witness was removed" : null;
@@ -99,13 +99,13 @@ export function* witnessProblem(key: Uint8Array, count: number, found: WitnessFo
 	return `entry ${witness.count} is not the one the audit's witness saw`;
 }
 
-/** Told after the first witness is on the disk. */
+/** Called after the first witness is on disk. */
 export function* markWitnessed(): Op<void> {
 	if (yield* get(mark, MARK)) return;
 	yield* run(setMark, MARK, "kept");
 }
 
-/** A human says that the store is meant to be as it is, after a restore. The engine then makes a new witness. */
+/** A human accepts the store as it is, after a restore. The engine then makes a new witness. */
 export function* acceptAudit(
 	context: Context,
 	{ by, via }: { readonly by: string; readonly via: AuditVia },
@@ -114,7 +114,7 @@ export function* acceptAudit(
 	if (problem === null)
 		throw new KeryxError("audit.sound", "the audit matches its witness: there is nothing to accept");
 	yield* audit(context, { kind: "audit_accepted", who: by, via, facts: { entries: count, problem } });
-	// After the entry, which may be the first once more.
+	// After the entry, which may be the first again.
 	yield* run(setMark, BEGUN, "begun");
 	return { count: count + 1, problem: null };
 }

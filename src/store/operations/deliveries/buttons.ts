@@ -1,5 +1,5 @@
 // Buttons: the platform keeps an opaque id, the store keeps what pressing it does and who may (I14, I17). A button is committed with the
-// delivery that shows it. When its question is over, however that came about, the same transaction ends its buttons and edits its message.
+// delivery that shows it. When its question is settled, the same transaction ends its buttons and edits its message.
 import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { DeliveryBody, NewButton, NewDelivery, QuestionEnds } from "../../types.ts";
@@ -18,9 +18,9 @@ const forget = sql(
 	"DELETE FROM buttons WHERE id IN (SELECT id FROM buttons WHERE until < ? ORDER BY until LIMIT ?)",
 );
 
-/** A press after this finds nothing any more, and is told so. */
+/** A later press finds nothing, and says so. */
 const KEPT_MS = 7 * 86_400_000;
-/** With each one that is added, so that there are never many. */
+/** Pruned with each addition, so that there are never many. */
 const FORGOTTEN_AT_ONCE = 4;
 
 export interface ButtonRow {
@@ -39,7 +39,7 @@ export interface ButtonRow {
 }
 
 interface ButtonBody extends Pick<NewButton, "command" | "owner"> {
-	/** Whether its message says what became of the question. */
+	/** Whether its message shows the outcome of the question. */
 	readonly edited: boolean;
 	readonly ends?: QuestionEnds;
 }
@@ -51,7 +51,7 @@ export function* addButtons(
 ): Op<void> {
 	const { platform, account, chatId } = destination;
 	for (const [n, { id, command, principal, owner, until, confirmation }] of presses.entries()) {
-		// Once for the message, not for each of its buttons.
+		// Once per message, not per button.
 		const body: ButtonBody = {
 			command,
 			owner,
@@ -69,12 +69,12 @@ export function* findButton(id: string): Op<(ButtonRow & ButtonBody) | undefined
 	return row && { ...row, ...unseal<ButtonBody>(row.body, row.body_key) };
 }
 
-/** False where somebody was first. */
+/** False if someone was first. */
 export function* markPressed(context: Context, id: string): Op<boolean> {
 	return (yield* run(press, context.now, id)) > 0;
 }
 
-/** Ends the buttons of a confirmation. Answers the messages that showed them, as they are from now on. */
+/** Ends the buttons of a confirmation. Returns the messages that showed them, updated. */
 export function* endButtons(
 	context: Context,
 	confirmation: string,

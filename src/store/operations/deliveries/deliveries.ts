@@ -1,5 +1,5 @@
-// The outbox: deliveries are committed with the end of their turn (I7), claimed one at a time for each destination in the order in which
-// they were committed (I19), and settled with a receipt. One whose outcome is unknown is never sent again by itself (I7).
+// The outbox: deliveries are committed with the end of their turn (I7), claimed one at a time per destination in commit order (I19), and
+// settled with a receipt. One of unknown outcome is never sent again by itself (I7).
 import type { ConversationId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
@@ -42,12 +42,12 @@ export interface DeliveryRow {
 export const DELIVERY_COLUMNS =
 	"n, id, conversation, turn, kind, state, destination, lane, receipt, reason, attempts, created_at, settled_at, body, body_key, due_at, claim";
 
-/** What comes into an empty lane is the first there. */
-const insertDelivery = sql<{ n: number }>(
+/** The first delivery in an empty lane. */
+const insertDelivery = sql(
 	`INSERT INTO deliveries (id, conversation, turn, kind, state, platform, account, destination, lane, created_at, body, due_at, claim, first_at)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 		CASE WHEN EXISTS (SELECT 1 FROM deliveries e WHERE e.lane = ? AND e.due_at IS NOT NULL) THEN NULL ELSE CAST(? AS BIGINT) END)
-	ON CONFLICT (id) DO NOTHING RETURNING n`,
+	ON CONFLICT (id) DO NOTHING`,
 );
 const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
 const fillShown = sql<{ lane: string }>(
@@ -58,9 +58,9 @@ const dropUnshown = sql("DELETE FROM deliveries WHERE id = ? AND state = 'open' 
 const fillUncertain = sql(
 	"UPDATE deliveries SET body = ? WHERE id = ? AND (state = 'unknown' OR (state = 'sending' AND attempts = 0))",
 );
-/** Condition: the text, which names channels, each between bars, does not name the delivery's. */
+/** Condition: the text, a list of channels between bars, does not contain the delivery's. */
 const NOT_NAMED = "replace(CAST(? AS TEXT), '|' || platform || ' ' || account || '|', '') = CAST(? AS TEXT)";
-/** Not those of channels that can send nothing now, nor those that another node sends. */
+/** Excludes channels that can send nothing now, and those of another node. */
 const due = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE first_at IS NOT NULL AND first_at <= ? AND state IN ('pending', 'unknown')
 		AND (state = 'unknown' OR ${NOT_NAMED}) AND ${NOT_NAMED} ORDER BY first_at, n LIMIT ?`,
@@ -74,7 +74,7 @@ const settle = sql(
 		claim = NULL, attempts = attempts - ? WHERE n = ?`,
 );
 const forgetReceipt = sql("UPDATE deliveries SET receipt = NULL WHERE n = ?");
-/** `+n`: found among what is unfinished, then sorted; not by a walk through every delivery there ever was. */
+/** `+n`: finds the unfinished ones, then sorts; avoids a walk through every delivery. */
 const sendingOfEarlier = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ?
 		AND NOT EXISTS (SELECT 1 FROM nodes n WHERE ${NODE_LIVES} AND deliveries.claim LIKE n.epoch || ':%') ORDER BY +deliveries.n`,
@@ -83,12 +83,12 @@ const setDue = sql(
 	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
 	WHERE id = ? AND due_at IS NOT NULL AND state IN ('pending', 'unknown')`,
 );
-/** Not those of unknown outcome: one that is being asked about would be asked about twice. */
+/** Excludes unknown ones: they would be looked up twice. */
 const pullForward = sql(
 	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
 	WHERE due_at > ? AND state = 'pending'`,
 );
-/** Dated by a clock that was set back while nobody ran. */
+/** Dated by a clock that was set back while nothing ran. */
 const fromTheFuture = sql(
 	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
 	WHERE due_at > ? AND created_at > ? AND state IN ('pending', 'unknown')`,
@@ -97,7 +97,7 @@ const fromTheFuture = sql(
 const claimedNow = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE first_at IS NOT NULL AND state = 'sending' AND attempts > 0 AND claim LIKE ?`,
 );
-/** Those behind another one are not next, however long they have been due. */
+/** Deliveries behind another one are not next, however long they have been due. */
 const nextDueAt = sql<{ first_at: number }>(
 	`SELECT first_at FROM deliveries WHERE first_at IS NOT NULL AND state IN ('pending', 'unknown') AND ${NOT_NAMED} ORDER BY first_at LIMIT 1`,
 );
@@ -122,8 +122,8 @@ export function toDelivery(row: DeliveryRow): Delivery {
 }
 
 /**
- * Adds deliveries that are due at once, or after the pause they name. One whose preview is shown gets its final text and keeps its place;
- * one whose preview was never shown takes its place now (I19). One that exists otherwise stays.
+ * Adds deliveries that are due at once, or after their pause. One with a visible preview gets its final text and keeps its place; one
+ * whose preview was never shown takes its place now (I19). Other existing ones stay unchanged.
  */
 export function* addDeliveries(
 	context: Context,
@@ -159,12 +159,12 @@ function* add(
 		return true;
 	}
 	if (yield* run(dropUnshown, id)) return yield* insertRow(context, conversation, turn, delivery, pending);
-	// A preview that is on its way, or of unknown outcome, stays so; what is sent or edited afterwards is the final text.
+	// A preview being sent, or of unknown outcome, stays so; the final text is sent or edited afterwards.
 	yield* run(fillUncertain, seal(delivery.body), id);
 	return false;
 }
 
-/** A question is over, in whatever way: where its message can be edited, it says so. Behind the question itself (I19). */
+/** A question is settled: if its message can be edited, it says so. After the question itself (I19). */
 export function* endQuestion(context: Context, confirmation: string, as: keyof QuestionEnds): Op<void> {
 	for (const { delivery: id, body } of yield* endButtons(context, confirmation, as)) {
 		const asked = yield* get(deliveryById, id);
@@ -176,7 +176,7 @@ export function* endQuestion(context: Context, confirmation: string, as: keyof Q
 	}
 }
 
-/** Behind everything that is on its way to its destination. False where there is one of that id. */
+/** After everything on its way to its destination. False if that id exists. */
 export function* insertRow(
 	context: Context,
 	conversation: string,
@@ -190,7 +190,7 @@ export function* insertRow(
 ): Op<boolean> {
 	const { platform, account } = destination;
 	const lane = laneOf(destination);
-	const added = yield* get(
+	const added = yield* run(
 		insertDelivery,
 		id,
 		conversation,
@@ -208,10 +208,10 @@ export function* insertRow(
 		lane,
 		as.dueAt,
 	);
-	return added !== undefined;
+	return added > 0;
 }
 
-/** A notice, at most once by its id; about a turn, where it names one. */
+/** A notice, at most once by its id; about a turn, if it names one. */
 export function* notify(
 	context: Context,
 	args: {
@@ -224,7 +224,7 @@ export function* notify(
 	yield* addDeliveries(context, conversation.id, args.turn ?? null, args.deliveries);
 }
 
-/** Whether each of these was added before. */
+/** Whether each of these was already added. */
 export function* haveDeliveries(deliveries: readonly NewDelivery[]): Op<boolean> {
 	for (const { id } of deliveries) if (!(yield* get(deliveryById, id))) return false;
 	return true;
@@ -238,17 +238,17 @@ export interface Room {
 }
 
 /**
- * Due deliveries, the first of each destination only: marked as being sent, or still unknown, and then to be asked about
- * (`recordLookup`). What is not asked about within the time is handed out again.
+ * Due deliveries, only the first per destination: marked as sending, or still unknown and to be looked up (`recordLookup`). One that is
+ * not looked up in time is handed out again.
  */
 export function* claimDeliveries(
 	context: Context,
 	args: {
 		readonly limit: number;
 		readonly timeoutMs: number;
-		/** Channels that can send only so many now. What is claimed beyond that would be of unknown outcome after a crash. */
+		/** Channels with limited capacity. Claiming more would leave unknown outcomes after a crash. */
 		readonly rooms?: readonly Room[];
-		/** Channels that another node has: it sends what is for them. */
+		/** Channels of another node, which sends their deliveries. */
 		readonly elsewhere?: readonly Pick<Room, "platform" | "account">[];
 	},
 ): Op<{ deliveries: readonly (Delivery & { readonly claim: string })[]; nextDueAt: number | null }> {
@@ -277,16 +277,14 @@ export function* claimDeliveries(
 	return { deliveries, nextDueAt: (yield* get(nextDueAt, elsewhere, elsewhere))?.first_at ?? null };
 }
 
-/** One that replaces the message of another is an edit of it; what never was shown has none. */
+/** One that replaces another's message is an edit of it; one that was never shown has none. */
 function* withReceipt(delivery: Delivery): Op<Delivery> {
 	const { edits } = delivery.body;
 	if (edits === undefined) return delivery;
 	return { ...delivery, receipt: (yield* get(deliveryById, edits))?.receipt ?? null };
 }
 
-/**
- * Takes back what was claimed by a call whose answer never came: nothing of it was sent. `holding` is what the caller does know it holds.
- */
+/** Undoes a claim whose answer was lost: nothing of it was sent. `holding`: what the caller knows it holds. */
 export function* releaseClaims(context: Context, args: { readonly holding: readonly string[] }): Op<void> {
 	const holding = new Set(args.holding);
 	for (const row of yield* all(claimedNow, `${context.epoch}:%`))
@@ -305,20 +303,20 @@ export type Settlement =
 			readonly kind: "retry";
 			readonly at: number;
 			readonly reason: string;
-			/** The platform asked for it: what was tried is not counted as an attempt. */
+			/** Requested by the platform: does not count as an attempt. */
 			readonly pause?: boolean;
-			/** The message that it has a receipt of is gone: it is sent as a new one. */
+			/** The message of its receipt is gone: it is sent as a new one. */
 			readonly anew?: boolean;
 	  }
 	| {
 			readonly kind: "unknown";
 			readonly reason: string;
-			/** The platform can be asked: it is claimed for that at once, and those behind wait until it was. */
+			/** The platform can be asked: claimed for that at once, and later ones wait for it. */
 			readonly unasked?: boolean;
 	  }
 	| { readonly kind: "dead"; readonly reason: string };
 
-/** Ends a claim. A settlement of another claim's delivery is refused: two senders never decide about one. */
+/** Ends a claim. Settling another claim's delivery is refused: two senders never decide about one. */
 export function* settleDelivery(
 	context: Context,
 	args: { readonly id: string; readonly claim: string; readonly settlement: Settlement },
@@ -327,14 +325,14 @@ export function* settleDelivery(
 	yield* settleRow(context, row, yield* unlessGone(row, args.settlement));
 }
 
-/** Nothing is tried again in a chat that was found to be gone meanwhile. */
+/** Nothing is retried in a chat that is gone meanwhile. */
 function* unlessGone(row: DeliveryRow, settlement: Settlement): Op<Settlement> {
 	if (settlement.kind !== "retry") return settlement;
 	const { gone } = yield* reachOf(JSON.parse(row.destination) as Destination);
 	return gone === null ? settlement : { kind: "dead", reason: gone };
 }
 
-/** The delivery that a claim holds. */
+/** The delivery held by a claim. */
 export function* claimedRow({ id, claim }: { readonly id: string; readonly claim: string }): Op<DeliveryRow> {
 	const row = yield* get(deliveryById, id);
 	if (!row) throw new KeryxError("store.not_found", `no delivery ${id}`, { field: "id" });
@@ -345,7 +343,7 @@ export function* claimedRow({ id, claim }: { readonly id: string; readonly claim
 	return row;
 }
 
-/** Writes what became of a delivery; those behind it move up. */
+/** Records the outcome of a delivery; later ones move up. */
 export function* settleRow(
 	context: Context,
 	row: DeliveryRow,
@@ -374,28 +372,28 @@ const setUntold = sql(
 	"UPDATE sends SET untold_to = (SELECT t.conversation FROM turns t WHERE t.id = sends.turn) WHERE id = ? AND turn IS NOT NULL",
 );
 
-/** A message that an agent sent by itself: its next turn is told. */
+/** An agent's unprompted message: its next turn is told. */
 function* markUntold(id: string): Op<void> {
 	const send = sendOfPart(id);
 	if (send !== null) yield* run(setUntold, send);
 }
 
-/** Of the delivery that is a part of a send. */
+/** For a delivery that is part of a send. */
 export function partId(send: string, part: number): string {
 	return `send:${send}:${part}`;
 }
 
-/** The send that a delivery is a part of; null: it is none. */
+/** The send a delivery belongs to; null: none. */
 export function sendOfPart(id: string): string | null {
 	return /^send:(.*):\d+$/s.exec(id)?.[1] ?? null;
 }
 
-/** The wall clock was set: what waits is due at other times now. */
+/** The wall clock was set: waiting deliveries are due at other times now. */
 export function* retimeDeliveries(
 	context: Context,
 	args: {
 		readonly due: readonly { readonly id: string; readonly at: number }[];
-		/** Others that would wait for longer are due now. Left out: they stay as they are. */
+		/** Others that would wait longer are due now. Absent: they stay unchanged. */
 		readonly latest?: number;
 	},
 ): Op<void> {
@@ -409,8 +407,8 @@ function dueAfter(settlement: Settlement, now: number): number | null {
 }
 
 /**
- * Deliveries that an earlier owner was sending when it died: unknown, unless they edit a message whose receipt is known. Those behind one
- * wait until its platform was asked about it, where that can be asked.
+ * Deliveries an earlier owner was sending when it died: unknown, unless they edit a message with a known receipt. Later ones wait until
+ * the platform was asked, if it can be.
  */
 export function* recoverDeliveries(
 	context: Context,

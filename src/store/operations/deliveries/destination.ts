@@ -1,7 +1,7 @@
 import type { Source } from "../../../domain/index.ts";
 import type { Destination } from "../../types.ts";
 
-/** Where an answer to a message goes: a value on the message itself. */
+/** The destination of an answer: a value on the message itself. */
 export function destinationOf(source: Source): Destination {
 	return {
 		platform: source.platform,
@@ -14,7 +14,7 @@ export function destinationOf(source: Source): Destination {
 	};
 }
 
-/** Stands where a delivery names its conversation, for one that belongs to none; no conversation has such an id. */
+/** Used instead of a conversation for a delivery without one; no conversation has such an id. */
 export function noticeLane({ platform, account, chatId }: Destination): string {
 	return `@${platform}:${account}:${chatId}`;
 }

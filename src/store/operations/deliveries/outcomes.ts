@@ -1,5 +1,5 @@
-// What became of a delivery that may have been sent (I7): as its sender learns it, as the platform says when it is asked, or as a person
-// decides. A preview differs from other deliveries in one thing: its final text may still be to come, or never come.
+// The outcome of a delivery that may have been sent (I7): learned by its sender, from the platform, or from a person. Previews differ in
+// one thing: their final text may still come, or never come.
 import { KeryxError } from "../../../errors.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { TurnState } from "../../types.ts";
@@ -16,14 +16,14 @@ const leaveOpen = sql(
 );
 const askAt = sql("UPDATE deliveries SET due_at = ?, first_at = NULL WHERE n = ?");
 
-/** What is known of a message that may have been sent. */
+/** What is known about a message that may have been sent. */
 export type SendOutcome =
 	| { readonly kind: "sent"; readonly receipt: string }
-	/** The platform has certainly not taken it. */
+	/** The platform has certainly not accepted it. */
 	| { readonly kind: "absent"; readonly reason: string; readonly notBefore?: number }
 	| Extract<Settlement, { kind: "unknown" }>;
 
-/** A preview that is known to be shown is edited from now on, one that is known not to be is sent with its final text, where it has one. */
+/** A visible preview is edited from now on; one that is not visible is sent with its final text, if it has one. */
 export function* settleSend(context: Context, row: DeliveryRow, outcome: SendOutcome): Op<void> {
 	if (outcome.kind === "unknown") return yield* settleRow(context, row, outcome);
 	const text = yield* finalText(row);
@@ -45,9 +45,9 @@ export function* settleSend(context: Context, row: DeliveryRow, outcome: SendOut
 	yield* settleRow(context, row, settlement);
 }
 
-/** Whether the row holds what is to be sent: a preview's turn may still be writing it, or have ended without it. */
+/** Whether the row contains the final text: a preview's turn may still be writing it, or have ended without it. */
 function* finalText(row: DeliveryRow): Op<"here" | "later" | "never"> {
-	// Claimed by the outbox before: only what is final is.
+	// Claimed by the outbox before: it claims only final texts.
 	if (row.attempts > 0 || row.turn === null) return "here";
 	const turn = yield* get(turnOf, row.turn);
 	if (turn?.state === "running" || turn?.state === "interrupted") return "later";
@@ -56,8 +56,8 @@ function* finalText(row: DeliveryRow): Op<"here" | "later" | "never"> {
 }
 
 /**
- * What the platform said when it was asked about a delivery of unknown outcome. One that is no longer unknown stays as it is. Where the
- * platform cannot say, the delivery stays unknown, and those behind it wait no longer (I19).
+ * The platform's answer about a delivery of unknown outcome. One that is no longer unknown stays unchanged. If the platform cannot tell,
+ * the delivery stays unknown, and later ones no longer wait (I19).
  */
 export function* recordLookup(
 	context: Context,
@@ -83,7 +83,7 @@ export function* recordLookup(
 	yield* bringForward(row.lane);
 }
 
-/** A person says what became of a delivery whose outcome was unknown; a dead one may be tried again. */
+/** A person decides about a delivery of unknown outcome; a dead one may be tried again. */
 export function* resolveDelivery(
 	context: Context,
 	args: { readonly id: string; readonly settlement: Settlement },
@@ -91,10 +91,10 @@ export function* resolveDelivery(
 	yield* settleRow(context, yield* decidable(args.id, ["unknown", "dead"]), args.settlement);
 }
 
-/** Why a delivery is dead that a person gave up: it is listed no more. */
+/** Why a delivery is dead that a person gave up: no longer listed. */
 export const DROPPED = "dropped by a person";
 
-/** A person gives up a delivery that waits, or that ended without success. One that is being sent is not dropped: it may arrive. */
+/** A person gives up a delivery that waits or ended without success. One being sent cannot be dropped: it may arrive. */
 export function* dropDelivery(context: Context, { id }: { readonly id: string }): Op<void> {
 	const row = yield* decidable(id, ["pending", "unknown", "dead"]);
 	yield* settleRow(context, row, { kind: "dead", reason: DROPPED });

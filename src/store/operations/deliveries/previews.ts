@@ -1,11 +1,11 @@
-// A reply that is shown while it is written. Its delivery is marked as being sent before the request leaves, so that whatever happens then
-// it is known that it may have been sent (I7). It is shown only when nothing is on its way to its destination any more, and holds back what
-// is committed meanwhile until its outcome is known (I19). A preview that is shown, or that was not taken, holds back nothing.
+// A reply shown while it is written. Its delivery is marked as sending before the request leaves, so that a crash leaves it as "may have
+// been sent" (I7). It is shown only when nothing else is on its way to its destination, and holds back later deliveries until its outcome
+// is known (I19). A visible or refused preview holds nothing back.
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { NewDelivery } from "../../types.ts";
 import { reachOf } from "../chats/known.ts";
 import { emit } from "../events.ts";
-import { heldTurn } from "../turns/turns.ts";
+import { heldTurn } from "../turns/row.ts";
 import { claimedRow, DELIVERY_COLUMNS, type DeliveryRow, insertRow } from "./deliveries.ts";
 import { isBusy, laneOf } from "./lanes.ts";
 import { type SendOutcome, settleSend } from "./outcomes.ts";
@@ -18,13 +18,13 @@ const openOfTurn = sql<DeliveryRow>(
 const closeRow = sql("UPDATE deliveries SET state = ?, reason = ?, settled_at = ? WHERE n = ?");
 
 export type Opened =
-	/** To be sent now; whatever comes of it is recorded. */
+	/** Send it now and record the outcome. */
 	| { readonly kind: "send" }
-	/** An earlier attempt at this turn has shown it: it is edited, never sent a second time. */
+	/** An earlier attempt of this turn has shown it: it is edited, never sent twice. */
 	| { readonly kind: "shown"; readonly receipt: string }
-	/** Something is on its way to the destination, or the platform is still to be asked about this one: ask again later. */
+	/** Something is on its way to the destination, or the platform must still be asked about this one: ask again later. */
 	| { readonly kind: "wait" }
-	/** It may be visible or not, and nobody can say. */
+	/** It may or may not be visible, and nobody can tell. */
 	| { readonly kind: "uncertain" };
 
 export interface Held {
@@ -32,7 +32,7 @@ export interface Held {
 	readonly token: number;
 }
 
-/** Before the first preview of a streaming reply is sent. Writes nothing unless it is to be sent. */
+/** Before the first preview of a streaming reply is sent. Writes nothing unless it may be sent. */
 export function* openDelivery(
 	context: Context,
 	{ turn: held, token, delivery }: Held & { readonly delivery: NewDelivery },
@@ -44,7 +44,7 @@ export function* openDelivery(
 	if (row && row.state !== "open") return { kind: "uncertain" };
 	if (yield* isBusy(laneOf(delivery.destination))) return { kind: "wait" };
 	if ((yield* reachOf(delivery.destination)).gone !== null) return { kind: "wait" };
-	// One that was not taken has no place yet: it gets the one that it is shown at.
+	// A refused one has no place yet: it gets its place when it is shown.
 	if (row) yield* run(removeRow, row.n);
 	const as = { state: "sending", dueAt: context.now, claim: claimOf(context, token) } as const;
 	yield* insertRow(context, turn.conversation, turn.id, delivery, as);
@@ -56,14 +56,14 @@ export function* openDelivery(
 	return { kind: "send" };
 }
 
-/** The holder's own, so that one who never learned that it was opened can still take it back. */
+/** The holder's own token, so that it can undo an opening it never heard of. */
 function claimOf({ epoch }: Context, token: number): string {
 	return `${epoch}:preview:${token}`;
 }
 
 /**
- * What became of a preview, also after its turn has ended: then it gets the final text, or stays as it is. Refused (delivery.stale) where
- * these have opened none, or have recorded it already.
+ * The outcome of a preview, even after its turn has ended: then it gets the final text, or stays unchanged. Refused (delivery.stale) if
+ * the holder opened none, or already recorded it.
  */
 export function* recordPreview(
 	context: Context,
@@ -72,7 +72,7 @@ export function* recordPreview(
 	yield* settleSend(context, yield* claimedRow({ id, claim: claimOf(context, token) }), outcome);
 }
 
-/** What a turn leaves open when it ends without a final text: a visible preview stays as it was, an unsent one is dropped. */
+/** What a turn leaves open when it ends without a final text: a visible preview stays, an unsent one is dropped. */
 export function* closeOpen(context: Context, turn: string): Op<void> {
 	for (const row of yield* all(openOfTurn, turn)) {
 		const [state, reason] =

@@ -1,6 +1,6 @@
-// Messages that answer nobody: a send commits its deliveries and the row in its target's transcript in one transaction, once by its id.
-// A chat that has no conversation yet gets the row when somebody first writes there, so that a reply always finds its context; so does a
-// conversation of one person in a group, and a session that a reply opens.
+// Unprompted messages: a send commits its deliveries and the row in its target's transcript in one transaction, once by its id. A chat
+// without a conversation gets the row when someone first writes there, so that a reply always finds its context; so does a person's
+// conversation in a group, and a session that a reply opens.
 import type { ConversationId, SentFrom, Target } from "../../../domain/index.ts";
 import { inlineUntrusted, personId, targetText } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
@@ -46,26 +46,26 @@ import { noticeLane } from "./destination.ts";
 import { laneOf } from "./lanes.ts";
 
 export interface SendArgs {
-	/** Made by whoever sends: the same one again writes nothing, for another message it is refused. At most 200 characters. */
+	/** Chosen by the sender: repeating it writes nothing; for another message it is refused. At most 200 characters. */
 	readonly id: string;
 	readonly target: Target;
-	/** Named by the audit: `agent:<profile>`, a token, the operator. */
+	/** For the audit: `agent:<profile>`, a token, the operator. */
 	readonly by: string;
-	/** The turn that it is sent for. */
+	/** The turn it is sent for. */
 	readonly turn?: string;
-	/** The turn sends it itself: refused (turn.stale) where that no longer runs (I5). */
+	/** The turn sends it itself: refused (turn.stale) if it is no longer running (I5). */
 	readonly whileRunning?: boolean;
 	readonly to:
 		| {
 				readonly kind: "chat";
 				readonly destination: Destination;
-				/** That a reply from there reaches; null: there is none yet. Its opening is used where no session of it is live. */
+				/** The conversation a reply reaches; null: none yet. Its opening is used if it has no live session. */
 				readonly conversation: { readonly id: ConversationId; readonly opening: Opening } | null;
 				readonly content: Content;
-				/** Put beforehand; only where there is a conversation. */
+				/** Stored before; only if there is a conversation. */
 				readonly blobs?: readonly string[];
 				readonly from: SentFrom;
-				/** Rendered for the destination; their ids begin with `send:` and the send's own. */
+				/** Rendered for the destination; their ids start with `send:` and the send's id. */
 				readonly deliveries: readonly NewDelivery[];
 		  }
 		/** An output file, by its name. */
@@ -79,13 +79,13 @@ export interface Send {
 	readonly target: Target;
 	readonly by: string;
 	readonly turn: string | null;
-	/** That has its row. */
+	/** The conversation with its row. */
 	readonly conversation: ConversationId | null;
 	readonly message: number | null;
 	readonly file: string | null;
-	/** Null of a file, and where its conversation is gone. */
+	/** Null for a file, and if its conversation is gone. */
 	readonly content: Content | null;
-	/** What became of each part; none of a file. */
+	/** The state of each part; none for a file. */
 	readonly deliveries: readonly Delivery[];
 }
 
@@ -106,7 +106,7 @@ interface SendRow {
 	readonly body_key: number | null;
 }
 
-/** Until there is a row that holds them. */
+/** Kept until a row contains them. */
 interface SendBody {
 	readonly content: Content;
 	readonly from: SentFrom;
@@ -122,7 +122,7 @@ const insert = sql(
 );
 const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
 
-/** Writes nothing where there is a send of that id, and answers that one. Throws send.conflict where it is another message. */
+/** Writes nothing if that id exists, and returns that send. Throws send.conflict for another message. */
 export function* send(context: Context, args: SendArgs): Op<Send & { readonly repeated: boolean }> {
 	const before = yield* get(byId, args.id);
 	if (before) {
@@ -135,7 +135,7 @@ export function* send(context: Context, args: SendArgs): Op<Send & { readonly re
 	if (to.kind === "file") {
 		yield* run(insert, ...facts, null, null, null, null, turn, by, 0, to.file, null);
 	} else {
-		// A chat that got another id is written to under that one, and heard from under it.
+		// A chat with a new id is written to, and heard from, under that one.
 		const { destination } = yield* reachOf(to.destination);
 		const row = to.conversation ? yield* addRow(context, to.conversation, to) : null;
 		const conversation = row?.conversation ?? null;
@@ -184,7 +184,7 @@ function wordsAndFiles(content: Content): string {
 function* assertRuns(context: Context, turn: string): Op<void> {
 	const row = yield* get(turnState, turn);
 	if (row?.state === "running" && row.epoch === context.epoch) return;
-	throw new KeryxError("turn.stale", `turn ${turn} does not run any more, so nothing was sent`, {
+	throw new KeryxError("turn.stale", `turn ${turn} is no longer running, so nothing was sent`, {
 		field: "turn",
 	});
 }
@@ -205,7 +205,7 @@ function* addRow(
 	return { conversation: id, session: session.key, message: (row as { id: number }).id };
 }
 
-/** As for any internal event: a live session goes on, whatever its age, because only a person's message ends one. */
+/** As for any internal event: a live session continues, whatever its age, because only a person's message ends one. */
 function* liveSession(context: Context, conversation: ConversationRow, opening: Opening): Op<SessionRow> {
 	const last = yield* findLast(conversation.id);
 	if (!last) return yield* open(context, conversation, opening, { openedBy: "first", previous: null });
@@ -219,7 +219,7 @@ function sentRow(content: Content, sentFrom: SentFrom): NewMessage {
 	return { role: "assistant", kind: "sent", content, sentFrom };
 }
 
-/** So much of what was sent to its chat is put before a person's turn that does not have it yet. */
+/** How many earlier sends to its chat are put before a person's turn that lacks them. */
 const MOST_CAUGHT_UP = 5;
 const OLDEST_MS = 7 * 86_400_000;
 
@@ -234,7 +234,7 @@ const give = sql(
 const rowById = sql<MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.id = ?`);
 
 /**
- * Before a person's turn: what was sent to their chat since the last one, and stands in no session that the turn sees. Its first reader's
+ * Before a person's turn: what was sent to their chat since the last one and is in no session the turn sees. The first reader's
  * conversation gets its row.
  */
 export function* catchUpSends(
@@ -272,7 +272,7 @@ const unseenById = sql<SendRow>(
 	`SELECT ${COLUMNS} FROM sends WHERE id = ? AND n > (SELECT sends_seen FROM conversations WHERE id = ?)`,
 );
 
-/** A thread that hangs on a message of Keryx has that message's id: there, the sent message is what it is about. */
+/** A thread on a message of Keryx has that message's id: the sent message is its topic. */
 function* threadedUnder(destination: Destination, { id }: ConversationRow): Op<SendRow[]> {
 	const { threadId, ...chat } = destination;
 	if (threadId === undefined) return [];
@@ -287,7 +287,7 @@ function* threadedUnder(destination: Destination, { id }: ConversationRow): Op<S
 const untold = sql<SendRow>(`SELECT ${COLUMNS} FROM sends WHERE untold_to = ? ORDER BY n LIMIT ?`);
 const setTold = sql("UPDATE sends SET untold_to = NULL WHERE n = ?");
 
-/** Before a turn: which messages that this conversation's agent sent by itself did not arrive. */
+/** Before a turn: which unprompted messages of this conversation's agent did not arrive. */
 export function* tellDeadSends(
 	context: Context,
 	conversation: ConversationRow,
@@ -314,7 +314,7 @@ function deadNote(row: SendRow, text: string | null, reason: string | null): str
 	return `A message that you sent to ${where} was not delivered${why}.${begins}`;
 }
 
-/** Null where its conversation is gone, and the text with it. */
+/** Null if its conversation, and with it the text, is gone. */
 function* saidBy(row: SendRow): Op<SendBody | null> {
 	if (row.body !== null) return unseal<SendBody>(row.body, row.body_key);
 	const message = row.message === null ? undefined : yield* get(rowById, row.message);
@@ -339,13 +339,13 @@ function* toSend(row: SendRow): Op<Send> {
 	return { id, at, target, by: row.sent_by, turn, conversation, message, file, content, deliveries };
 }
 
-/** Null where nothing was sent under this id. */
+/** Null if nothing was sent under this id. */
 export function* sent(args: { readonly scope: OperatorScope; readonly id: string }): Op<Send | null> {
 	const row = yield* get(byId, args.id);
 	return row ? yield* toSend(row) : null;
 }
 
-/** What a turn has sent by itself, in order. */
+/** A turn's unprompted messages, in order. */
 export function* sentByTurn(args: {
 	readonly scope: OperatorScope;
 	readonly turn: string;
@@ -365,8 +365,8 @@ const someAtChat = sql<{ conversation: string }>(
 );
 
 /**
- * The conversations that a chat leads to as a whole, the newest first: of one person, or shared. Not those of single people in a group.
- * `known`: somebody has written there before, wherever it led.
+ * The conversations of a chat as a whole, newest first: one person's, or shared. Not those of single people in a group. `known`: someone
+ * has written there before.
  */
 export function* chatConversations(args: {
 	readonly scope: OperatorScope;

@@ -1,5 +1,4 @@
-// What was said in one conversation beside its transcript: notices, answers to commands, and the replies of turns that failed. No
-// row of a transcript holds it.
+// Messages outside a conversation's transcript: notices, answers to commands, and replies of failed turns.
 import type { ConversationId } from "../../../domain/index.ts";
 import { all, type Op, sql } from "../../query.ts";
 import type { Delivery, Scope } from "../../types.ts";
@@ -8,19 +7,19 @@ import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries.ts"
 
 export type SideDeliveryKind = "notice" | "command" | "failure";
 
-/** The condition on both kinds is the index's own: without it, neither engine would take it. */
+/** The condition on both kinds matches the index: without it, neither engine would use it. */
 const ofKind = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries
 	WHERE conversation = ? AND kind = ? AND kind IN ('notice', 'command') AND n < ? ORDER BY n DESC LIMIT ?`,
 );
-/** `+n` keeps SQLite from walking through every delivery there ever was: those of the turns are found, then sorted. */
+/** `+n` keeps SQLite from walking through every delivery: those of the turns are found, then sorted. */
 const failures = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries
 	WHERE turn IN (SELECT id FROM turns WHERE conversation = ? AND state = 'failed')
 	AND kind = 'reply' AND +n < ? ORDER BY +n DESC LIMIT ?`,
 );
 
-/** The last ones before a number, in their order. */
+/** The last ones before a number, in order. */
 export function* sideDeliveries(args: {
 	readonly scope: Scope;
 	readonly conversation: ConversationId;

@@ -1,5 +1,5 @@
-// What becomes of a message after it was accepted: its sender changes it, deletes it, somebody reacts to it. Its row tells: one that no
-// turn has taken yet is amended; of one that was taken the row of the transcript stays as it is (I6), and the agent's next turn is told.
+// Changes after a message was accepted: its sender edits or deletes it, or someone reacts. If no turn has taken it, the message is
+// amended; otherwise its row stays (I6), and the agent's next turn is told.
 import { createHash } from "node:crypto";
 import {
 	type Address,
@@ -34,7 +34,7 @@ interface ItemRow {
 interface ItemBody {
 	readonly content: Content;
 	readonly source: unknown;
-	/** It was taken for a command when it came. */
+	/** It was a command when it arrived. */
 	readonly asCommand?: boolean;
 }
 
@@ -70,21 +70,21 @@ interface Happened {
 export interface AmendArgs extends Happened {
 	/** Null: it was deleted. */
 	readonly text: string | null;
-	/** Whether the agent is told of one that a turn has taken. */
+	/** Whether the agent is told about one that a turn has taken. */
 	readonly note: boolean;
 }
 
 export type Amended =
-	/** Nothing is known of such a message, or its text is the same. */
+	/** The message is unknown, or its text is unchanged. */
 	| { readonly kind: "nothing" }
 	| {
-			/** amended: it still waits. dropped: it waited, and is gone. recorded: it was taken before, or was a command. */
+			/** amended: it still waits. dropped: it waited, and is gone. recorded: it was already taken, or was a command. */
 			readonly kind: "amended" | "dropped" | "recorded";
 			readonly conversation: ConversationId;
 			readonly inbox: number;
 	  };
 
-/** A message was changed or deleted. It never becomes a command, and never begins a turn. */
+/** A message was edited or deleted. It never becomes a command, and never starts a turn. */
 export function* amend(context: Context, args: AmendArgs): Op<Amended> {
 	const item = yield* itemFor(context, args);
 	if (item?.kind !== "person" || item.conversation === null) return { kind: "nothing" };
@@ -163,7 +163,7 @@ export interface ReactArgs extends Happened {
 
 const LONGEST_EMOJI = 64;
 
-/** Somebody reacted to a message. Where nothing is known of it, or of its chat, nothing is recorded. */
+/** Someone reacted to a message. Nothing is recorded if the message or its chat is unknown. */
 export function* react(context: Context, args: ReactArgs): Op<void> {
 	const item = yield* itemFor(context, args);
 	const facts = { emoji: args.emoji.slice(0, LONGEST_EMOJI), on: args.on };
@@ -181,7 +181,7 @@ export function* react(context: Context, args: ReactArgs): Op<void> {
 		yield* emit(context, "delivery.reacted", { conversation, subject: args.platformMessage }, facts);
 }
 
-/** Null for a source that belongs nowhere. */
+/** Null for a source without an address. */
 function addressOf({ source, routing }: ReactArgs): Address | null {
 	try {
 		return resolveAddress(parseSource(source), routing);
@@ -197,7 +197,7 @@ function* itemFor(context: Context, args: Happened): Op<ItemRow | undefined> {
 	return yield* get(itemOf, platform, account, chatId, args.platformMessage);
 }
 
-/** The lines that the next turn of a conversation begins with, in the order in which their messages came. Told once. */
+/** The lines that the next turn of a conversation starts with, in message order. Told once. */
 export function* takeAmendments(conversation: string): Op<NewMessage[]> {
 	const rows = yield* all(untold, conversation);
 	if (rows.length === 0) return [];
@@ -209,7 +209,7 @@ export function* takeAmendments(conversation: string): Op<NewMessage[]> {
 	}));
 }
 
-/** Without names of attachments: only a person's own words can be changed. */
+/** Without names of attachments: only a person's own words can change. */
 function wordsOf(content: Content): string {
 	if (typeof content === "string") return content;
 	return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
@@ -223,7 +223,7 @@ function withWords(content: Content, text: string): Content {
 	return [...words, ...others];
 }
 
-/** Of a deleted message, that of no text. */
+/** For a deleted message, the digest of no text. */
 function digestOf(text: string | null): string {
 	return text === null ? "" : createHash("sha256").update(text).digest("hex");
 }

@@ -1,5 +1,5 @@
-// The other ends of an accepted message: handled as a command, expired, or dropped by its user. Each sets the one disposition
-// in the transaction that makes it true.
+// The other ends of an accepted message: handled as a command, expired, or dropped by its user. Each sets the disposition in the
+// transaction that makes it true.
 import { type ConversationId, contentText, parseSource } from "../../../domain/index.ts";
 import { seal, unseal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
@@ -86,13 +86,13 @@ export interface PerformArgs {
 	readonly inbox: number;
 	readonly command: string;
 	readonly change?: Change;
-	/** What it answers where it changes nothing; kept in place of a result. */
+	/** Its answer if it changes nothing; stored instead of a result. */
 	readonly said?: string | object;
 }
 
 /**
- * A command takes effect and its message ends, together. It stays due, with the result, until its answer is committed; done again before
- * that, it answers the same result.
+ * A command takes effect and its message ends, together. It stays due, with the result, until its answer is committed; repeating it
+ * before that returns the same result.
  */
 export function* performCommand(
 	context: Context,
@@ -111,7 +111,7 @@ export function* performCommand(
 	return { kind: "done", result };
 }
 
-/** The end of a command's message, as part of what it does. One that has ended is left as it is. */
+/** The end of a command's message, as part of its effect. An ended one is left unchanged. */
 export function* endCommand(
 	context: Context,
 	{ inbox, command }: { readonly inbox: number; readonly command: string },
@@ -128,7 +128,7 @@ function* finishCommand(context: Context, item: WaitingItem, command: string, re
 	yield* emit(context, "inbound.command", { conversation: item.conversation, subject: item.id }, { command });
 }
 
-/** The answer to a command, at most once. What was written goes with it. */
+/** The answer to a command, at most once, with the written text. */
 export function* answerCommand(
 	context: Context,
 	args: {
@@ -168,7 +168,7 @@ export interface EndItemsArgs {
 	readonly deliveries?: readonly NewDelivery[];
 }
 
-/** Ends items that wait and will not be answered. Answers those it ended; one that a turn has taken is left alone. */
+/** Ends waiting items that will not be answered. Returns those it ended; one that a turn has taken is left alone. */
 export function* endItems(context: Context, args: EndItemsArgs): Op<{ ended: readonly number[] }> {
 	const ended: number[] = [];
 	const reason = args.as.kind === "expired" ? args.as.reason : null;
@@ -191,13 +191,13 @@ export function* endItems(context: Context, args: EndItemsArgs): Op<{ ended: rea
 
 export interface StopArgs {
 	readonly conversation: ConversationId;
-	/** This one or none: what began after it is not meant. */
+	/** This turn or none: a later one is not meant. */
 	readonly turn?: string;
-	/** Messages that wait and are to be dropped with it. */
+	/** Waiting messages to drop with it. */
 	readonly drop?: readonly number[];
 }
 
-/** For `/stop`: a stopped turn keeps what it wrote, and is never resumed. What a human was still asked is cancelled with it. */
+/** For `/stop`: a stopped turn keeps its text, and is never resumed. Its open questions are cancelled. */
 export function* stopTurn(
 	context: Context,
 	{ conversation, turn, drop = [] }: StopArgs,

@@ -1,5 +1,5 @@
-// The one admission door (I3, I4): a message is committed here, with the channel's cursor, before its platform is told so,
-// and one platform message id is accepted once. A refused message keeps no text and makes no conversation.
+// Admission (I3, I4): a message is committed here, with the channel's cursor, before its platform is told, and one platform message id is
+// accepted once. A refused message keeps no text and creates no conversation.
 import {
 	type Address,
 	type AliasPair,
@@ -39,9 +39,9 @@ import { keepNewest } from "./observed.ts";
 
 export interface AcceptArgs {
 	readonly kind: InboxKind;
-	/** On the wire, as every engine and thread can carry it; transport-only facts have done their work by now. */
+	/** Plain data that every engine and thread can carry; transport-only facts are no longer needed. */
 	readonly source: Readonly<Record<string, unknown>>;
-	/** Unique within (platform, account, chat); our own ways in send a client message id. */
+	/** Unique within (platform, account, chat); our own channels send a client message id. */
 	readonly platformMessage: string;
 	readonly content: Content;
 	readonly quoted?: Quote;
@@ -50,30 +50,30 @@ export interface AcceptArgs {
 		readonly threadSessionsPerUser: boolean;
 		readonly profile: string | null;
 	};
-	/** Internal events name their conversation, and so does an operator who joins one; any other message finds it by its address. */
+	/** Set for internal events and for an operator who joins one; any other message finds its conversation by its address. */
 	readonly conversation?: ConversationId;
-	/** accept: to be answered. observe: seen, not addressed. refuse: why. command: handled beside the turn, by this name. */
+	/** accept: to be answered. observe: seen, not addressed. refuse: why. command: run next to the turn, by this name. */
 	readonly as:
 		| { readonly kind: "accept" | "observe" }
-		/** A stranger who may ask to be let in gets a code, where they have not got one lately. */
+		/** A stranger who may ask for access gets a code, unless they got one recently. */
 		| { readonly kind: "refuse"; readonly reason: string; readonly pairing?: PairingRequest }
 		| { readonly kind: "command"; readonly name: string };
-	/** A bot wrote it. So many are answered in its chat until a person writes; with the last of them goes the notice that says so. */
+	/** A bot wrote it. This many are answered in its chat until a person writes; the last one comes with a notice. */
 	readonly bot?: { readonly limit: number; readonly notice: readonly NewDelivery[] };
-	/** It is carried out as a command. */
+	/** It runs as a command. */
 	readonly asCommand?: boolean;
-	/** What its sender was let in as: what only the transport knew is gone when a message is taken up after a crash. */
+	/** The sender's role on admission: transport facts are gone when a message is resumed after a crash. */
 	readonly role?: PersonRole;
-	/** The platform's own role that let its sender in. */
+	/** The platform role that admitted its sender. */
 	readonly platformRole?: string;
-	/** Left out: a channel brought it, and knows who wrote it. */
+	/** Absent: a channel delivered it and authenticated the writer. */
 	readonly poster?: Poster;
-	/** Blobs put beforehand. A part of the content names one by its digest, or by its id. */
+	/** Blobs stored before. A part of the content names one by its digest or id. */
 	readonly blobs?: readonly string[];
 	readonly cursor?: Cursor;
-	/** When its sender wrote it, as far as the platform tells. Left out: when it was accepted. */
+	/** When its sender wrote it, if the platform says so. Default: when it was accepted. */
 	readonly sentAt?: number;
-	/** When the lane should look at it: now, or a little later while a burst gathers. */
+	/** When the lane should process it: now, or a little later while a burst gathers. */
 	readonly dueAt?: number;
 }
 
@@ -83,9 +83,9 @@ export interface Accepted {
 	readonly key: string | null;
 	readonly principal: string | null;
 	readonly shared: boolean;
-	/** The conversation's busy mode; null: as configured. */
+	/** The conversation's busy mode; null: the configured one. */
 	readonly busy: BusyMode | null;
-	/** Accepted before: nothing was written but the cursor; the disposition says what became of the first. */
+	/** Already accepted: only the cursor was written; the disposition says how the first one ended. */
 	readonly duplicate: boolean;
 	readonly disposition: Disposition | null;
 }
@@ -101,11 +101,12 @@ const insertInbox = sql<{ id: number }>(
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 );
 const findAddress = sql<FoundConversation>(
-	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.profile, c.chat_type, c.origin, c.state
+	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.profile, c.chat_type, c.origin, c.state, c.source_body
 	FROM addresses a JOIN conversations c ON c.id = a.conversation WHERE a.digest = ?`,
 );
 const findConversation = sql<FoundConversation>(
-	"SELECT id, key, shared, busy, last_activity_at, principal, profile, chat_type, origin, state FROM conversations WHERE id = ?",
+	`SELECT id, key, shared, busy, last_activity_at, principal, profile, chat_type, origin, state, source_body
+	FROM conversations WHERE id = ?`,
 );
 const findKey = sql<{ id: string }>("SELECT id FROM conversations WHERE key = ?");
 const setKey = sql("UPDATE conversations SET key = ? WHERE id = ?");
@@ -141,9 +142,10 @@ interface FoundConversation {
 	readonly principal: string | null;
 	readonly profile: string;
 	readonly chat_type: string;
-	/** Where it was imported from; null for one that was made here. */
+	/** Where it was imported from; null if made here. */
 	readonly origin: string | null;
 	readonly state: ConversationState;
+	readonly source_body: string;
 }
 
 export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
@@ -188,9 +190,11 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 		context.epoch,
 	);
 	const id = (row as { id: number }).id;
-	// Where its people write from: an internal event comes from nowhere, an operator who joins from elsewhere.
-	if (args.kind === "person" && args.conversation === undefined)
-		yield* run(updateSource, seal(wire), conversation.id);
+	// Where its people write from: an internal event has no origin, an operator who joins has another.
+	if (args.kind === "person" && args.conversation === undefined) {
+		const body = seal(wire);
+		if (body !== conversation.source_body) yield* run(updateSource, body, conversation.id);
+	}
 	if (done?.kind === "observed") yield* keepNewest(conversation.id);
 	if (heard?.isLast && args.bot) yield* addDeliveries(context, conversation.id, null, args.bot.notice);
 	yield* emit(
@@ -213,7 +217,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 
 const TOO_MANY_BOTS = "too many messages from bots without a person";
 
-/** The chat has been heard from. Of bots, only so many are answered until a person writes. */
+/** The chat was heard from. Only a limited number of bot messages are answered until a person writes. */
 function* hear(
 	context: Context,
 	{ as, bot }: AcceptArgs,
@@ -229,7 +233,7 @@ function* hear(
 	return { tooMany, isLast: counts && turns === bot.limit };
 }
 
-/** Makes the blobs the conversation's own; a row names them by their digests. */
+/** Moves the blobs into the conversation; a row names them by their digests. */
 function* withBlobs({ content, blobs = [] }: AcceptArgs, conversation: string): Op<Content> {
 	if (blobs.length === 0) return content;
 	const digests = yield* adoptBlobs(blobs, conversation);
@@ -318,7 +322,7 @@ function* refuse(context: Context, args: AcceptArgs, source: Source, reason: str
 	};
 }
 
-/** The conversation a message belongs to, made when its address is new. */
+/** The conversation of a message, created if its address is new. */
 function* route(
 	context: Context,
 	args: AcceptArgs,
@@ -350,7 +354,7 @@ function* route(
 	return { conversation: yield* createConversation(context, address, digest, owner, source), principal };
 }
 
-/** A deleted conversation stays as it is, under another key: what is written from its address begins a new one. */
+/** A deleted conversation stays deleted, under another key: new messages from its address start a new one. */
 function* giveUpKey({ id, key }: FoundConversation, address: Address): Op<void> {
 	if (key !== readableKey(address)) return;
 	yield* run(setKey, yield* freeKey(key), id);
@@ -363,8 +367,8 @@ function* freeKey(plain: string): Op<string> {
 }
 
 /**
- * Whether somebody who writes from an address goes on in the conversation that it leads to. Not in one that was deleted. An imported file
- * may say that an address leads anywhere: into a private conversation it leads only its own person.
+ * Whether a message from an address continues the conversation it leads to. Not a deleted one. An imported file may claim any address: a
+ * private conversation accepts only its own person.
  */
 function* isTheirs(
 	found: FoundConversation | undefined,
@@ -379,17 +383,14 @@ function* isTheirs(
 	return (yield* samePrincipals(found.principal)).includes(principal);
 }
 
-/** The ids a sender is known by. In a dm that names no sender, the chat is the person. */
+/** A sender's known ids. In a dm without a sender, the chat is the person. */
 export function personsIds(source: Source): string[] {
 	const ids = [source.userIdAlt, source.userId].filter((id) => id !== undefined);
 	if (ids.length === 0 && source.chatType === "dm" && source.chatId !== "") ids.push(source.chatId);
 	return ids.map((id) => personId(source.platform, id, []));
 }
 
-/**
- * The conversation of a person under any of the ids that write this address: one may have been made before two of them were
- * known to be one person. The newest of several.
- */
+/** A person's conversation under any of their ids for this address: one may predate the link between two ids. The newest of several. */
 function* findByEveryId(
 	address: Address,
 	platform: string,
@@ -418,6 +419,7 @@ export function* createConversation(
 	const id = conversationId(context.uuid());
 	const key = yield* freeKey(readableKey(address));
 	const shared = isShared(address) ? 1 : 0;
+	const source_body = seal(toWireSource(source));
 	yield* run(
 		insertConversation,
 		id,
@@ -429,17 +431,17 @@ export function* createConversation(
 		shared,
 		context.now,
 		context.now,
-		seal(toWireSource(source)),
+		source_body,
 	);
 	yield* pointAddress(digest, id, address);
 	yield* emit(context, "conversation.created", { conversation: id, subject: key });
 	const { profile, chatType: chat_type } = address;
 	const last_activity_at = context.now;
 	const found = { id, key, shared, busy: null, last_activity_at, principal, profile, chat_type };
-	return { ...found, origin: null, state: "open" };
+	return { ...found, origin: null, state: "open", source_body };
 }
 
-/** Also away from an imported conversation that is not its person's. */
+/** Also away from an imported conversation of someone else. */
 function* pointAddress(digest: string, conversation: string, address: Address): Op<void> {
 	yield* run(insertAddress, digest, conversation, ...addressColumns(address));
 }

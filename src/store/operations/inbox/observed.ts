@@ -1,5 +1,5 @@
-// What was seen in a group and not addressed to the agent. The newest are put before its next turn; the text of older ones is forgotten as
-// new ones come, so that a chat where the agent is never asked costs no more than one where it is.
+// Messages seen in a group but not addressed to the agent. The newest come before its next turn; older texts are dropped as new ones
+// arrive, so that a chat where the agent is never asked costs no more.
 import { type Op, run, sql } from "../../query.ts";
 
 export const OBSERVED_KEPT = 50;

@@ -1,5 +1,5 @@
-// A press of a button: the command that the store holds for it, accepted as the message of whoever pressed, in the transaction that uses
-// the button up (I3, I4). Nothing that the platform sends but the button's id and who pressed it has any say.
+// A press of a button: its stored command, accepted as the presser's message, in the transaction that uses the button up (I3, I4). Of the
+// platform's data, only the button's id and the presser count.
 import { parseSource } from "../../../domain/index.ts";
 import { all, type Context, type Op, sql } from "../../query.ts";
 import type { OperatorScope } from "../../types.ts";
@@ -12,7 +12,7 @@ import { type AcceptArgs, type Accepted, accept, personsIds } from "./inbox.ts";
 export interface PressArgs
 	extends Omit<AcceptArgs, "kind" | "platformMessage" | "content" | "as" | "asCommand"> {
 	readonly button: string;
-	/** Left out: they may not speak here. */
+	/** Absent: they may not speak here. */
 	readonly role?: AcceptArgs["role"];
 }
 
@@ -20,11 +20,11 @@ export type Pressed =
 	| {
 			readonly kind: "taken";
 			readonly command: string;
-			/** Whether the message with the button will say what became of it. */
+			/** Whether the button's message will show the outcome. */
 			readonly edited: boolean;
 			readonly accepted: Accepted;
 	  }
-	/** unknown: there is none of that id here. over: its question has been answered, or its time has passed. Nothing was done. */
+	/** unknown: no such id here. over: its question was answered, or has expired. Nothing was done. */
 	| { readonly kind: "unknown" | "over" | "used" }
 	| { readonly kind: "not_theirs"; readonly confirmation: string | null };
 
@@ -52,7 +52,7 @@ const openAt = sql<{ id: string; chat: string }>(
 	WHERE b.confirmation IS NOT NULL AND b.ended_at IS NULL AND b.platform = ? AND b.account = ? AND d.receipt = ?`,
 );
 
-/** The button of a question's message that a reaction stands for. It costs as much as questions are open. */
+/** The button that a reaction stands for. The cost depends on the number of open questions. */
 export function* buttonAt(args: {
 	readonly scope: OperatorScope;
 	/** On the wire. */
@@ -69,7 +69,7 @@ export function* buttonAt(args: {
 	return null;
 }
 
-/** The button, where this person may press it now. */
+/** The button, if this person may press it now. */
 function* usable(
 	context: Context,
 	id: string,

@@ -1,4 +1,4 @@
-// What has to be known of a sender before it is decided whether they may speak.
+// Facts about a sender, needed to decide whether they may speak.
 import type { Op } from "../../query.ts";
 import type { OperatorScope, PersonRole } from "../../types.ts";
 import { chatIds } from "../chats/known.ts";
@@ -6,11 +6,11 @@ import { pairedRoleOf } from "./pairings.ts";
 import { findPrincipal, idsOf } from "./principals.ts";
 
 export interface CallerFacts {
-	/** Every id that is known to be the same person on this platform. */
+	/** All known ids of this person on this platform. */
 	readonly ids: readonly string[];
-	/** The ids that the chat has had, its present one first. */
+	/** The ids the chat has had, its current one first. */
 	readonly chats: readonly string[];
-	/** The role that they were let in with by pairing. */
+	/** The role given by pairing. */
 	readonly paired: PersonRole | null;
 }
 

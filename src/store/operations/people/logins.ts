@@ -1,5 +1,5 @@
-// People who log in to the page, each with a name, a role and their own logins. A login link is signed, not stored. It names the person's
-// round, which grows when the person is revoked: so that also ends a link that nobody has opened yet.
+// People who log in to the page, each with a name, a role and their own logins. A login link is signed, not stored. It contains the
+// person's round, which grows when the person is revoked: so unused links end, too.
 import { pageUser } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
@@ -45,7 +45,7 @@ const openOf = sql<{ id: string }>(
 );
 const revokeOne = sql("UPDATE logins SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL");
 
-/** Makes the person if there is none, and gives them this role, also in the logins they already have. Answers the round to sign a link for. */
+/** Creates the person if needed and sets this role, also for existing logins. Returns the round to sign a link for. */
 export function* offerLogin(
 	context: Context,
 	args: {
@@ -63,7 +63,7 @@ export function* offerLogin(
 	return { round };
 }
 
-/** Logs a browser in by a link. An id is taken once, so that a link works once. */
+/** Logs in a browser with a link. Each id is accepted once, so a link works once. */
 export function* makeLogin(
 	context: Context,
 	args: {
@@ -85,7 +85,7 @@ export function* makeLogin(
 	return toLogin((yield* get(byId, args.id)) as LoginRow);
 }
 
-/** One login, or all of a person's with every link that was made for them. Answers the ids that ended. */
+/** Revokes one login, or all of a person's logins and links. Returns the revoked ids. */
 export function* revokeLogins(
 	context: Context,
 	args: ({ readonly id: string } | { readonly person: string }) & {
@@ -112,7 +112,7 @@ export function* revokeLogins(
 	return { person: person.name, ended };
 }
 
-/** Null for none, a revoked or an expired one, and one of a person who was revoked. */
+/** Null for none, a revoked or expired one, and one of a revoked person. */
 export function* loginByDigest(args: {
 	readonly scope: OperatorScope;
 	readonly digest: string;
@@ -132,7 +132,7 @@ export function* logins(args: {
 	return (yield* all(everyLogin, args.limit)).map(toLogin);
 }
 
-/** The role of a person who speaks on the page; "none" where they were revoked, null for somebody who is no such person. */
+/** The role of a person on the page; "none" if revoked, null if there is no such person. */
 export function* pageRoleOf(principal: string): Op<PersonRole | "none" | null> {
 	let least: PersonRole | "none" | null = null;
 	for (const id of yield* idsOf(PLATFORM, principal)) {

@@ -1,5 +1,5 @@
-// Strangers who ask to be let in. Each gets a code, of which only a digest is kept; whoever runs Keryx lets them in by it, with a role that
-// the store keeps. Who asks too often is passed over, and who guesses codes finds them locked.
+// Strangers who ask for access. Each gets a code, stored only as a digest; the owner lets them in with it, with a stored role. Frequent
+// requests are ignored, and guessing codes locks them.
 import { personId, type Source } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
@@ -22,16 +22,16 @@ import { ensurePrincipal, samePrincipals } from "./principals.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** A sender gets one code in this time. */
+/** One code per sender in this time. */
 const ASK_EVERY_MS = 10 * MINUTE_MS;
 const CODE_LIVES_MS = HOUR_MS;
-/** While so many are open on one platform, whoever runs Keryx is asked no more; the list has all of them. */
+/** With this many open on one platform, the owner is no longer asked; the list has all of them. */
 const MOST_ASKED = 5;
-/** So many may be open on one platform; who comes then gets none, and takes nobody's away. */
+/** The most open requests on one platform; further strangers get none, and existing requests stay. */
 const MOST_OPEN = 50;
 const WRONG_GUESSES = 5;
 const LOCK_MS = HOUR_MS;
-/** Requests that came to nothing are kept so long. */
+/** How long unsuccessful requests are kept. */
 const KEPT_MS = 7 * DAY_MS;
 
 interface PairingRow {
@@ -101,16 +101,16 @@ const forgetNotices = sql("DELETE FROM deliveries WHERE id >= ? AND id < ? AND d
 export interface PairingRequest {
 	/** SHA-256 of the code, in hex. */
 	readonly digest: string;
-	/** Tells the code; sent only where one is given. */
+	/** Contains the code; sent only if one is given. */
 	readonly deliveries: readonly NewDelivery[];
 	/**
-	 * Asks whoever runs Keryx, in their home channels, unless many have asked: strangers cannot fill them. `{n}` in a button's command stands
-	 * for the number of the request.
+	 * Asks the owner in the home channels, unless many have asked: strangers cannot flood them. `{n}` in a button's command is the
+	 * request's number.
 	 */
 	readonly questions?: readonly NewDelivery[];
 }
 
-/** A stranger has written. Answers whether they get a code. */
+/** A stranger has written. Returns whether they get a code. */
 export function* askPairing(
 	context: Context,
 	source: Source,
@@ -156,7 +156,7 @@ function numbered(question: NewDelivery, n: number, until: number): NewDelivery 
 	return { ...question, presses };
 }
 
-/** By its code, as a person reads it out, or by its number, as a list names it. */
+/** By its code, as read out by a person, or by its number in a list. */
 export type PairingRef =
 	| { readonly platform: string; readonly digest: string }
 	| { readonly n: number; readonly platform?: string };
@@ -177,7 +177,7 @@ interface DecideArgs {
 	readonly via: AuditVia;
 }
 
-/** Lets a person in. Wrong codes are counted: the answer says so, because an error would take the count back. */
+/** Lets a person in. Wrong codes are counted: this is a result, because an error would roll back the count. */
 export function* approvePairing(
 	context: Context,
 	args: DecideArgs & {
@@ -214,7 +214,7 @@ export function* approvePairing(
 	return { kind: "done", pairing: toPairing((yield* get(byNumber, row.n)) as PairingRow) };
 }
 
-/** Refuses an open request, or takes back what was approved. */
+/** Refuses an open request, or revokes an approved one. */
 export function* denyPairing(context: Context, args: DecideArgs): Op<PairingDecision> {
 	const found = yield* find(context, args.which);
 	if (found.kind !== "found") return found;
@@ -261,7 +261,7 @@ function* find(context: Context, which: PairingRef): Op<Found> {
 		if (before) yield* run(setGuesses, platform, 0, null);
 		return { kind: "found", row };
 	}
-	// A lock that is over begins anew.
+	// An expired lock starts again.
 	const wrong = (before?.locked_until ? 0 : (before?.wrong ?? 0)) + 1;
 	const until = wrong >= WRONG_GUESSES ? context.now + LOCK_MS : null;
 	yield* run(setGuesses, platform, wrong, until);
@@ -271,7 +271,7 @@ function* find(context: Context, which: PairingRef): Op<Found> {
 
 const MOST_LISTED = 1000;
 
-/** Open requests and people who were let in, the newest first. */
+/** Open requests and admitted people, newest first. */
 export function* pairings(args: {
 	readonly scope: OperatorScope;
 	readonly now: number;
@@ -279,7 +279,7 @@ export function* pairings(args: {
 	return (yield* all(everyPairing, args.now, MOST_LISTED)).map(toPairing);
 }
 
-/** The role that somebody was let in with on a platform; null: nobody let them in. */
+/** The role someone was given on a platform; null: none. */
 export function* pairedRoleOf(platform: string, principal: string): Op<PersonRole | null> {
 	for (const one of yield* samePrincipals(principal)) {
 		const row = yield* get(roleOfPrincipal, platform, one);
@@ -288,7 +288,7 @@ export function* pairedRoleOf(platform: string, principal: string): Op<PersonRol
 	return null;
 }
 
-/** Forgets requests that came to nothing a week ago or longer, and what was told of them. */
+/** Deletes requests that failed a week ago or longer, and their messages. */
 export function* prunePairings(context: Context, limit: number): Op<void> {
 	for (const { n, digest } of yield* all(oldOnes, context.now - KEPT_MS, context.now, limit)) {
 		yield* run(forget, n);
@@ -297,7 +297,7 @@ export function* prunePairings(context: Context, limit: number): Op<void> {
 	}
 }
 
-/** The ids of all deliveries about a request begin with it. */
+/** Ids of all deliveries about a request start with this. */
 export function pairingNoticeId(digest: string): string {
 	return `pairing:${digest.slice(0, 32)}`;
 }

@@ -26,7 +26,7 @@ export function* findPrincipal(platform: string, ids: readonly string[]): Op<str
 	return undefined;
 }
 
-/** An id in the one form it is kept in, however it was written. */
+/** An id in its one stored form, however it was written. */
 function aliasOf(platform: string, id: string): string {
 	return personId(platform, id, []);
 }
@@ -36,7 +36,7 @@ export function* idsOf(platform: string, principal: string): Op<string[]> {
 	return (yield* all(aliasesOf, principal, platform)).map((row) => row.alias);
 }
 
-/** The principal of a sender, made when none of its ids is known yet; ids that are new are added to it. */
+/** The principal of a sender, created if none of its ids is known; new ids are added to it. */
 export function* ensurePrincipal(
 	context: Context,
 	platform: string,
@@ -47,7 +47,7 @@ export function* ensurePrincipal(
 	const principal = known ?? context.uuid();
 	if (!known) yield* run(addPrincipal, principal, context.now);
 	for (const id of ids) {
-		// A second id that already belongs to somebody is not taken away: joining two people is an operation of its own.
+		// A second id that already belongs to someone is not taken away: linking two people is a separate operation.
 		if (known && ids.length === 1) break;
 		const alias = aliasOf(platform, id);
 		if (!(yield* get(findAlias, platform, alias)))
@@ -56,7 +56,7 @@ export function* ensurePrincipal(
 	return principal;
 }
 
-/** Every principal id that now means this person: its own and those merged into it. */
+/** All principal ids of this person: their own and those merged into it. */
 export function* samePrincipals(principal: string): Op<string[]> {
 	const row = yield* get(findMerge, principal);
 	const root = row?.merged_into ?? principal;
@@ -68,7 +68,7 @@ export interface LinkArgs {
 	readonly b: { readonly platform: string; readonly id: string };
 }
 
-/** Two ids are one person from now on. Conversations stay as they are, with their keys; both people's stay readable to the one. */
+/** Links two ids to one person. Conversations and their keys stay; that person can read both. */
 export function* link(context: Context, { a, b }: LinkArgs): Op<{ principal: string; joined: boolean }> {
 	for (const [field, { id }] of Object.entries({ "a.id": a, "b.id": b }))
 		if (id === "") throw new KeryxError("argument.invalid", `${field} must not be empty`, { field });

@@ -1,5 +1,5 @@
-// Who may read what. A principal sees its own conversations (all ids that mean the same person) and the one it is speaking
-// in, within one profile, and none that is deleted; the operator sees everything. Anything else is "not found", never "forbidden".
+// Who may read what. A principal sees its own conversations (under all its ids) and the current one, within one profile, and no deleted
+// ones; the operator sees everything. Anything else is "not found", never "forbidden".
 import { KeryxError } from "../../../errors.ts";
 import { get, type Op, sql } from "../../query.ts";
 import type { ConversationState, Scope } from "../../types.ts";
@@ -16,7 +16,7 @@ const owned = sql<Owned>("SELECT id, principal, profile, state FROM conversation
 
 export function* sees(scope: Scope, conversation: Owned): Op<boolean> {
 	if (scope.kind === "operator") return true;
-	// A deleted one is the operator's alone, who can restore it.
+	// Only the operator sees a deleted one, and can restore it.
 	if (!isOfProfile(scope, conversation) || conversation.state === "deleted") return false;
 	if (conversation.id === scope.conversation) return true;
 	if (conversation.principal === null) return false;
@@ -36,7 +36,7 @@ export function* seesConversation(scope: Scope, conversation: string): Op<boolea
 	return row !== undefined && (yield* sees(scope, row));
 }
 
-/** Throws "not found" in the words of what was asked for. */
+/** Throws "not found", named after what was asked for. */
 export function* assertSees(scope: Scope, conversation: string | null, what: string): Op<void> {
 	const row = conversation === null ? undefined : yield* get(owned, conversation);
 	if (row ? yield* sees(scope, row) : scope.kind === "operator" && conversation === null) return;

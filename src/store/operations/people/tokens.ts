@@ -1,4 +1,4 @@
-// Tokens of programs and people that come over the network. Only their digests are kept: who reads the store learns none.
+// Tokens of programs and people that call over the network. Only digests are stored: reading the store reveals none.
 import { KeryxError } from "../../../errors.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { AuditVia, OperatorScope, Token, TokenRole } from "../../types.ts";
@@ -27,7 +27,7 @@ const insertToken = sql(
 );
 const revoke = sql("UPDATE tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL");
 const findPrincipal = sql<{ id: string }>("SELECT id FROM principals WHERE id = ?");
-/** What the token says through the API is its principal's, whoever was known by that name before. */
+/** Messages sent with the token belong to its principal, whoever had that name before. */
 const addAlias = sql(
 	`INSERT INTO aliases (platform, alias, principal, created_at) VALUES ('api_server', ?, ?, ?)
 	ON CONFLICT (platform, alias) DO UPDATE SET principal = excluded.principal`,
@@ -35,16 +35,16 @@ const addAlias = sql(
 const addPrincipal = sql("INSERT INTO principals (id, created_at) VALUES (?, ?)");
 
 export interface CreateTokenArgs {
-	/** Of its own, for ever: the audit names a caller by it. */
+	/** Unique forever: the audit names callers by it. */
 	readonly name: string;
 	/** SHA-256 of the token, in hex. */
 	readonly digest: string;
 	readonly role: TokenRole;
-	/** Whom it belongs to; left out, a principal is made for it. */
+	/** Its principal; default: a new one. */
 	readonly principal?: string;
-	/** The one conversation that its holder may name. */
+	/** The only conversation its holder may name. */
 	readonly sessionKey?: string;
-	/** With the role channel, and only then: the one its holder speaks for. */
+	/** Only with the role channel: the channel its holder speaks for. */
 	readonly channel?: string;
 	readonly expiresAt?: number;
 	readonly by: string;
@@ -91,7 +91,7 @@ export function* createToken(context: Context, args: CreateTokenArgs): Op<Token>
 	return toToken((yield* get(byName, name)) as TokenRow);
 }
 
-/** Answers false where it was revoked before. */
+/** Returns false if it was already revoked. */
 export function* revokeToken(
 	context: Context,
 	args: { readonly name: string; readonly by: string; readonly via: AuditVia },
@@ -104,7 +104,7 @@ export function* revokeToken(
 	return true;
 }
 
-/** Whose it is; null for none, a revoked or an expired one. */
+/** Its owner; null for none, a revoked or expired one. */
 export function* tokenByDigest(args: {
 	readonly scope: OperatorScope;
 	readonly digest: string;

@@ -1,4 +1,4 @@
-// Making, changing, pausing and removing jobs. A job that is active has its next instant in `due_at`, computed here from its own words.
+// Creates, changes, pauses and deletes jobs. An active job has its next instant in `due_at`, computed here.
 import { firstInstant, nextInstant } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal } from "../../codec.ts";
@@ -87,7 +87,7 @@ function* count(principal: string | null): Op<number> {
 	return n;
 }
 
-/** What may change. The owner never does: a job has the rights of whoever made it. */
+/** The fields that may change. The owner never does: a job has its creator's rights. */
 export type JobChanges = Partial<
 	Pick<
 		NewJob,
@@ -104,7 +104,7 @@ export type JobChanges = Partial<
 	>
 >;
 
-/** A new time begins from now; anything else leaves the next instant as it is. */
+/** A new time starts from now; anything else keeps the next instant. */
 export function* updateJobOp(
 	context: Context,
 	args: { readonly scope: JobScope; readonly id: string; readonly changes: JobChanges },
@@ -151,7 +151,7 @@ export function* pauseRow(
 	return true;
 }
 
-/** From now on: what passed while it was paused was never scheduled, and is not missed. */
+/** From now on: instants that passed while it was paused do not count as missed. */
 export function* resumeJob(
 	context: Context,
 	args: { readonly scope: JobScope; readonly id: string },
@@ -179,7 +179,7 @@ export function* job(args: { readonly scope: JobScope; readonly id: string }): O
 	return toJob(yield* foundJob(args.scope, args.id));
 }
 
-/** Newest first. `next` goes on after this page. */
+/** Newest first. `next` continues after this page. */
 export function* jobs(args: {
 	readonly scope: JobScope;
 	readonly limit: number;
@@ -196,7 +196,7 @@ export function* jobs(args: {
 	return { jobs: page.map(toJob), next: rows.length > limit ? String(page.at(-1)?.n) : null };
 }
 
-/** The newest of a person's jobs that the scope names. */
+/** The newest of a person's jobs in the scope. */
 function* withinPage(scope: JobScope, principal: string, before: number, most: number): Op<JobRow[]> {
 	const found: JobRow[] = [];
 	for (let from = before; ; ) {
@@ -208,7 +208,7 @@ function* withinPage(scope: JobScope, principal: string, before: number, most: n
 	}
 }
 
-/** The first instant that has no run yet: after the clock went back, some of those to come have one. */
+/** The first instant without a run: after the clock went back, some future ones have one. */
 function* firstOf(id: string, timing: Pick<NewJob, "when" | "zone">, now: number): Op<number> {
 	let first = firstInstant(timing, now);
 	while (first !== null && (yield* get(isTaken, id, first))) first = nextInstant(timing, first);

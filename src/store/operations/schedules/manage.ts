@@ -1,4 +1,4 @@
-// What a chat command does to jobs, as one change: it is committed together with the end of the command's message.
+// A chat command's change to jobs, committed together with the end of the command's message.
 import type { Context, Op } from "../../query.ts";
 import type { Job } from "../../types.ts";
 import type { Woken } from "../confirmations/ending.ts";

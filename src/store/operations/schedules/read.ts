@@ -1,4 +1,4 @@
-// What became of runs, from the rows that say so: the disposition of the inbox event, and the states of the deliveries.
+// Results of runs, from the rows that record them: the disposition of the inbox event, and the states of the deliveries.
 import type { ConversationId } from "../../../domain/index.ts";
 import { contentText } from "../../../domain/index.ts";
 import { all, get, type Op, sql } from "../../query.ts";
@@ -24,7 +24,7 @@ const lastSaid = sql<MessageRow>(
 	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.turn = ? AND m.role = 'assistant' ORDER BY m.turn_index DESC LIMIT 1`,
 );
 const partBy = sql<DeliveryFacts>("SELECT state, reason, due_at FROM deliveries WHERE id = ?");
-/** An output file is there as soon as its send is committed. */
+/** An output file exists as soon as its send is committed. */
 const WRITTEN: DeliveryFacts = { state: "sent", reason: null, due_at: null };
 const fileOf = sql<{ file: string | null }>("SELECT file FROM sends WHERE id = ?");
 const repliesOf = sql<DeliveryFacts>(
@@ -47,20 +47,20 @@ interface DeliveryFacts {
 	readonly due_at: number | null;
 }
 
-/** A run whose own end, or whose delivery's, is not written yet. */
+/** A run whose own end, or delivery, is not recorded yet. */
 export interface RunWork {
 	readonly job: Job;
 	readonly run: JobRun;
-	/** What became of its inbox event; null: nothing yet. */
+	/** The disposition of its inbox event; null: none yet. */
 	readonly disposition: Disposition | null;
-	/** The last thing the agent said in it, and whether that asks a human first. */
+	/** The agent's last text in it, and whether it asks a human first. */
 	readonly said: string | null;
 	readonly asks: boolean;
 }
 
 export function* unsettledRuns(args: {
 	readonly scope: OperatorScope;
-	/** The last one of the page before. */
+	/** The last one of the previous page. */
 	readonly after?: Pick<JobRun, "begunAt" | "job" | "scheduledAt">;
 	readonly limit: number;
 }): Op<readonly RunWork[]> {
@@ -103,7 +103,7 @@ export function* runs(args: {
 	return found;
 }
 
-/** The job that a turn is a run of; null: none. */
+/** The job a turn runs; null: none. */
 export function* jobOf(turn: string): Op<Job | null> {
 	const row = yield* get(jobOfTurn, turn);
 	const found: JobRow | undefined = row && (yield* jobRow(row.job));
@@ -154,7 +154,7 @@ function* partsOf(send: string): Op<DeliveryFacts[]> {
 	}
 }
 
-/** The worst of its parts. */
+/** The worst state of its parts. */
 function sumUp(parts: readonly DeliveryFacts[]): Pick<JobRun, "delivery" | "deliveryReason"> {
 	const worst = (state: DeliveryState) => parts.find((part) => part.state === state && part.due_at === null);
 	const dead = worst("dead") ?? worst("unknown");

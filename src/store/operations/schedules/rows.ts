@@ -1,4 +1,4 @@
-// Jobs as they are kept, and as they come out.
+// Jobs as stored, and as returned.
 import type { ConversationId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
@@ -30,7 +30,7 @@ export interface JobRow {
 export const JOB_COLUMNS = `n, id, principal, speaker, timing, zone, catch_up, max_delay_seconds, conversation, state, paused_because,
 	failures, open_run, created_at, updated_at, body, body_key, due_at`;
 
-/** The rest of a job: texts of people, and what nothing is looked up by. */
+/** The rest of a job: people's texts, and fields that are never looked up. */
 export type JobBody = Pick<
 	NewJob,
 	"name" | "task" | "deliver" | "failure" | "origin" | "profile" | "model" | "tools"
@@ -39,7 +39,7 @@ export type JobBody = Pick<
 	readonly given: boolean;
 };
 
-/** Whose jobs: everybody's, or one person's; of those, where it is given, only the jobs of one profile or made in one conversation. */
+/** Whose jobs: everyone's, or one person's; optionally only those of one profile or created in one conversation. */
 export type JobScope =
 	| OperatorScope
 	| {
@@ -51,7 +51,7 @@ export type JobScope =
 
 const jobById = sql<JobRow>(`SELECT ${JOB_COLUMNS} FROM schedules WHERE id = ?`);
 
-/** Somebody else's is not found. */
+/** Another person's is not_found. */
 export function* foundJob(scope: JobScope, id: string): Op<JobRow> {
 	const row = yield* get(jobById, id);
 	if (row && (yield* isSeen(scope, row))) return row;
@@ -69,7 +69,7 @@ function* isSeen(scope: JobScope, row: JobRow): Op<boolean> {
 	return (yield* samePrincipals(scope.principal)).includes(principal);
 }
 
-/** Whether a job of the scope's person is one of those that the scope names. */
+/** Whether a job is in the scope. */
 export function isWithin(scope: JobScope, row: JobRow): boolean {
 	if (scope.kind === "operator") return true;
 	const { profile, origin } = bodyOf(row);

@@ -1,5 +1,5 @@
-// Runs: each scheduled instant of a job has one row (the primary key), made in the transaction that computes the next instant. A run that
-// begins is an inbox event of kind `schedule`; one that was missed says why. A run has two ends: its own, and that of its delivery.
+// Runs: each scheduled instant of a job has one row (the primary key), created in the transaction that computes the next instant. A
+// started run is an inbox event of kind `schedule`; a missed one says why. A run has two results: its own, and its delivery's.
 import {
 	addressDigest,
 	type ConversationId,
@@ -23,7 +23,7 @@ import { createConversation } from "../inbox/inbox.ts";
 import { pauseRow } from "./jobs.ts";
 import { foundJob, JOB_COLUMNS, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
 
-/** The platform of conversations that jobs run in by themselves. */
+/** The platform of the jobs' own conversations. */
 export const SCHEDULE_PLATFORM = "schedule" as const;
 
 const ready = sql<JobRow>(
@@ -90,7 +90,7 @@ export interface RunRow {
 	readonly settled_at: number | null;
 }
 
-/** Jobs that are due and may begin, the most urgent first; and when to look again. */
+/** Due jobs that may start, most urgent first; and when to check again. */
 export function* dueJobs(args: {
 	readonly scope: OperatorScope;
 	readonly now: number;
@@ -105,11 +105,11 @@ export function* dueJobs(args: {
 
 export interface FireArgs {
 	readonly job: string;
-	/** The instant that the caller saw as due. */
+	/** The instant the caller saw as due. */
 	readonly due: number;
-	/** When this Keryx began to look after jobs: what was due before then was missed while it was away. */
+	/** When this Keryx started to run jobs: earlier instants were missed while it was away. */
 	readonly since: number;
-	/** As many missed instants are recorded at once. */
+	/** How many missed instants are recorded at once. */
 	readonly mostMissed: number;
 	/** It cannot run, and is paused. */
 	readonly refused?: { readonly reason: string; readonly because: PausedBecause };
@@ -122,7 +122,7 @@ export interface Fired {
 	readonly missed: number;
 }
 
-/** What is due of one job. Another caller's, or a later, look finds nothing. */
+/** What is due for one job. A concurrent or later call finds nothing. */
 export function* fireJob(context: Context, args: FireArgs): Op<Fired> {
 	const row = yield* jobRow(args.job);
 	if (
@@ -148,7 +148,7 @@ export function* fireJob(context: Context, args: FireArgs): Op<Fired> {
 			{ conversation: row.conversation, subject: row.id },
 			{ count: missed },
 		);
-	// An instant that has a run already comes up again when the clock goes back: it has happened.
+	// An instant that already ran comes up again when the clock goes back: skip it.
 	const at = plan.run !== null && (yield* get(runAt, row.id, plan.run)) ? null : plan.run;
 	const begun = at === null ? null : yield* begin(context, row, at, "schedule");
 	yield* run(
@@ -162,7 +162,7 @@ export function* fireJob(context: Context, args: FireArgs): Op<Fired> {
 	return { run: at, woken: begun?.woken ?? null, missed };
 }
 
-/** False: that instant has a run already. */
+/** False: that instant already has a run. */
 function* recordMissed(context: Context, job: string, at: number, because: MissedBecause): Op<boolean> {
 	if (yield* get(runAt, job, at)) return false;
 	const { now } = context;
@@ -170,7 +170,7 @@ function* recordMissed(context: Context, job: string, at: number, because: Misse
 	return true;
 }
 
-/** After a restore: what was due since the backup was made may have run, so it does not run again. */
+/** After a restore: instants due since the backup may have run, so they do not run again. */
 export function* missRestored(context: Context): Op<{ missed: number }> {
 	const rows = yield* all(passed, context.now);
 	for (const row of rows) {
@@ -184,14 +184,14 @@ export function* missRestored(context: Context): Op<{ missed: number }> {
 	return { missed: rows.length };
 }
 
-/** Out of turn: somebody wants it now. What is scheduled stays as it is. */
+/** An extra run, on request. The schedule stays the same. */
 export function* runJobNow(
 	context: Context,
 	args: { readonly scope: JobScope; readonly id: string },
 ): Op<{ readonly run: number; readonly woken: Woken | null }> {
 	const row = yield* foundJob(args.scope, args.id);
 	if (row.open_run !== null)
-		throw new KeryxError("schedule.busy", "the job is running already", { field: "job" });
+		throw new KeryxError("schedule.busy", "the job is already running", { field: "job" });
 	let at = context.now;
 	while (at === row.due_at || (yield* get(runAt, row.id, at))) at++;
 	const { woken, conversation } = yield* begin(context, row, at, "person");
@@ -227,7 +227,7 @@ function* begin(
 ): Op<{ readonly woken: Woken | null; readonly conversation: ConversationId }> {
 	const job = toJob(row);
 	const kept = row.conversation !== null && (yield* get(sourceOf, row.conversation)) !== undefined;
-	// One of its own that is gone is made anew; one that it was given is not.
+	// If its own conversation is gone, a new one is created; not for one it was given.
 	const conversation =
 		row.conversation !== null && (kept || !job.isOwn)
 			? row.conversation
@@ -236,7 +236,7 @@ function* begin(
 	if (!source)
 		throw new KeryxError("store.not_found", `the conversation of job ${row.id} is gone`, { field: "job" });
 	const speakers: readonly Speaker[] = [job.owner];
-	// A text needs no turn: it is sent when the run is looked at.
+	// A text needs no turn: it is sent when the run is processed.
 	const asIs = job.task.kind === "text";
 	const inserted = yield* get(
 		insertInbox,
@@ -271,7 +271,7 @@ function* begin(
 	return { woken: asIs ? null : { conversation, inbox: id }, conversation };
 }
 
-/** Where a human is asked who has to agree to a call of the job. Null where that conversation is gone. */
+/** Where a human is asked about a job's call. Null if that conversation is gone. */
 function* askingAt(origin: ConversationId): Op<Destination | null> {
 	const source = yield* get(sourceOf, origin);
 	if (!source) return null;
@@ -281,7 +281,7 @@ function* askingAt(origin: ConversationId): Op<Destination | null> {
 	return destination;
 }
 
-/** What the agent is told: that this is a job, and what is wanted. */
+/** What the agent is told: that this is a job, and the prompt. */
 function noteOf({ name, task }: Job): string {
 	if (task.kind === "command") return `The scheduled job "${name}" runs: ${task.text}`;
 	return `This is a run of the scheduled job "${name}". Nobody is waiting in a chat; your answer is delivered as the job's result.\n\n${task.text}`;
@@ -305,17 +305,17 @@ export interface EndRunArgs {
 	readonly at: number;
 	readonly state: Exclude<RunState, "open" | "missed" | "refused">;
 	readonly reason: string | null;
-	/** How its result gets out. What is sent to a target has been committed before, under the run's id. */
+	/** How its result is delivered. A send to a target was committed before, under the run's id. */
 	readonly via: JobRun["via"];
 	/** Why it could not be sent. */
 	readonly deliveryReason: string | null;
-	/** The sends by which the agent delivered the result itself. */
+	/** The sends with which the agent itself delivered the result. */
 	readonly sentAs?: readonly string[];
-	/** So many failures in a row pause the job. */
+	/** This many failures in a row pause the job. */
 	readonly disableAfter: number;
 }
 
-/** The run is over. Where nothing is on its way, so is its delivery. Repeated, it changes nothing. */
+/** The run is over. If nothing is on its way, so is its delivery. Repeating it changes nothing. */
 export function* endRun(context: Context, args: EndRunArgs): Op<boolean> {
 	const found = yield* get(runAt, args.job, args.at);
 	const row = yield* jobRow(args.job);
@@ -347,7 +347,7 @@ export function* endRun(context: Context, args: EndRunArgs): Op<boolean> {
 	return true;
 }
 
-/** What becomes of it is known later. */
+/** Its result is known later. */
 export function isOnItsWay(via: JobRun["via"]): boolean {
 	return via === "target" || via === "chat" || via === "by_agent";
 }
@@ -361,7 +361,7 @@ function* countFailure(
 	if (failures >= disableAfter) yield* pauseRow(context, row, "failures");
 }
 
-/** What became of the delivery is known. */
+/** The delivery's result is known. */
 export function* settleRun(
 	context: Context,
 	args: {
@@ -378,12 +378,12 @@ export function* settleRun(
 	return true;
 }
 
-/** What the result of a run is sent under: once. */
+/** The send id of a run's result: sent once. */
 export function runId({ job, at }: { readonly job: string; readonly at: number }): string {
 	return `${job}:${at}`;
 }
 
-/** Old history, and jobs that ended and have none left. */
+/** Old history, and ended jobs without any left. */
 export function* pruneRuns(
 	_: Context,
 	args: { readonly before: number; readonly limit: number },

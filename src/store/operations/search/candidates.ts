@@ -1,34 +1,33 @@
-// Which rows a query is ranked among: the newest that match, by id, with a first score from what an id tells. bm25() would
-// count every hit of the whole store first; here the cost is bounded by what is looked at.
-// SQLite is asked by FTS5's MATCH, which goes on beyond a range of row ids until it meets a match; PostgreSQL by words in a GIN index, and
-// by the text for words that stand next to each other. Both give the same rows.
+// Selects the rows a query is ranked among: the newest matches, by id, with a first score from the id. bm25() would count every hit of
+// the whole store first; here the cost is limited by the rows looked at. SQLite uses FTS5's MATCH, which continues beyond a range of row
+// ids until it finds a match; PostgreSQL uses words in a GIN index, and the text for adjacent words. Both return the same rows.
 import { allWith, get, type Op, type Statement, sql, type Value } from "../../query.ts";
-import { holdsAll } from "../../search-match.ts";
+import { holdsAll, plainSign } from "../../search-match.ts";
 import { anyOf, asPhrase, type Group, type Match, matchExpression, shortened } from "../../search-query.ts";
 import { tag } from "../../search-text.ts";
 import { IDS_PER_MS } from "../transcript/append.ts";
 import { textsOf } from "./rows.ts";
 
-/** Ranking is among this many of the newest hits; of those whose text must be parted into words first, among so many. */
+/** Ranking covers this many of the newest hits; fewer if their text must be split into words first. */
 const CANDIDATES = 5000;
 const PARTED_CANDIDATES = 500;
 const TITLES = 1000;
-/** Several words are asked for so many hits first, a phrase for so many; for more only while about so many rows are looked at. */
+/** Initial number of hits for several words, and for a phrase; more only while about this many rows are read. */
 const FIRST_OF_WORDS = 500;
 const FIRST_OF_PHRASE = 64;
 const ROWS_LOOKED_AT = 50_000;
-/** A long prefix is common when so many of so many rows with its first letters have it. */
+/** A long prefix is common if this many of this many rows with its first letters have it. */
 const PROBED = 300;
 const COMMON = 15;
 
-/** Bodies are read and ranked in blocks of this many, of which so many may be titles while there are messages. */
+/** Bodies are read and ranked in blocks of this size; this many may be titles while there are messages. */
 const BLOCK = 64;
 const TITLES_IN_BLOCK = 8;
 
 const DAY_MS = 86_400_000;
 const LESS_BY_HALF_DAYS = 30;
 
-/** The words are in the row, by the index; and where that is not all, one of the alternatives holds, by the text. */
+/** The index says that the words are in the row; if that is not enough, one of the alternatives is checked in the text. */
 const MATCHES = `x.tokens @@ ?::tsquery AND (?::text IS NULL OR search_matches(x.words, x.tokens, ?::json))`;
 
 const matching = sql<{ id: number }>(
@@ -65,18 +64,18 @@ const conversationOf = sql<{ conversation: string }>(
 
 export interface Wanted {
 	readonly groups: readonly Group[];
-	/** One of each set must be on the row: scope and filters. */
+	/** The row must have one of each set: scope and filters. */
 	readonly tags: readonly (readonly string[])[];
-	/** From (included) to (not included), in milliseconds. */
+	/** From (inclusive) to (exclusive), in milliseconds. */
 	readonly from: number;
 	readonly to: number;
 	readonly messages: boolean;
 	readonly titles: boolean;
-	/** Long prefixes are asked for by their first letters and checked in the text. */
+	/** Long prefixes are searched by their first letters and checked in the text. */
 	readonly loose: boolean;
 }
 
-/** How far the search has come: only messages up to this id and titles of sessions up to this key are still to be looked at. */
+/** How far the search has come: only messages up to this id and titles of sessions up to this key remain. */
 export interface Bounds {
 	readonly message: number;
 	readonly title: number;
@@ -94,14 +93,14 @@ export interface Candidate {
 }
 
 export interface Window {
-	/** Give the same window again, however many messages have come since. */
+	/** Reproduces the same window, however many messages have arrived since. */
 	readonly bounds: Bounds;
 	readonly count: number;
-	/** How many rows were read to know that they are hits. */
+	/** How many rows were read to find the hits. */
 	readonly read: number;
 	/** Best first. */
 	readonly blocks: readonly (readonly Candidate[])[];
-	/** Where the next window begins; null when this was the last. */
+	/** Where the next window starts; null if this was the last. */
 	readonly next: Bounds | null;
 }
 
@@ -121,8 +120,8 @@ export function* windowOf(wanted: Wanted, bounds: Bounds): Op<Window> {
 }
 
 /**
- * A prefix longer than those the index knows makes SQLite read every row of every word that begins so: cheap while they are
- * few. Where they are many, it is better to ask for the first letters and to look at the text. Decided once per search.
+ * For a prefix longer than the index knows, SQLite reads every row of every matching word: cheap while they are few. If they are many, it
+ * is better to search the first letters and check the text. Decided once per search.
  */
 export function* isLooselyAsked(wanted: Wanted): Op<boolean> {
 	const checked = wanted.groups.filter((group) => shortened(group) !== group);
@@ -144,14 +143,14 @@ interface Hit {
 interface Found {
 	readonly hits: readonly Hit[];
 	readonly read: number;
-	/** The bound that finds these again, and the one for those after them; 0: there are none. */
+	/** The bound that finds these again, and the one for the next; 0: none. */
 	readonly first: number;
 	readonly next: number;
 }
 
 const NOTHING: Found = { hits: [], read: 0, first: 0, next: 0 };
 
-/** What an exact phrase and a title are worth, where being new is worth at most 0.5. */
+/** The weight of an exact phrase and of a title; being new is worth at most 0.5. */
 const PHRASE_BONUS = 0.5;
 const TITLE_BONUS = 0.3;
 
@@ -174,7 +173,7 @@ function* newestIds(wanted: Wanted, low: number, top: number): Op<{ ids: readonl
 	const asked = askedOf(wanted);
 	const match = matchExpression(asked, wanted.tags);
 	const most = wanted.loose ? PARTED_CANDIDATES : CANDIDATES;
-	// Words that stand everywhere but seldom together make SQLite look at many rows for one hit.
+	// Words that are common but rarely together make SQLite read many rows per hit.
 	const isPhrase = asked.some((group) => group.words.length > 1);
 	const first = isPhrase ? FIRST_OF_PHRASE : asked.length > 1 ? FIRST_OF_WORDS : most;
 	const ids = (yield* matched(matching, match, low, top, first)).map(({ id }) => id);
@@ -188,8 +187,8 @@ function* newestIds(wanted: Wanted, low: number, top: number): Op<{ ids: readonl
 }
 
 /**
- * Those among the hits in which the words stand as they were typed. Without a match just outside the range SQLite would go on
- * looking for one to the end of the store; the last hit is made one, by its conversation.
+ * Hits with the words as they were typed. Without a match just outside the range, SQLite would search to the end of the store; the last
+ * hit serves as one, by its conversation.
  */
 function* phrasesAmong(wanted: Wanted, ids: readonly number[], full: boolean): Op<Set<number>> {
 	const { tags } = wanted;
@@ -221,14 +220,14 @@ function* newestTitles(wanted: Wanted, bound: number): Op<Found> {
 	};
 }
 
-/** What the index cannot tell is asked of the texts. */
+/** What the index cannot decide is checked in the texts. */
 function* checkedIn(
 	{ groups, loose }: Wanted,
 	ids: readonly number[],
 ): Op<{ held: readonly number[]; read: number }> {
 	const checked = groups.filter((group) => group.literal !== null || (loose && shortened(group) !== group));
 	if (checked.length === 0) return { held: ids, read: 0 };
-	const texts = yield* textsOf(ids);
+	const texts = yield* textsOf(ids, plainSign(checked));
 	const held = ids.filter((id) => {
 		const text = texts.get(id);
 		return text !== undefined && holdsAll(text, checked);
@@ -244,7 +243,7 @@ function idRange({ from, to }: Wanted): [low: number, top: number] {
 	return [Math.max(1, from * IDS_PER_MS), to * IDS_PER_MS - 1];
 }
 
-/** Half for what is new, less by half after a month, and what its kind is worth. */
+/** Half for being new, halved after a month, plus the weight of its kind. */
 function ranked(hits: readonly Hit[], newest: number): Candidate[] {
 	return hits
 		.map(({ id, at, bonus }) => {

@@ -1,4 +1,4 @@
-// A whole conversation leaves the search, or comes back to it. Costs what the conversation holds, whatever else is in the store.
+// Removes a whole conversation from search, or brings it back. The cost depends only on the conversation.
 import { unseal } from "../../codec.ts";
 import { all, type Op, sql } from "../../query.ts";
 import { indexRow, indexTitle, unindexMessages } from "./index-rows.ts";

@@ -1,5 +1,5 @@
-// Filling the search index, in the transaction that changes what it shows. The index holds no text of its own; each row has
-// tags (conversation, owner, profile, platform, role), because a scope or a filter applied after the match gives wrong answers.
+// Fills the search index in the transaction that changes its content. The index stores no text; each row has tags (conversation, owner,
+// profile, platform, role), because a scope or filter applied after the match gives wrong answers.
 import { unseal } from "../../codec.ts";
 import { get, later, type Op, sql } from "../../query.ts";
 import { searchTags, searchText } from "../../search-text.ts";
@@ -29,7 +29,7 @@ export function* indexMessage(
 	if (text !== "") yield* later(insert, id, searchTags({ ...facts, role: message.role }), searchText(text));
 }
 
-/** Puts a row back that was hidden. */
+/** Puts back a hidden row. */
 export function* indexRow(id: number, facts: TagFacts): Op<void> {
 	const row = yield* get(rowById, id);
 	if (!row) return;

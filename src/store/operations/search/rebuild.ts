@@ -1,6 +1,5 @@
-// Making the search index again from the messages and titles, in steps: each is one short write, and the index answers as
-// before (or better) between them. A step replaces everything the index has in its range, so that what should not be there
-// goes too, and a rebuild that was broken off is gone on with, or begun again, without harm.
+// Rebuilds the search index from messages and titles, in steps: each is one short write, and search keeps working in between. A step
+// replaces everything in its range, so stale entries go too, and an interrupted rebuild can continue or restart.
 import type { ConversationId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
@@ -38,15 +37,15 @@ const titlesAfter = sql<Placed & { key: number }>(
 	WHERE s.key > ? AND s.title_body IS NOT NULL AND c.state <> 'deleted' ORDER BY s.key LIMIT ?`,
 );
 const removeBetween = sql("DELETE FROM search WHERE rowid BETWEEN CAST(? AS BIGINT) AND CAST(? AS BIGINT)");
-/** All at once, also where the index is too damaged to be read. */
+/** All at once, even if the index is too damaged to be read. */
 const removeAll = sql("INSERT INTO search (search) VALUES ('delete-all')", "DELETE FROM search");
 
 export interface RebuildArgs {
-	/** `next` of the step before; left out at the beginning. */
+	/** `next` of the previous step; absent at the start. */
 	readonly cursor?: string;
-	/** Rows of one step: 200, at most 1000. */
+	/** Rows per step: 200, at most 1000. */
 	readonly limit?: number;
-	/** With the first step: empty the index first. Search finds nothing until the rebuild has come to it. */
+	/** With the first step: empty the index first. Search finds nothing until the rebuild gets there. */
 	readonly wipe?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Reading what the index found: messages and titles with their text, and a message's neighbours.
+// Reads the rows that the index found: messages and titles with their text, and a message's neighbours.
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
 import { all, get, type Op, type Statement, sql } from "../../query.ts";
@@ -21,7 +21,7 @@ interface Row {
 	readonly profile: string;
 }
 
-/** Ids as a JSON array, in the words of each engine. */
+/** Ids as a JSON array, in each engine's syntax. */
 const LISTED = {
 	sqlite: "(SELECT value FROM json_each(?)) j",
 	postgres: "(SELECT v.id::bigint AS value FROM json_array_elements_text(?::json) AS v (id)) j",
@@ -60,18 +60,30 @@ const bodiesIn = listed<Pick<Row, "id" | "session_key" | "body" | "body_key">>(
 	(ids) =>
 		`SELECT m.id, m.session AS session_key, m.body, m.body_key FROM ${ids} JOIN messages m ON m.id = j.value`,
 );
+/**
+ * Those of them that may hold a sign: a body in plain ASCII holds it as it is written. Any other, and one whose text is elsewhere, has to be
+ * read.
+ */
+const holding = (ids: string, find: string) =>
+	`SELECT m.id, m.session AS session_key, m.body, m.body_key FROM ${ids} JOIN messages m ON m.id = j.value
+	WHERE ${find}(m.body, ?) > 0 OR m.body_key IS NOT NULL OR length(m.body) <> octet_length(m.body)
+		OR ${find}(m.body, '"text_blob"') > 0`;
+const bodiesHolding = sql<Pick<Row, "id" | "session_key" | "body" | "body_key">>(
+	holding(LISTED.sqlite, "instr"),
+	holding(LISTED.postgres, "strpos"),
+);
 const conversationOf = sql<{ conversation: ConversationId }>(
 	"SELECT conversation FROM sessions WHERE key = ?",
 );
 
 type NeighbourRow = Pick<Row, "id" | "seq" | "role" | "body" | "body_key">;
 
-/** A row that the index named, as it stands in the store. */
+/** A row named by the index, as stored. */
 export interface FoundRow extends Omit<Row, "body" | "body_key"> {
 	readonly content: StoredContent;
 }
 
-/** Rows that are gone meanwhile are left out; the order is not kept. */
+/** Rows deleted meanwhile are left out; the order is not kept. */
 export function* readRows(ids: readonly number[]): Op<FoundRow[]> {
 	const rows: FoundRow[] = [];
 	const messages = ids.filter((id) => id > 0);
@@ -87,13 +99,15 @@ export function* readRows(ids: readonly number[]): Op<FoundRow[]> {
 	return rows;
 }
 
-/** Whole texts by id, for many rows at once. */
-export function* textsOf(ids: readonly number[]): Op<Map<number, string>> {
+/** Whole texts by id, for many rows at once. Messages that cannot hold the sign are left out; null: none is. */
+export function* textsOf(ids: readonly number[], sign: string | null = null): Op<Map<number, string>> {
 	const texts = new Map<number, string>();
 	const messages = ids.filter((id) => id > 0);
 	const titles = ids.filter((id) => id < 0);
 	if (messages.length > 0)
-		for (const row of yield* all(bodiesIn, JSON.stringify(messages))) {
+		for (const row of sign === null
+			? yield* all(bodiesIn, JSON.stringify(messages))
+			: yield* all(bodiesHolding, JSON.stringify(messages), sign)) {
 			const { content } = unseal<MessageBody>(row.body, row.body_key);
 			texts.set(row.id, typeof content === "string" ? content : yield* textIn(row.session_key, content));
 		}
@@ -108,12 +122,12 @@ function* textIn(session: number, content: StoredContent): Op<string> {
 	return textOf(yield* loadLargeText(conversation, content));
 }
 
-/** The whole text, large parts included. */
+/** The whole text, including large parts. */
 export function* wholeText(row: FoundRow): Op<string> {
 	return textOf(yield* loadLargeText(row.conversation, row.content));
 }
 
-/** The text that stands in the row itself: without what was too large for it. */
+/** The text in the row itself, without parts that were too large. */
 export function rowText({ content }: Pick<FoundRow, "content">): string {
 	if (typeof content === "string") return content;
 	if ("digest" in content) return "";
@@ -127,7 +141,7 @@ export interface Neighbour {
 	readonly preview: string;
 }
 
-/** What was said just before and just after, in the same session, as far as it shows. */
+/** The visible messages just before and after, in the same session. */
 export function* neighboursOf(
 	row: FoundRow,
 ): Op<{ readonly before: Neighbour | null; readonly after: Neighbour | null }> {

@@ -1,5 +1,5 @@
-// Full-text search over messages and titles. Scope and filters are part of what the index is asked, never applied afterwards.
-// What an index finds are candidates; which of them match, and in which order, is decided here, the same for both databases.
+// Full-text search over messages and titles. Scope and filters are part of the index query, never applied afterwards. The index returns
+// candidates; matching and ranking are decided here, the same for both databases.
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import type { Op } from "../../query.ts";
@@ -15,13 +15,13 @@ import { type Bounds, type Candidate, isLooselyAsked, isOver, type Wanted, windo
 import { type FoundRow, type Neighbour, neighboursOf, readRows, rowText, wholeText } from "./rows.ts";
 
 const MAX_LIMIT = 100;
-/** A literal may be rare among what the index finds: so many rows are read for one page, and the next page goes on. */
-const ROWS_READ = 30_000;
-/** A score looks at this much of a text. */
+/** A literal may be rare among the index's hits: this many rows are read per page, and the next page continues. */
+const ROWS_READ = 20_000;
+/** How much of a text is scored. */
 const SCORED_LENGTH = 8192;
 
 const LATEST = Number.MAX_SAFE_INTEGER;
-/** The last millisecond that a message id can stand for. */
+/** The last millisecond a message id can represent. */
 const LAST_MS = Math.floor(LATEST / IDS_PER_MS);
 
 const ROLES = ["user", "assistant", "tool", "title"] as const;
@@ -34,12 +34,12 @@ export interface SearchArgs {
 	readonly conversation?: ConversationId;
 	readonly platform?: string;
 	readonly role?: SearchRole;
-	/** Messages from this time on, and before that one; titles of sessions that were active between them. */
+	/** Messages from this time on and before the other; titles of sessions active in between. */
 	readonly from?: number;
 	readonly to?: number;
 	/** 1 to 100. */
 	readonly limit: number;
-	/** `next` of the page before, with the same query. */
+	/** `next` of the previous page, with the same query. */
 	readonly cursor?: string;
 }
 
@@ -47,7 +47,7 @@ interface Hit {
 	readonly session: SessionId;
 	readonly conversation: ConversationId;
 	readonly createdAt: number;
-	/** Higher is better; means something only within one page. */
+	/** Higher is better; comparable only within one page. */
 	readonly score: number;
 	readonly snippet: readonly SnippetPiece[];
 }
@@ -61,7 +61,7 @@ export interface MessageHit extends Hit {
 	readonly after: Neighbour | null;
 }
 
-/** The title of a session; createdAt is when that began. */
+/** A session's title; createdAt is the session's start. */
 export interface TitleHit extends Hit {
 	readonly kind: "title";
 }
@@ -70,13 +70,13 @@ export type SearchHit = MessageHit | TitleHit;
 
 export interface SearchResult {
 	readonly hits: readonly SearchHit[];
-	/** At least `count`, as far as was looked; more: there may be others. */
+	/** At least `count`, as far as searched; more: there may be others. */
 	readonly total: { readonly count: number; readonly more: boolean };
-	/** Hand it back for the next page; null when there is none. A page may be empty and yet have a next one. */
+	/** Pass it back for the next page; null if there is none. A page may be empty and still have a next one. */
 	readonly next: string | null;
 }
 
-/** Ranked among the newest 5,000 hits, best first; then the 5,000 before them, and so on. Every hit comes once. */
+/** Ranked among the newest 5,000 hits, best first; then the 5,000 before them, and so on. Every hit appears once. */
 export function* search(args: SearchArgs): Op<SearchResult> {
 	const start = checked(args);
 	const groups = parseQuery(args.query);
@@ -98,7 +98,7 @@ export function* search(args: SearchArgs): Op<SearchResult> {
 /** A position in the order of hits. */
 interface HitPosition extends Bounds {
 	readonly block: number;
-	/** Hits of the block that earlier pages have shown. */
+	/** Hits of the block shown by earlier pages. */
 	readonly shown: number;
 	/** Hits of earlier windows. */
 	readonly counted: number;
@@ -140,7 +140,7 @@ function* pageFrom(wanted: Wanted, readers: Readers, from: HitPosition, limit: n
 	return { chosen, total: { count: position.counted, more }, next: more ? position : null };
 }
 
-/** The rows of a block, with what the texts say added to what the ids said. */
+/** The rows of a block, scored by ids and texts. */
 function* rankedBlock(
 	candidates: readonly Candidate[],
 	groups: readonly Group[],
@@ -168,7 +168,7 @@ function* toHit({ row, score }: Chosen, groups: readonly Group[]): Op<SearchHit>
 	return { kind: "message", id: row.id, seq: row.seq, role, ...hit, ...(yield* neighboursOf(row)) };
 }
 
-/** Who may read, in the words of the tags; null for the operator. */
+/** The reader's scope as tags; null for the operator. */
 type Readers = {
 	readonly principals: readonly string[];
 	readonly profile: string | null;
@@ -181,7 +181,7 @@ function* readersOf(scope: Scope): Op<Readers> {
 	return { principals: yield* samePrincipals(scope.principal), profile, conversation };
 }
 
-/** The tags have said so already; were one of them ever wrong, nothing is shown to a stranger. */
+/** The tags already ensure this; if one were ever wrong, nothing is shown to a stranger. */
 function mayRead(readers: Readers, row: FoundRow): boolean {
 	if (!readers) return true;
 	if (!isOfProfile(readers, row)) return false;
@@ -211,7 +211,7 @@ function wantedOf(args: SearchArgs, groups: readonly Group[], readers: Readers):
 	};
 }
 
-/** The position to go on from, where a cursor names one. */
+/** The position to continue from, if a cursor is given. */
 function checked({ query, limit, from = 0, to = 0, role, cursor }: SearchArgs): CursorPosition | undefined {
 	const refuse = (field: string, must: string): never => {
 		throw new KeryxError("argument.invalid", `${field} must be ${must}`, { field });

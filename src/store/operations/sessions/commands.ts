@@ -1,5 +1,5 @@
-// What people do with sessions: new, continue, switch, branch, extend, titles, and the conversation's own settings.
-// Each first ends the running turn, then acts, in one transaction.
+// Session commands: new, continue, switch, branch, extend, titles, and the conversation's settings. Each first ends the running turn,
+// then acts, in one transaction.
 
 import {
 	type ConversationId,
@@ -80,7 +80,7 @@ interface SettingsRow {
 
 export interface Changed {
 	readonly session: SessionId;
-	/** The session that was live before, where it is another one. */
+	/** The previously live session, if it is another one. */
 	readonly ended: SessionId | null;
 	/** The turn that was ended for this. */
 	readonly stopped: string | null;
@@ -90,7 +90,7 @@ export interface SessionCommand extends Opening {
 	readonly conversation: ConversationId;
 }
 
-/** `/new`: nothing is carried over, and the model override goes. */
+/** `/new`: nothing is carried over, and the model override is cleared. */
 export function* newSession(
 	context: Context,
 	args: SessionCommand & { readonly title?: string },
@@ -107,7 +107,7 @@ export function* newSession(
 	return { session: session.id, ended: live?.id ?? null, stopped };
 }
 
-/** `/continue`: the live session goes on from the previous one. Nothing moves; the live id stays. */
+/** `/continue`: the live session continues from the previous one. Nothing moves; the live id stays. */
 export function* continueSession(
 	context: Context,
 	args: SessionCommand,
@@ -156,10 +156,7 @@ export function* continueSession(
 	return { session: live.id, ended: null, stopped, continued: base.id };
 }
 
-/**
- * What was added to the base's limit goes on with its messages; after message_limit the base alone fills the limit, so a whole one is
- * added.
- */
+/** The base's extension continues with its messages; after message_limit the base alone fills the limit, so a whole limit is added. */
 function continuedBy(live: SessionRow, base: SessionRow, policy: ResetPolicy): number {
 	const added = Math.max(addedTo(live, policy), addedTo(base, policy));
 	return base.end_reason === "message_limit" ? added + policy.maxMessages : added;
@@ -168,11 +165,11 @@ function continuedBy(live: SessionRow, base: SessionRow, policy: ResetPolicy): n
 export interface SwitchArgs extends SessionCommand {
 	readonly target: SessionId;
 	readonly within: Within;
-	/** Who asks; left out, the operator. */
+	/** The requester; default: the operator. */
 	readonly asker?: string | null;
 }
 
-/** `/resume`: the target is live again; one of another conversation is copied. Whatever may not be seen is "not found". */
+/** `/resume`: the target becomes live; one of another conversation is copied. Inaccessible ones are not_found. */
 export function* switchSession(context: Context, args: SwitchArgs): Op<Changed> {
 	const conversation = yield* findConversation(args.conversation);
 	const target = yield* findSession(args.target, "target");
@@ -197,7 +194,7 @@ export function* switchSession(context: Context, args: SwitchArgs): Op<Changed> 
 }
 
 function* makeLive(context: Context, target: SessionRow, policy: ResetPolicy): Op<SessionRow> {
-	// Counted anew: a session that continued it may have hidden some of its rows.
+	// Counted again: a session that continued it may have hidden some of its rows.
 	const messages = yield* countOf(yield* chainOf(target));
 	yield* run(
 		revive,
@@ -214,11 +211,11 @@ function* makeLive(context: Context, target: SessionRow, policy: ResetPolicy): O
 /** Where a branch leaves a transcript: before one of its messages, or after the turn of one. */
 export interface BranchPoint {
 	readonly where: "before" | "after";
-	/** The id of the message; of any session of the conversation. */
+	/** The message's id, in any session of the conversation. */
 	readonly message: number;
 }
 
-/** `/branch`: a new session from the present point on, or from an earlier one; the one before stays as it is. */
+/** `/branch`: a new session from the current or an earlier point; the original stays unchanged. */
 export function* branchSession(
 	context: Context,
 	args: SessionCommand & { readonly title?: string; readonly from?: BranchPoint },
@@ -256,7 +253,7 @@ function* branchPoint(
 			field: "message",
 		});
 	if (where === "before") return { session, seq: row.seq - 1 };
-	// A call is never parted from its result.
+	// A call is never separated from its result.
 	const last = row.turn === null ? undefined : yield* get(lastOfTurn, row.session, row.turn);
 	return { session, seq: last?.seq ?? row.seq };
 }
@@ -265,7 +262,7 @@ function upTo(chain: readonly Segment[], seq: number): readonly Segment[] {
 	return chain.map((segment, index) => (index === chain.length - 1 ? { ...segment, upTo: seq } : segment));
 }
 
-/** `/extend`: raises the live session's cap. An unlimited one stays so. */
+/** `/extend`: raises the live session's cap. An unlimited one stays unlimited. */
 export function* extendSession(
 	context: Context,
 	args: { readonly conversation: ConversationId; readonly by: number },
@@ -291,7 +288,7 @@ export interface TitleArgs {
 	readonly source: "derived" | "model" | "user";
 }
 
-/** Titles are unique within a conversation: a second one of the same name becomes `name #2`. A person's is never replaced by ours. */
+/** Titles are unique within a conversation: a duplicate becomes `name #2`. A person's title is never replaced by a generated one. */
 export function* setTitle(context: Context, args: TitleArgs): Op<{ title: string; before: string | null }> {
 	const session = yield* findSession(args.session);
 	const conversation = yield* findConversation(session.conversation);
@@ -303,8 +300,8 @@ export function* setTitle(context: Context, args: TitleArgs): Op<{ title: string
 }
 
 /**
- * Names the conversation for good, and with it the session that goes on now, so that the search finds the name. Null takes the title
- * away; the conversation is then called by who and where.
+ * Names the conversation and its current session, so that search finds the name. Null removes the title; the conversation is then named
+ * by who and where.
  */
 export function* renameConversation(
 	context: Context,
@@ -337,7 +334,7 @@ export function* giveTitle(
 	return title;
 }
 
-/** Archives, deletes or restores. Deleting ends the running turn, and cancels what the conversation has asked a human. */
+/** Archives, deletes or restores. Deleting ends the running turn and cancels open confirmations. */
 export function* setConversationState(
 	context: Context,
 	args: { readonly conversation: ConversationId; readonly state: ConversationState },
@@ -354,7 +351,7 @@ export function* setConversationState(
 	return { before, stopped };
 }
 
-/** Belongs to the conversation; survives restarts and rotation. Anything but model, provider and base_url is dropped. */
+/** Belongs to the conversation; survives restarts and rotation. Only model, provider and base_url are kept. */
 export function* setModelOverride(
 	context: Context,
 	args: { readonly conversation: ConversationId; readonly override: unknown },
@@ -397,7 +394,7 @@ function* settings({ id }: ConversationRow): Op<SettingsRow> {
 	return (yield* get(settingsOf, id)) as SettingsRow;
 }
 
-/** No turn begins in a suspended session; the next message of a person opens its successor. */
+/** No turn starts in a suspended session; the next message of a person opens its successor. */
 export function* suspendSession(
 	context: Context,
 	args: { readonly conversation: ConversationId },

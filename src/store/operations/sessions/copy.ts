@@ -1,4 +1,4 @@
-// Taking a session of another conversation of the same person into this one: its visible rows are copied, with their blobs.
+// Copies a session of another conversation of the same person: its visible rows, with their blobs.
 import { all, type Context, type Op, sql } from "../../query.ts";
 import type { NewMessage } from "../../types.ts";
 import { emit } from "../events.ts";
@@ -32,7 +32,7 @@ export function* copyTranscript(
 		for (const row of yield* all(rowsOf, segment.session, segment.upTo)) {
 			if (isHidden(hidden, row.seq)) continue;
 			const { covers, ...message } = yield* toNewMessage(row, from.conversation);
-			// A summary names rows of the session it was made for; here everything it covers stands in full.
+			// A summary names rows of its original session; here all covered rows are present in full.
 			if (covers) continue;
 			messages.push(message);
 			if (typeof message.content === "string") continue;

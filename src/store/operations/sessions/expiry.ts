@@ -1,4 +1,4 @@
-// The expiry watcher's part: sessions whose due_at has come are ended, or looked at again later; ended ones are finalised.
+// For the expiry watcher: due sessions are ended or checked again later; ended ones are finalised.
 import {
 	type ChatType,
 	type ConversationId,
@@ -17,7 +17,7 @@ import { type MessageBody, textOf } from "../transcript/content.ts";
 import { giveTitle } from "./commands.ts";
 import { decide, end, findConversation, findSession, isHeld, type SessionRow } from "./sessions.ts";
 
-/** A session that something holds is looked at again after this long. */
+/** A held session is checked again after this long. */
 const LOOK_AGAIN_MS = 5 * 60_000;
 const DERIVED_TITLE_LENGTH = 60;
 
@@ -54,11 +54,11 @@ export interface DueSession {
 	readonly chatType: ChatType;
 	readonly work: "expire" | "finalise";
 	readonly endReason: string | null;
-	/** Tells one ending of it from another; null while it is live. */
+	/** Distinguishes one ending from another; null while it is live. */
 	readonly endedAt: number | null;
 }
 
-/** Gateway's own work: which sessions' due_at has come. */
+/** Internal to the gateway: which sessions are due. */
 export function* dueSessions(args: {
 	readonly scope: OperatorScope;
 	readonly now: number;
@@ -75,7 +75,7 @@ export function* dueSessions(args: {
 	}));
 }
 
-/** Ends a session that is due, unless something holds it: a turn, a message not yet begun, a process, a confirmation. */
+/** Ends a due session, unless something holds it: a turn, a waiting message, a process, a confirmation. */
 export function* expireSession(
 	context: Context,
 	args: { readonly session: SessionId; readonly policy: ResetPolicy; readonly held?: boolean },
@@ -96,15 +96,15 @@ export function* expireSession(
 		return { ended: decision.reason as "idle" | "daily" };
 	}
 	const next = nextDue({ lastActivityAt: session.last_activity_at, policy: args.policy });
-	// Due already and held, or the clock went back: never now again, or the watcher would spin.
+	// Already due and held, or the clock went back: never due now again, or the watcher would spin.
 	const at = next === null ? null : Math.max(next, context.now + (next <= context.now ? LOOK_AGAIN_MS : 1));
 	yield* run(lookAgain, at, session.key);
 	return { ended: null };
 }
 
 /**
- * After the hooks of an ending have run. A title is derived from the first message where there is none.
- * With `endedAt` only that ending is finalised: meanwhile the session may be live again, or have ended anew, which has hooks of its own.
+ * After the hooks of an ending have run. Derives a title from the first message if there is none. With `endedAt` only that ending is
+ * finalised: the session may be live again meanwhile, or have ended again, which has its own hooks.
  */
 export function* finaliseSession(
 	context: Context,

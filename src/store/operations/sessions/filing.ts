@@ -1,5 +1,4 @@
-// What people do with a conversation as a whole: name it, pin it, put it away, take it back. Nothing is removed here: only retention
-// removes rows (I6).
+// Changes of a conversation as a whole: name, pin, archive, delete, restore. No rows are removed here: only retention does that (I6).
 import { type ConversationId, cleanTitle, isNamedByTopic } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
@@ -18,12 +17,12 @@ interface TitleRow {
 const titleOf = sql<TitleRow>("SELECT title_source, title_body, body_key FROM conversations WHERE id = ?");
 const writeTitle = sql("UPDATE conversations SET title_source = ?, title_body = ? WHERE id = ?");
 const writePinned = sql("UPDATE conversations SET pinned_at = ? WHERE id = ?");
-/** What is put away is not pinned. */
+/** An archived or deleted conversation is not pinned. */
 const writeState = sql(
 	"UPDATE conversations SET state = ?, state_at = ?, pinned_at = CASE WHEN ? = 'open' THEN pinned_at END WHERE id = ?",
 );
 
-/** Names a conversation, whatever its sessions are called. A person's title stays until a person changes it. */
+/** Names a conversation, independent of its sessions. A person's title stays until a person changes it. */
 export function* giveConversationTitle(
 	context: Context,
 	{ id }: Pick<ConversationRow, "id">,
@@ -44,7 +43,7 @@ export function* giveConversationTitle(
 	return { title, before };
 }
 
-/** The name of a session becomes that of its conversation where the two mean the same. */
+/** A session's name becomes its conversation's if the two mean the same. */
 export function* nameByTopic(
 	context: Context,
 	conversation: ConversationRow,
@@ -69,7 +68,7 @@ export function* pinConversation(
 	return { pinned: args.pinned };
 }
 
-/** Brings a conversation into a state. Deleted, its rows leave the search; restored, they come back. */
+/** Changes a conversation's state. Deleting removes its rows from search; restoring brings them back. */
 export function* moveTo(context: Context, conversation: ConversationRow, state: ConversationState): Op<void> {
 	const { id, state: before } = conversation;
 	if (state === before) return;

@@ -1,5 +1,5 @@
-// Which sessions a person can go back to from a conversation: its own and, where asked for, those of the person's other
-// unshared conversations. One rule for the list and for the switch, so that neither says more than the other.
+// Which sessions a person can go back to from a conversation: its own and, if allowed, those of the person's other unshared
+// conversations. The list and the switch share this rule, so that neither reveals more.
 import type { ConversationId, EndReason, SessionId } from "../../../domain/index.ts";
 import { conversationName, parseSource } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
@@ -24,8 +24,8 @@ export type Within = "conversation" | "principal";
 type ConversationFacts = Pick<ConversationRow, "id" | "principal" | "profile" | "shared" | "chat_type">;
 
 /**
- * Whether a conversation's sessions may be taken up in this one. `asker` is who asks; left out, the operator. Somebody else than the
- * conversation's own person, such as a token that is bound to it, reaches that conversation alone (I18).
+ * Whether a conversation's sessions may be resumed in this one. `asker` defaults to the operator. Anyone other than the conversation's
+ * own person, such as a bound token, reaches only that conversation (I18).
  */
 export function* reachOf(
 	from: ConversationFacts,
@@ -33,7 +33,7 @@ export function* reachOf(
 	asker?: string | null,
 ): Op<(other: ConversationFacts) => boolean> {
 	const own = (other: ConversationFacts): boolean => other.id === from.id;
-	// What is taken up in a group is read by all of it, also where everybody has a conversation of their own there.
+	// Everyone in a group reads what is resumed there, even if each person has their own conversation.
 	if (within === "conversation" || from.principal === null || from.shared || from.chat_type !== "dm")
 		return own;
 	const persons = yield* samePrincipals(from.principal);
@@ -49,10 +49,10 @@ export function* reachOf(
 export interface Reachable {
 	readonly id: SessionId;
 	readonly conversation: ConversationId;
-	/** What the conversation is called, where it is another one. */
+	/** The conversation's name, if it is another one. */
 	readonly elsewhere: string | null;
 	readonly title: string | null;
-	/** What the person said first. */
+	/** The person's first message. */
 	readonly opening: string;
 	readonly lastActivityAt: number;
 	readonly messages: number;
@@ -65,7 +65,7 @@ export interface ReachArgs {
 	readonly conversation: ConversationId;
 	readonly within: Within;
 	readonly limit: number;
-	/** Only the one of this id, or those of this title, the live one too. Without: all but the live one and those with nothing in them. */
+	/** Only this id, or this title, including the live one. Absent: all except the live one and empty ones. */
 	readonly named?: { readonly id: SessionId } | { readonly title: string };
 }
 
@@ -89,7 +89,7 @@ const firstText = sql<{ body: string; body_key: number | null }>(
 	ORDER BY m.seq LIMIT 1`,
 );
 
-/** Newest activity first; those of the conversation itself before others of the same time. */
+/** Newest activity first; the conversation's own before others of the same time. */
 export function* reachableSessions(args: ReachArgs): Op<readonly Reachable[]> {
 	yield* assertSees(args.scope, args.conversation, `conversation ${args.conversation}`);
 	const from = yield* findConversation(args.conversation);

@@ -1,5 +1,5 @@
-// Reading conversations, sessions and transcripts. Every operation takes a scope, and there is no default one; a failed read
-// is an error: it never looks like an empty conversation (I8).
+// Reads conversations, sessions and transcripts. Every operation takes a scope, without a default; a failed read is an error and never
+// looks like an empty conversation (I8).
 import {
 	type ChatType,
 	type ConversationId,
@@ -73,7 +73,7 @@ const bySession = sql<{ conversation: string }>("SELECT conversation FROM sessio
 const byPlatformMessage = sql<{ conversation: string | null }>(
 	"SELECT conversation FROM inbox WHERE platform = ? AND account = ? AND chat = ? AND platform_message = ?",
 );
-/** Each by an index: what is not of the list costs nothing, but for what was put away lately and would be among the open ones. */
+/** Each by an index: rows outside the list cost nothing, except recently archived ones among the open ones. */
 const LISTS = {
 	open: "c.state = 'open'",
 	archived: "c.state <> 'open' AND c.state = 'archived'",
@@ -92,7 +92,7 @@ const inList = (list: ConversationList, { state, pinned_at, waiting }: Conversat
 	return state === list;
 };
 
-/** Newest first, after a place in that order; a filter left out is the value that matches everything. */
+/** Newest first, after a position; an absent filter is the value that matches everything. */
 const newestIn = (list: ConversationList) =>
 	sql<ConversationRow>(
 		`SELECT ${COLUMNS} FROM conversations c
@@ -117,7 +117,7 @@ const liveOf = sql<{ id: SessionId }>("SELECT id FROM sessions WHERE conversatio
 const idOfKey = sql<{ id: SessionId; conversation: ConversationId }>(
 	"SELECT id, conversation FROM sessions WHERE key = ?",
 );
-/** Asked with 1, hidden rows are among them; otherwise a page is full of rows that are not hidden. */
+/** With 1, includes hidden rows; otherwise a page is filled with visible ones. */
 const SHOWN = `(? = 1 OR NOT EXISTS (SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL
 	AND m.seq BETWEEN h.from_seq AND h.to_seq))`;
 const messagesAfter = sql<MessageRow>(
@@ -197,7 +197,7 @@ function* findByRef(ref: ConversationRef): Op<ConversationRow | undefined> {
 export interface ListArgs {
 	readonly scope: Scope;
 	readonly limit: number;
-	/** The last conversation of the page before. */
+	/** The last conversation of the previous page. */
 	readonly after?: { readonly lastActivityAt: number; readonly id: ConversationId };
 	readonly activeSince?: number;
 	readonly platform?: string;
@@ -270,7 +270,7 @@ function* seenSession(scope: Scope, id: string): Op<SessionRow> {
 	return row as SessionRow;
 }
 
-/** Answers for exactly that session, and adds the conversation's live one. */
+/** Returns exactly that session, and adds the conversation's live one. */
 export function* session(args: { readonly scope: Scope; readonly id: SessionId }): Op<Session> {
 	return yield* toSession(yield* seenSession(args.scope, args.id));
 }
@@ -294,13 +294,13 @@ export interface MessagesArgs {
 	readonly scope: Scope;
 	readonly session: SessionId;
 	readonly limit: number;
-	/** Rows after this seq, upwards; or before it, the last ones, still in order. Neither: the last rows. */
+	/** Rows after this seq, ascending; or the last ones before it, still in order. Neither: the last rows. */
 	readonly after?: number;
 	readonly before?: number;
 	readonly hidden?: boolean;
 }
 
-/** One page of a session's own rows, in order of seq. Hidden rows are left out unless asked for. */
+/** One page of a session's own rows, in order of seq, without hidden rows unless requested. */
 export function* messages(args: MessagesArgs): Op<readonly Message[]> {
 	const row = yield* seenSession(args.scope, args.session);
 	const hidden = args.hidden ? 1 : 0;
@@ -329,7 +329,7 @@ function* toMessages(
 	return result;
 }
 
-/** The whole transcript a session shows, its bases' rows first; hidden rows are marked, for the projection to leave out. */
+/** The whole transcript a session shows, its bases' rows first; hidden rows are marked for the projection to skip. */
 export function* transcript(args: {
 	readonly scope: Scope;
 	readonly session: SessionId;
@@ -344,7 +344,7 @@ export function* transcript(args: {
 	return result;
 }
 
-/** The last rows of that transcript that are not hidden, and whether there are more before them. Reads no more than it answers. */
+/** The last visible rows of that transcript, and whether there are more before. Reads no more than it returns. */
 export function* transcriptEnd(args: {
 	readonly scope: Scope;
 	readonly session: SessionId;

@@ -1,5 +1,5 @@
-// What time takes away. A conversation that nobody has used is deleted here, after it was archived (I6): all of its rows in
-// one transaction, and only as it was when the archive was begun. Old events and refused messages go in bounded steps.
+// Deletion by age. An unused conversation is deleted after it was archived (I6): all rows in one transaction, and only if unchanged since
+// the archive was started. Old events and refused messages go in limited steps.
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { all, type Context, get, type Op, run, type Statement, sql } from "../../query.ts";
@@ -9,10 +9,11 @@ import { unindexMessages } from "../search/index-rows.ts";
 import { dropBlob } from "../transcript/blobs.ts";
 import { end, findConversation, findLive } from "./sessions.ts";
 
-/** What a conversation is compared by: any change of it is activity or an event. */
+/** What a conversation is compared by: every change is activity or an event. */
 export interface Unchanged {
 	readonly lastActivityAt: number;
-	readonly lastEvent: number | null;
+	/** The last one of all: none of this conversation came after it. */
+	readonly lastEvent: number;
 }
 
 /** Why a conversation is not deleted now. */
@@ -25,6 +26,7 @@ export type Held =
 	| "schedule"
 	| "suspended"
 	| "finalising"
+	| "pinned"
 	| "held"
 	| "live"
 	| "changed";
@@ -32,7 +34,9 @@ export type Held =
 const lastActivity = sql<{ last_activity_at: number }>(
 	"SELECT last_activity_at FROM conversations WHERE id = ?",
 );
-const lastEvent = sql<{ id: number | null }>("SELECT max(id) AS id FROM events WHERE conversation = ?");
+const lastEvent = sql<{ id: number | null }>("SELECT max(id) AS id FROM events");
+/** By the few that came since, not by all that there are of it. */
+const eventSince = sql<{ id: number }>("SELECT id FROM events WHERE id > ? AND conversation = ? LIMIT 1");
 const idle = sql<{ id: ConversationId; last_activity_at: number }>(
 	`SELECT id, last_activity_at FROM conversations WHERE last_activity_at < ? AND (last_activity_at, id) > (?, ?)
 	AND pinned_at IS NULL ORDER BY last_activity_at, id LIMIT ?`,
@@ -67,6 +71,8 @@ const HOLDS: readonly (readonly [Held, Statement<{ found: number }>])[] = [
 			"SELECT 1 AS found FROM sessions WHERE conversation = ? AND ended_at IS NOT NULL AND finalised = 0 LIMIT 1",
 		),
 	],
+	// Asked for here too: a pin of the same commit has no event yet.
+	["pinned", sql("SELECT 1 AS found FROM conversations WHERE id = ? AND pinned_at IS NOT NULL")],
 ];
 
 function* holdOf(conversation: string): Op<Held | null> {
@@ -76,11 +82,11 @@ function* holdOf(conversation: string): Op<Held | null> {
 
 export interface PruneCandidates {
 	readonly conversations: readonly ConversationId[];
-	/** Where the next page begins; null after the last. */
+	/** Where the next page starts; null after the last. */
 	readonly next: { readonly lastActivityAt: number; readonly id: ConversationId } | null;
 }
 
-/** Conversations without activity since a time that nothing in the store holds and nobody has pinned, the longest idle first. */
+/** Conversations inactive since a time that nothing in the store holds and nobody has pinned, longest idle first. */
 export function* pruneCandidates(args: {
 	readonly scope: { readonly kind: "operator" };
 	readonly before: number;
@@ -109,7 +115,7 @@ export interface RetentionState {
 	readonly live: SessionId | null;
 }
 
-/** What a conversation is before it is archived, to be compared when it is deleted. */
+/** A conversation's state before it is archived, compared when it is deleted. */
 export function* retentionState(args: {
 	readonly scope: { readonly kind: "operator" };
 	readonly conversation: ConversationId;
@@ -127,16 +133,17 @@ function* stateOf(conversation: ConversationId): Op<Unchanged> {
 		throw new KeryxError("store.not_found", `no conversation ${conversation}`, { field: "conversation" });
 	return {
 		lastActivityAt: row.last_activity_at,
-		lastEvent: (yield* get(lastEvent, conversation))?.id ?? null,
+		lastEvent: (yield* get(lastEvent))?.id ?? 0,
 	};
 }
 
 function* isUnchanged(conversation: ConversationId, before: Unchanged): Op<boolean> {
-	const now = yield* stateOf(conversation);
-	return now.lastActivityAt === before.lastActivityAt && now.lastEvent === before.lastEvent;
+	const { lastActivityAt } = yield* stateOf(conversation);
+	if (lastActivityAt !== before.lastActivityAt) return false;
+	return (yield* get(eventSince, before.lastEvent, conversation)) === undefined;
 }
 
-/** Ends the live session of a conversation that is to be deleted, so that it is finalised as any other. */
+/** Ends the live session of a conversation to be deleted, so that it is finalised normally. */
 export function* retireConversation(
 	context: Context,
 	args: { readonly conversation: ConversationId; readonly unchanged: Unchanged },
@@ -157,7 +164,7 @@ const blobsOf = sql<{ id: string }>("SELECT id FROM blobs WHERE conversation = ?
 
 const SESSIONS = "SELECT key FROM sessions WHERE conversation = ?";
 const TURNS = `SELECT id FROM turns WHERE session IN (${SESSIONS})`;
-/** In an order that no reference forbids; each of them by an index. */
+/** In an order that no reference forbids; each by an index. */
 const DELETES = [
 	`DELETE FROM messages WHERE session IN (${SESSIONS})`,
 	`DELETE FROM hidden_ranges WHERE session IN (${SESSIONS})`,
@@ -184,13 +191,13 @@ const PAGE = 1000;
 export interface DeleteArgs {
 	readonly conversation: ConversationId;
 	readonly unchanged: Unchanged;
-	/** Whether a process or a confirmation, which live outside the store's own tables, still belongs to it. */
+	/** Whether a process or a confirmation outside these tables still belongs to it. */
 	readonly held: boolean;
-	/** Where all of it is: written and verified. */
+	/** Where the archive is: written and verified. */
 	readonly archive: { readonly name: string; readonly digest: string };
 }
 
-/** Deletes a conversation that has been archived, unless something has happened to it since or still holds it. */
+/** Deletes an archived conversation, unless something has changed or still holds it. */
 export function* deleteConversation(
 	context: Context,
 	args: DeleteArgs,
@@ -208,7 +215,7 @@ export function* deleteConversation(
 }
 
 function* unindexSession(session: number): Op<void> {
-	// A title stands under the session's key as a negative number.
+	// A title is stored under the session's key as a negative number.
 	yield* unindexMessages([-session]);
 	for (let after = 0; ; after += PAGE) {
 		const rows = yield* all(messagesOf, session, after, PAGE);
@@ -219,7 +226,7 @@ function* unindexSession(session: number): Op<void> {
 
 const setActivity = sql("UPDATE conversations SET last_activity_at = ? WHERE id = ?");
 
-/** One that came back from its archive counts as used now: otherwise retention would take it away again at once. */
+/** A restored conversation counts as used now: otherwise retention would remove it again at once. */
 export function* touchConversation(
 	context: Context,
 	{ conversation }: { readonly conversation: ConversationId },
@@ -241,14 +248,14 @@ const setPrunedTo = sql(
 	ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
 );
 
-/** Forgets some of the oldest events. A follower that has not seen them is told to read the state anew. */
+/** Deletes some of the oldest events. A follower that has not seen them must read the state again. */
 export function* pruneEvents(
 	context: Context,
 	args: { readonly keepDays: number; readonly limit: number },
 ): Op<{ pruned: number; more: boolean }> {
 	const cutoff = context.now - args.keepDays * DAY_MS;
 	const rows = yield* all(oldestEvents, Number((yield* get(prunedTo))?.value ?? 0), args.limit);
-	// By the last old one, not the first young one: a clock that was ahead for a moment must not stop the pruning.
+	// By the last old one, not the first new one: a clock that was briefly ahead must not stop the pruning.
 	const last = rows.findLastIndex((row) => row.at < cutoff);
 	const upTo = rows[last];
 	if (!upTo) return { pruned: 0, more: false };
@@ -262,7 +269,7 @@ const refused = sql<{ id: number }>(
 );
 const deleteInbox = sql("DELETE FROM inbox WHERE id = ?");
 
-/** Forgets messages that were refused a week ago or longer, some at a time, and requests of strangers that came to nothing. */
+/** Deletes messages refused a week ago or longer, some at a time, and failed pairing requests. */
 export function* pruneRefused(
 	context: Context,
 	args: { readonly limit: number },

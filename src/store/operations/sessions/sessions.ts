@@ -1,5 +1,5 @@
-// Sessions open and end here and nowhere else. I2: the old one ends before the new one opens, in one transaction, and the
-// partial unique index one_live_session refuses anything else.
+// Sessions open and end only here. I2: the old one ends before the new one opens, in one transaction, and the partial unique index
+// one_live_session refuses anything else.
 import {
 	type BoundaryCause,
 	type BoundaryFacts,
@@ -19,7 +19,7 @@ import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { ConversationState } from "../../types.ts";
 import { emit } from "../events.ts";
-import { append } from "../transcript/append.ts";
+import { append, type Touched } from "../transcript/append.ts";
 import { loadLargeText } from "../transcript/blobs.ts";
 import { type MessageBody, type Target, textOf } from "../transcript/content.ts";
 
@@ -30,7 +30,7 @@ export interface SessionRow {
 	readonly base_session: number | null;
 	readonly base_seq: number | null;
 	readonly base_kind: "continue" | "branch" | null;
-	/** The one that was live before this one opened. A switch makes an old session live, so it need not be the one before in order. */
+	/** The previously live session. A switch makes an old session live, so it need not be the previous one in order. */
 	readonly previous_session: number | null;
 	readonly opened_by: string;
 	readonly started_at: number;
@@ -42,9 +42,9 @@ export interface SessionRow {
 	readonly resume_pending_since: number | null;
 	readonly notice_pending: number;
 	readonly finalised: number;
-	/** The policy's limit and what was added to it, as of the last turn; 0: none. */
+	/** The policy's limit plus extensions, as of the last turn; 0: none. */
 	readonly cap: number;
-	/** Null: it was opened before this was kept. */
+	/** Null: opened before this was recorded. */
 	readonly added: number | null;
 	readonly messages: number;
 	readonly tool_calls: number;
@@ -72,6 +72,8 @@ export interface ConversationRow {
 	readonly shared: number;
 	readonly token: number;
 	readonly interruptions: number;
+	readonly failing_count: number;
+	readonly last_activity_at: number;
 	readonly state: ConversationState;
 }
 
@@ -81,7 +83,8 @@ export const SESSION_COLUMNS = `key, id, conversation, base_session, base_seq, b
 	body_key, due_at, compact_after`;
 
 const conversationById = sql<ConversationRow>(
-	"SELECT id, key, platform, profile, chat_type, principal, shared, token, interruptions, state FROM conversations WHERE id = ?",
+	`SELECT id, key, platform, profile, chat_type, principal, shared, token, interruptions, failing_count, last_activity_at, state
+	FROM conversations WHERE id = ?`,
 );
 const liveSession = sql<SessionRow>(
 	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? AND ended_at IS NULL`,
@@ -147,12 +150,12 @@ export function* findLive(conversation: string): Op<SessionRow | undefined> {
 	return yield* get(liveSession, conversation);
 }
 
-/** The live session, or else the one that ended last; a switch makes an old one live, so the newest row may be neither. */
+/** The live session, or else the last one that ended; a switch makes an old one live, so the newest row may be neither. */
 export function* findLast(conversation: string): Op<SessionRow | undefined> {
 	return (yield* findLive(conversation)) ?? (yield* get(lastEnded, conversation));
 }
 
-/** The session that was live before this one opened; in a store that does not say, the one before in order. */
+/** The previously live session; if the store does not say, the previous one in order. */
 export function* previousOf(session: SessionRow): Op<SessionRow | undefined> {
 	if (session.previous_session !== null) return yield* get(sessionByKey, session.previous_session);
 	return yield* get(sessionBefore, session.conversation, session.key);
@@ -168,11 +171,11 @@ export function* sessionOfKey(key: number): Op<SessionRow> {
 	return (yield* get(sessionByKey, key)) as SessionRow;
 }
 
-/** What is known of the size of a session's prompt, in tokens. */
+/** The known size of a session's prompt, in tokens. */
 export interface PromptFacts {
-	/** Of the last one that a model has counted; 0: none. */
+	/** Of the last prompt counted by a model; 0: none. */
 	readonly promptTokens: number;
-	/** No compaction is tried while the prompt is smaller than this; null: whenever it is due. Not part of an export. */
+	/** No compaction below this size; null: whenever it is due. Not exported. */
 	readonly compactAfter: number | null;
 }
 
@@ -192,7 +195,7 @@ export function targetOf(conversation: ConversationRow, session: SessionRow, tur
 	};
 }
 
-/** What a session has counted, and what it is called: in the store's words, and in an export's. */
+/** A session's counters, by their names in the store and in an export. */
 export function countersOf(row: SessionRow) {
 	return {
 		cap: row.cap,
@@ -215,13 +218,13 @@ export function titleOf(row: Pick<SessionRow, "title_body" | "body_key">): strin
 
 export interface Opening {
 	readonly policy: ResetPolicy;
-	/** The context block, rendered by the caller; stored with the session and byte-equal for its whole life. */
+	/** The context block, rendered by the caller; stored with the session and byte-equal for its life. */
 	readonly context: string;
-	/** Names of the tools that the agent has in it: the carry-over says how to read on with them. */
+	/** The agent's tools in this session: the carry-over says how to read the old one with them. */
 	readonly tools?: readonly string[];
 }
 
-/** Opens the live session. It fails where one is live already: the caller ends that first. */
+/** Opens the live session. Fails if one is live: the caller ends that first. */
 export function* open(
 	context: Context,
 	conversation: ConversationRow,
@@ -231,9 +234,9 @@ export function* open(
 		/** Null for the first. */
 		readonly previous: SessionRow | null;
 		readonly noticePending?: boolean;
-		/** It opens with messages that were exchanged elsewhere. */
+		/** It starts with messages from elsewhere. */
 		readonly hadActivity?: boolean;
-		/** To the policy's limit. */
+		/** Added to the policy's limit. */
 		readonly added?: number;
 		readonly messages?: number;
 		readonly base?: { readonly session: number; readonly seq: number; readonly kind: "continue" | "branch" };
@@ -261,7 +264,7 @@ export function* open(
 			seal(opening.context),
 			nextDue({ lastActivityAt: context.now, policy }),
 		);
-		// The id was taken: draw another of those that came with the operation.
+		// The id is taken: draw another of those passed with the operation.
 		if (!row) continue;
 		yield* emit(
 			context,
@@ -273,7 +276,7 @@ export function* open(
 	}
 }
 
-/** How many messages a session may have. Where the policy knows no limit, there is none, whatever was added. */
+/** How many messages a session may have. If the policy has no limit, there is none, whatever was added. */
 export function capOf({ maxMessages }: Pick<ResetPolicy, "maxMessages">, added: number): number {
 	return maxMessages === 0 ? 0 : maxMessages + added;
 }
@@ -282,7 +285,7 @@ export function addedTo(session: SessionRow, { maxMessages }: Pick<ResetPolicy, 
 	return session.added ?? Math.max(0, session.cap - maxMessages);
 }
 
-/** The session with the limit that the policy has now. */
+/** The session with the policy's current limit. */
 export function* underPolicy(session: SessionRow, policy: ResetPolicy): Op<SessionRow> {
 	const added = addedTo(session, policy);
 	const cap = capOf(policy, added);
@@ -291,7 +294,7 @@ export function* underPolicy(session: SessionRow, policy: ResetPolicy): Op<Sessi
 	return { ...session, cap, added };
 }
 
-/** Ends a session. It is due for finalising from then on. */
+/** Ends a session, which is then due for finalising. */
 export function* end(context: Context, session: SessionRow, reason: EndReason): Op<void> {
 	yield* run(endSession, context.now, reason, context.now, session.key);
 	yield* emit(
@@ -302,14 +305,41 @@ export function* end(context: Context, session: SessionRow, reason: EndReason): 
 	);
 }
 
-/** Activity of a person or the end of a turn. A clock that jumped back does not move it back, or daily would fire twice. */
+/** Activity of a person, or the end of a turn. A clock that went back does not move it back, or daily would fire twice. */
 export function* touch(session: SessionRow, at: number, policy: ResetPolicy): Op<void> {
 	const lastActivityAt = Math.max(session.last_activity_at, at);
 	yield* run(touchSession, lastActivityAt, nextDue({ lastActivityAt, policy }), session.key);
 	yield* run(touchConversation, lastActivityAt, session.conversation, lastActivityAt);
 }
 
-/** Whether something that is not yet processed holds the session open; what lives outside the inbox comes with `held`. */
+/** The same values for `appendTouching`, which writes both rows anyway. */
+export function touched(
+	session: SessionRow,
+	conversation: ConversationRow,
+	at: number,
+	policy: ResetPolicy,
+): Touched {
+	const lastActivityAt = Math.max(session.last_activity_at, at);
+	const next = nextDue({ lastActivityAt, policy });
+	return {
+		lastActivityAt,
+		dueAt: isSoonEnough(session.due_at, next) ? undefined : next,
+		usedAt: Math.max(conversation.last_activity_at, lastActivityAt),
+		token: conversation.token,
+	};
+}
+
+/**
+ * Whether due_at may stay: it may be a few minutes early. The watcher then sets it again, which costs less than an index change with every
+ * message.
+ */
+function isSoonEnough(dueAt: number | null, next: number | null): boolean {
+	if (dueAt === null || next === null) return dueAt === next;
+	return dueAt <= next && next - dueAt < DATED_EVERY_MS;
+}
+const DATED_EVERY_MS = 5 * 60_000;
+
+/** Whether unprocessed work keeps the session open; work outside the inbox comes with `held`. */
 export function* isHeld(
 	conversation: string,
 	held: boolean,
@@ -347,7 +377,7 @@ export function decide(
 	});
 }
 
-/** What a successor is opened from: the facts of the boundary, for the carry-over and the notice. */
+/** The facts of the boundary for the successor's carry-over and notice. */
 export interface BoundaryMaterial {
 	readonly processes: BoundaryFacts["processes"];
 	readonly confirmations: BoundaryFacts["confirmations"];
@@ -360,7 +390,7 @@ export const NO_MATERIAL: BoundaryMaterial = {
 	checkpoint: { kind: "none" },
 };
 
-/** Opens the successor of an ended session, with the carry-over as its first row where policy has one. */
+/** Opens the successor of an ended session, with the carry-over as its first row if policy has one. */
 export function* succeed(
 	context: Context,
 	conversation: ConversationRow,
@@ -369,7 +399,7 @@ export function* succeed(
 	opening: Opening,
 	material: BoundaryMaterial,
 	at: number,
-	/** The user is told at once, in the same transaction; the agent learns of it from the carry-over, or else from a note. */
+	/** The user is told at once, in the same transaction; the agent learns it from the carry-over or a note. */
 	userTold: boolean,
 ): Op<{ session: SessionRow; facts: BoundaryFacts }> {
 	const facts = yield* boundaryFacts(ended, reason, opening.policy, material, at);
@@ -388,7 +418,7 @@ export function* succeed(
 	return { session, facts };
 }
 
-/** A session that nobody spoke in hands on what was carried into it. */
+/** A session without messages passes on its own carry-over. */
 function* unusedCarryOver(ended: SessionRow, reason: EndReason, policy: ResetPolicy): Op<string | null> {
 	if (ended.had_activity === 1 || !carriesOver(policy, reason)) return null;
 	const row = yield* get(firstCarryOver, ended.key);
@@ -398,7 +428,7 @@ function* unusedCarryOver(ended: SessionRow, reason: EndReason, policy: ResetPol
 	);
 }
 
-/** The facts of a boundary as the store knows them; read again for a notice that was not yet told. */
+/** The facts of a boundary from the store; read again for a notice not yet sent. */
 export function* boundaryFacts(
 	ended: SessionRow,
 	reason: EndReason,
@@ -443,10 +473,10 @@ function causeOf(ended: SessionRow, reason: EndReason, policy: ResetPolicy, at: 
 	}
 }
 
-/** Interruptions in a row, unplanned, after which a session is suspended. */
+/** How many unplanned interruptions in a row suspend a session. */
 export const SUSPEND_AFTER = 3;
 
-/** Its own, or else that of what it goes on from. */
+/** Its own, or else that of its base. */
 function* lastTextOf(session: SessionRow, role: "user" | "assistant"): Op<string | null> {
 	for (let at = session, upTo = Number.MAX_SAFE_INTEGER; ; ) {
 		const row = yield* get(lastText, at.key, role, upTo);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** By this a title is found and kept unique within its conversation, whatever its capitals. */
+/** The key for finding titles and keeping them unique within a conversation, ignoring case. */
 export function titleDigest(title: string): string {
 	return createHash("sha256").update(title.toLowerCase()).digest("hex");
 }

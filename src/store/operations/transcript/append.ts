@@ -1,6 +1,5 @@
-// Appending rows to a transcript: the only place that inserts messages. Keeps seq dense and ids increasing in time,
-// both read from the rows themselves within the operation (nothing is remembered between operations), counts what counts,
-// and indexes for search in the same transaction.
+// Appends rows to a transcript: the only place that inserts messages. Keeps seq dense and ids increasing in time, both read from the rows
+// within the operation; updates counters and the search index in the same transaction.
 import { seal } from "../../codec.ts";
 import { type Context, get, type Op, reserveIds, run, sql } from "../../query.ts";
 import type { Content, Message, NewMessage } from "../../types.ts";
@@ -11,8 +10,8 @@ import { type MessageBody, type Target, textOf } from "./content.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toMessage, toNewMessage } from "./rows.ts";
 
 /**
- * Ids are milliseconds times this, so that a range of time is a range of ids; more rows in one millisecond run into the
- * next. Exact as a number until the year 2248.
+ * Ids are milliseconds times this, so that a time range is an id range; more rows in one millisecond run into the next. Exact as a number
+ * until the year 2248.
  */
 export const IDS_PER_MS = 1024;
 
@@ -33,23 +32,77 @@ const countInSession = sql(
 const countInConversation = sql(
 	"UPDATE conversations SET message_count = message_count + ?, preview_body = ? WHERE id = ?",
 );
+/** Without RETURNING, which costs SQLite more than reading it back. */
+const COUNT_AND_TOUCH = `UPDATE sessions SET messages = messages + ?, tool_calls = tool_calls + ?, tool_errors = tool_errors + ?,
+	last_activity_at = ?, had_activity = 1`;
+const touchSession = sql(`${COUNT_AND_TOUCH} WHERE key = ?`);
+const touchAndDate = sql(`${COUNT_AND_TOUCH}, due_at = ? WHERE key = ?`);
+const countOfSession = sql<{ messages: number }>("SELECT messages FROM sessions WHERE key = ?");
+const touchConversation = sql(
+	`UPDATE conversations SET message_count = message_count + ?, preview_body = coalesce(?, preview_body), last_activity_at = ?, token = ?
+	WHERE id = ?`,
+);
 const countOnly = sql("UPDATE conversations SET message_count = message_count + ? WHERE id = ?");
 
 export interface IndexedMessage extends NewMessage {
-	/** Position within its turn: a repeated write of the same position is answered with the row that exists. */
+	/** Position within its turn: a repeated write of the same position returns the existing row. */
 	readonly index?: number;
-	/** The message in the inbox that it is, for those who follow what they have sent. */
+	/** Its inbox item, for clients that follow their own messages. */
 	readonly inbound?: number;
 }
 
-/** Appends rows in order and answers them as they stand; rows that exist already (same turn and index) are not written again. */
+/** Appends rows in order and returns them as stored; existing rows (same turn and index) are not written again. */
 export function* append(
 	context: Context,
 	target: Target,
 	messages: readonly IndexedMessage[],
 ): Op<Message[]> {
-	if (messages.length === 0) return [];
+	const { rows, counted, toolCalls, toolErrors, preview } = yield* insertRows(context, target, messages);
+	if (counted > 0) yield* run(countInSession, counted, toolCalls, toolErrors, target.session);
+	if (preview !== null) yield* run(countInConversation, counted, preview, target.conversation);
+	else if (counted > 0) yield* run(countOnly, counted, target.conversation);
+	return rows;
+}
+
+/** What else changes in a turn's session and conversation, as they are after it. */
+export interface Touched {
+	readonly lastActivityAt: number;
+	/** Undefined: as it is. */
+	readonly dueAt: number | null | undefined;
+	/** Of the conversation. */
+	readonly usedAt: number;
+	readonly token: number;
+}
+
+/** The same where the session and its conversation change anyway: each is written once. Answers how many messages the session has. */
+export function* appendTouching(
+	context: Context,
+	target: Target,
+	messages: readonly IndexedMessage[],
+	{ lastActivityAt, dueAt, usedAt, token }: Touched,
+): Op<{ rows: Message[]; messages: number }> {
+	const { rows, counted, toolCalls, toolErrors, preview } = yield* insertRows(context, target, messages);
+	const counts = [counted, toolCalls, toolErrors, lastActivityAt];
+	if (dueAt === undefined) yield* run(touchSession, ...counts, target.session);
+	else yield* run(touchAndDate, ...counts, dueAt, target.session);
+	yield* run(touchConversation, counted, preview, usedAt, token, target.conversation);
+	const session = yield* get(countOfSession, target.session);
+	return { rows, messages: (session as { messages: number }).messages };
+}
+
+interface Inserted {
+	readonly rows: Message[];
+	/** Of those that were not there before. */
+	readonly counted: number;
+	readonly toolCalls: number;
+	readonly toolErrors: number;
+	/** The body of the conversation's preview; null: it stays. */
+	readonly preview: string | null;
+}
+
+function* insertRows(context: Context, target: Target, messages: readonly IndexedMessage[]): Op<Inserted> {
 	const rows: Message[] = [];
+	if (messages.length === 0) return { rows, counted: 0, toolCalls: 0, toolErrors: 0, preview: null };
 	const from = context.now * IDS_PER_MS;
 	let id = (yield* reserveIds(lastId, { from, count: messages.length })) + 1;
 	let seq = ((yield* get(lastSeq, target.session))?.seq ?? 0) + 1;
@@ -107,18 +160,15 @@ export function* append(
 		id++;
 		seq++;
 	}
-	if (counted > 0) yield* run(countInSession, counted, toolCalls, toolErrors, target.session);
-	if (preview !== null) yield* run(countInConversation, counted, seal(preview), target.conversation);
-	else if (counted > 0) yield* run(countOnly, counted, target.conversation);
-	return rows;
+	return { rows, counted, toolCalls, toolErrors, preview: preview === null ? null : seal(preview) };
 }
 
-/** Whether the first of these stands at its position in its turn already: rows that are appended together are there together. */
+/** Whether the first of these is already at its position: rows appended together are stored together. */
 export function* isAppended(turn: string, [first]: readonly IndexedMessage[]): Op<boolean> {
 	return first?.index !== undefined && (yield* get(byTurnIndex, turn, first.index)) !== undefined;
 }
 
-/** Whether each of these stands in its turn already, at its position and with the same words. */
+/** Whether each of these is already stored at its position with the same text. */
 export function* haveRows(
 	{ turn, conversation }: Pick<Target, "conversation"> & { readonly turn: string },
 	messages: readonly IndexedMessage[],
@@ -141,7 +191,7 @@ export function isCounted(message: Pick<NewMessage, "role" | "observed">): boole
 	);
 }
 
-/** What stands in the body: everything that has no column of its own. */
+/** The body: everything without its own column. */
 function bodyOf(message: NewMessage, content: StoredContent): MessageBody {
 	const { toolCalls, reasoning, finishReason, tokens, quoted, observed } = message;
 	const { covers, leavesOut, confirmation, sentFrom, author } = message;
@@ -172,7 +222,7 @@ function previewOf(content: Content): string {
 		.replace(/\s+/g, " ")
 		.trim();
 	if (text.length <= PREVIEW_LENGTH) return text;
-	// So many units hold enough code points, whatever they are.
+	// This many units contain enough code points in any case.
 	const points = Array.from(text.slice(0, 2 * PREVIEW_LENGTH + 2));
 	return points.length > PREVIEW_LENGTH ? `${points.slice(0, PREVIEW_LENGTH - 1).join("")}…` : text;
 }

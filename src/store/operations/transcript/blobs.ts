@@ -1,12 +1,12 @@
-// Large and binary content, in chunks, unique per (conversation, digest). A blob is put before the message that refers to
-// it is accepted; one that nothing adopts within an hour goes.
+// Large and binary content, in chunks, unique per (conversation, digest). A blob is stored before its message is accepted; one that
+// nothing adopts within an hour is deleted.
 import { createHash } from "node:crypto";
 import { KeryxError } from "../../../errors.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Content, Part } from "../../types.ts";
 
 const CHUNK = 1024 * 1024;
-/** Text longer than this, in UTF-8 bytes, is kept as a blob, so that a row stays small. */
+/** Longer text, in UTF-8 bytes, is stored as a blob, so that a row stays small. */
 const LARGE_TEXT = 64 * 1024;
 const UNADOPTED_MS = 3_600_000;
 
@@ -39,7 +39,7 @@ interface BlobRow {
 	readonly complete: number;
 }
 
-/** Begins a blob; its bytes follow with putBlobChunk, in order, and finishBlob seals it with its digest. */
+/** Starts a blob; its bytes follow with putBlobChunk, in order, and finishBlob seals it with its digest. */
 export function* beginBlob(context: Context, args: { readonly mediaType: string }): Op<{ id: string }> {
 	const id = context.uuid();
 	yield* run(insertBlob, id, null, "", args.mediaType, 0, 0, context.now, context.now + UNADOPTED_MS);
@@ -81,10 +81,7 @@ export function* finishBlob(_: Context, args: { readonly id: string }): Op<{ dig
 	return { digest, size };
 }
 
-/**
- * Makes blobs put beforehand a conversation's own; one that it has already is dropped in favour of that. Answers their digests by
- * their ids.
- */
+/** Moves stored blobs into a conversation; duplicates are dropped. Returns their digests by id. */
 export function* adoptBlobs(ids: readonly string[], conversation: string): Op<ReadonlyMap<string, string>> {
 	const digests = new Map<string, string>();
 	for (const id of ids) {
@@ -101,7 +98,7 @@ export function* adoptBlobs(ids: readonly string[], conversation: string): Op<Re
 	return digests;
 }
 
-/** Content as it stands in a row: text over the limit is a reference to a blob of the conversation. */
+/** Content as stored in a row: text over the limit is a reference to a blob of the conversation. */
 export type StoredContent = string | TextBlob | readonly (Part | TextBlob)[];
 interface TextBlob {
 	readonly type: "text_blob";
@@ -121,7 +118,7 @@ export function* storeLargeText(context: Context, conversation: string, content:
 	return stored;
 }
 
-/** The inverse of storeLargeText: content exactly as it was appended. */
+/** The inverse of storeLargeText: content exactly as appended. */
 export function* loadLargeText(conversation: string, content: StoredContent): Op<Content> {
 	if (typeof content === "string") return content;
 	if ("digest" in content) return yield* loadText(conversation, content.digest);
@@ -160,7 +157,7 @@ function* loadText(conversation: string, digest: string): Op<string> {
 	return new TextDecoder("utf-8", { ignoreBOM: true }).decode(yield* readBlobBytes(conversation, digest));
 }
 
-/** Every byte of a conversation's blob. A missing one is an error: it never looks empty (I8). */
+/** All bytes of a conversation's blob. A missing one is an error and never looks empty (I8). */
 export function* readBlobBytes(conversation: string, digest: string): Op<Uint8Array> {
 	const blob = yield* get(findByDigest, conversation, digest);
 	if (!blob)
@@ -175,7 +172,7 @@ export function* readBlobBytes(conversation: string, digest: string): Op<Uint8Ar
 	return bytes;
 }
 
-/** Gives a second conversation of the same person its own copy of a blob. */
+/** Gives another conversation of the same person its own copy of a blob. */
 export function* copyBlob(context: Context, from: string, to: string, digest: string): Op<void> {
 	const blob = yield* get(findByDigest, from, digest);
 	if (!blob)
@@ -189,7 +186,7 @@ const copyChunks = sql(
 	"INSERT INTO blob_chunks (blob, n, body, body_key) SELECT ?, n, body, body_key FROM blob_chunks WHERE blob = ?",
 );
 
-/** Drops blobs that no message adopted in time. */
+/** Deletes blobs that no message adopted in time. */
 export function* expireBlobs(context: Context, args: { readonly limit: number }): Op<{ dropped: number }> {
 	const due = yield* all(dueBlobs, context.now, args.limit);
 	for (const { id } of due) yield* dropBlob(id);
@@ -202,6 +199,6 @@ export function* dropBlob(id: string): Op<void> {
 }
 
 function isLarge(text: string): boolean {
-	// A UTF-16 unit is at most three bytes: short text needs no counting. What UTF-8 cannot carry exactly stays in the row.
+	// A UTF-16 unit is at most three bytes: short text needs no counting. Text that UTF-8 cannot represent stays in the row.
 	return text.length * 3 > LARGE_TEXT && Buffer.byteLength(text) > LARGE_TEXT && text.isWellFormed();
 }

@@ -1,5 +1,5 @@
-// A session that continues or branches from another shows that one's rows before its own. A chain is what a transcript is
-// made of, oldest first: each segment a session and the last seq of it that belongs.
+// A session that continues or branches from another shows that one's rows first. A chain is the composition of a transcript, oldest
+// first: each segment is a session and its last included seq.
 import type { SessionId } from "../../../domain/index.ts";
 import { get, type Op, sql } from "../../query.ts";
 import { type SessionRow, sessionOfKey } from "../sessions/sessions.ts";
@@ -8,7 +8,7 @@ export interface Segment {
 	readonly session: number;
 	readonly sessionId: SessionId;
 	readonly upTo: number;
-	/** How the next segment hangs on this one; null for the last. */
+	/** How the next segment is attached; null for the last. */
 	readonly joint: "continue" | "branch" | null;
 }
 
@@ -36,7 +36,7 @@ export function* chainOf(session: SessionRow): Op<Segment[]> {
 	return segments;
 }
 
-/** The rows of a chain that count and are not hidden. */
+/** The counted, visible rows of a chain. */
 export function* countOf(chain: readonly Segment[]): Op<number> {
 	let n = 0;
 	for (const { session, upTo } of chain) n += (yield* get(countedIn, session, upTo))?.n ?? 0;

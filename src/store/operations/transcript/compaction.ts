@@ -1,4 +1,4 @@
-// Compaction (I6): rows are never changed. A summary is one row more, which names the ranges it stands for.
+// Compaction (I6): rows are never changed. A summary is an additional row that names the ranges it covers.
 import type { ConversationId, SessionId, Speaker } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
@@ -15,7 +15,8 @@ import {
 	targetOf,
 } from "../sessions/sessions.ts";
 import { stopOpenTurn } from "../turns/ends.ts";
-import { heldTurn, type OpenTurn, startTurn } from "../turns/turns.ts";
+import { heldTurn } from "../turns/row.ts";
+import { type OpenTurn, startTurn } from "../turns/turns.ts";
 import { append } from "./append.ts";
 import { chainOf } from "./chain.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from "./rows.ts";
@@ -34,15 +35,14 @@ export interface CoverArgs {
 	readonly session: SessionId;
 	readonly ranges: readonly Range[];
 	readonly summary: string;
-	/** Given when the compaction is part of a running turn. */
+	/** Given if the compaction is part of a running turn. */
 	readonly turn?: { readonly id: string; readonly token: number };
-	/** The next one is not tried before the prompt has so many tokens. */
+	/** The next one is not tried below this many tokens. */
 	readonly compactAfter?: number;
 }
 
 /**
- * Adds a summary that stands for the ranges it names. Nothing else changes; what it covers stays readable and searchable. Of a turn,
- * the same one again is answered with the row that exists.
+ * Adds a summary for the ranges it names. Covered rows stay readable and searchable. Repeated within a turn, it returns the existing row.
  */
 export function* cover(context: Context, args: CoverArgs): Op<Message> {
 	if (args.turn) yield* heldTurn(context, args.turn.id, args.turn.token);
@@ -94,11 +94,11 @@ export interface PutOffArgs {
 	readonly turn: string;
 	readonly token: number;
 	readonly compactAfter: number;
-	/** What the user is told about it: at most once, by their ids. */
+	/** What the user is told: at most once, by id. */
 	readonly deliveries: readonly NewDelivery[];
 }
 
-/** A compaction that brought nothing is not tried again before the prompt has grown to so many tokens. */
+/** After a useless compaction, the next is not tried before the prompt has this many tokens. */
 export function* putOffCompaction(context: Context, args: PutOffArgs): Op<void> {
 	const turn = yield* heldTurn(context, args.turn, args.token);
 	yield* run(setNext, args.compactAfter, turn.session);
@@ -113,7 +113,7 @@ export function* putOffCompaction(context: Context, args: PutOffArgs): Op<void> 
 
 export interface CompressArgs {
 	readonly conversation: ConversationId;
-	/** Who asked for it (left out: the operator), and where the answer goes. */
+	/** The requester (default: the operator), and where the answer goes. */
 	readonly by?: Speaker;
 	readonly destination: Destination;
 	readonly deadlineAt: number;
@@ -127,7 +127,7 @@ export type Compressing =
 			readonly stopped: string | null;
 	  });
 
-/** For `/compress`: ends the running turn and begins one that answers no message, in the live session. */
+/** For `/compress`: ends the running turn and starts one that answers no message, in the live session. */
 export function* compress(context: Context, args: CompressArgs): Op<Compressing> {
 	const { destination, by } = args;
 	const speakers = by ? [by] : [];

@@ -1,9 +1,9 @@
-// A message's place and the part of it that stands in its body.
+// A message's location, and the part stored in its body.
 import { contentText, type SessionId } from "../../../domain/index.ts";
 import type { Content, NewMessage } from "../../types.ts";
 import type { StoredContent } from "./blobs.ts";
 
-/** Where rows are appended, with what the search index needs to know about it. */
+/** Where rows are appended, with the facts the search index needs. */
 export interface Target {
 	readonly conversation: string;
 	readonly session: number;
@@ -45,7 +45,7 @@ export function blobsOf({ content }: Pick<MessageBody, "content">): string[] {
 	);
 }
 
-/** Those of them that hold its text: without one there is no message, whereas an attachment may be gone. */
+/** Those that contain its text: without one there is no message, whereas an attachment may be gone. */
 export function textBlobsOf({ content }: Pick<MessageBody, "content">): string[] {
 	if (typeof content === "string" || "digest" in content) return blobsOf({ content });
 	return blobsOf({ content: content.filter((part) => part.type === "text_blob") });

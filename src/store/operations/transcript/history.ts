@@ -64,7 +64,7 @@ interface VisibleRow {
 	readonly role: string;
 	readonly kind: string | null;
 }
-/** Where a person's turn begins in a chain. */
+/** Where a person's turn starts in a chain. */
 interface TurnStart {
 	readonly segment: number;
 	readonly row: UserRow;
@@ -72,17 +72,17 @@ interface TurnStart {
 
 export interface Undone {
 	readonly rows: number;
-	/** Of these rows, as a person counts: what somebody wrote, and what was said to them. */
+	/** The number of messages as a person counts them: written by and said to them. */
 	readonly messages: number;
 	readonly turns: number;
-	/** What the person had written first, so that a client can put it back into the input box. */
+	/** The person's first text, so that a client can put it back into the input box. */
 	readonly text: string | null;
 	readonly stopped: string | null;
 }
 
 /**
- * Hides everything from the nth last of the person's turns on. Less than 1 is 1; more than there are means all. With `from`, the id of
- * a message, everything from the turn on that it belongs to; nothing where that is not to be undone any more.
+ * Hides everything from the person's nth last turn on. Less than 1 is 1; too large means all. With `from`, a message id, everything from
+ * its turn on; nothing if that can no longer be undone.
  */
 export function* undo(
 	context: Context,
@@ -115,7 +115,7 @@ export function* undo(
 	return { rows, messages, turns: starts.length, text, stopped };
 }
 
-/** The ranges of a segment between the messages that were sent there from elsewhere: those answer nothing, and stay. */
+/** The ranges of a segment between messages sent there from elsewhere: those answer nothing, and stay. */
 function* withoutSent(
 	segment: Segment,
 	first: number,
@@ -133,7 +133,7 @@ const sentIn = sql<{ seq: number }>(
 	"SELECT seq FROM messages WHERE session = ? AND seq BETWEEN ? AND ? AND kind = 'sent' ORDER BY seq",
 );
 
-/** The same, as it was decided earlier: null, and nothing is hidden, where the conversation has gone on since. */
+/** The same, as decided earlier: null, and nothing is hidden, if the conversation has continued since. */
 export function* undoAsDecided(
 	context: Context,
 	{ row, ...args }: { readonly conversation: ConversationId; readonly turns: number; readonly row: number },
@@ -142,12 +142,12 @@ export function* undoAsDecided(
 	return target?.row === row ? yield* undo(context, args) : null;
 }
 
-/** What an undo would begin with, and the turns that worked on what it would hide; null where there is nothing to undo. */
+/** What an undo would start with, and the turns it would hide; null if there is nothing to undo. */
 export interface UndoTarget {
 	readonly row: number;
-	/** Oldest first, those of answers that were asked again included. */
+	/** Oldest first, including retried answers. */
 	readonly worked: readonly string[];
-	/** What these turns began that may not be repeated. */
+	/** Non-repeatable calls that these turns started. */
 	readonly started: readonly { readonly turn: string; readonly call: string; readonly tool: string }[];
 }
 
@@ -177,7 +177,7 @@ const callsOf = sql<{ call: string; tool: string }>(
 	"SELECT call, tool FROM calls WHERE turn = ? ORDER BY started_at, call",
 );
 
-/** The person's turns down to that of a message; none where it is not among them. */
+/** The person's turns back to that of a message; none if it is not among them. */
 function* turnsFrom(chain: readonly Segment[], message: number): Op<TurnStart[]> {
 	const turn = (yield* get(turnOfRow, message))?.turn ?? null;
 	const all = yield* turnStarts(chain, Number.MAX_SAFE_INTEGER);
@@ -202,7 +202,7 @@ function* turnStarts(chain: readonly Segment[], limit: number): Op<TurnStart[]> 
 	return starts;
 }
 
-/** Visible rows that a person would call a message: not calls, their results or metadata, and no step of an answer without words. */
+/** Visible rows that a person would call a message: no calls, results or metadata, and no step without text. */
 function* messagesIn(
 	conversation: ConversationId,
 	ranges: readonly {
@@ -245,7 +245,7 @@ function* hide(
 	return rows;
 }
 
-/** Lifts the last undo, as long as nothing has been said since. */
+/** Lifts the last undo, as long as nothing was said since. */
 export function* redo(
 	context: Context,
 	args: { readonly conversation: ConversationId },
@@ -285,12 +285,12 @@ export type Retried =
 			readonly stopped: string | null;
 	  });
 
-/** Hides what was answered to the person's last turn and begins a new turn over the same messages. Dispositions stay. */
+/** Hides the answer to the person's last turn and starts a new turn over the same messages. Dispositions stay. */
 export function* retry(
 	context: Context,
 	args: {
 		readonly conversation: ConversationId;
-		/** Who asks for it: the turn speaks for them, too. Left out: the operator, who adds nothing to it. */
+		/** The requester, whom the turn also speaks for. Default: the operator, who changes nothing. */
 		readonly by?: Speaker;
 		readonly deadlineAt: number;
 	},
@@ -307,7 +307,7 @@ export function* retry(
 	for (const [index, segment] of chain.slice(start.segment).entries()) {
 		const from = index === 0 ? start.row.seq : 1;
 		const said = (yield* all(visibleIn, segment.session, from, segment.upTo)).filter(
-			// What was sent from elsewhere answers nothing, and stays.
+			// Messages sent from elsewhere answer nothing, and stay.
 			(row) => (row.role === "assistant" && row.kind !== "sent") || row.role === "tool",
 		);
 		answers.push(...said.map(({ seq }) => ({ segment, from: seq, to: seq })));
@@ -354,7 +354,7 @@ interface HideRange {
 	readonly to: number;
 }
 
-/** Neighbouring rows of one segment become one range. */
+/** Adjacent rows of one segment become one range. */
 function joined(ranges: readonly HideRange[]): HideRange[] {
 	const result: HideRange[] = [];
 	for (const range of ranges) {

@@ -1,4 +1,4 @@
-// How message rows become messages again.
+// Converts message rows to messages.
 import type { SessionId } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Op, sql } from "../../query.ts";
@@ -58,7 +58,7 @@ export function* toMessage(
 	};
 }
 
-/** The message as it was appended. */
+/** The message as appended. */
 export function* toNewMessage(row: MessageRow, conversation: string): Op<NewMessage> {
 	const { content, authorName, ...body } = unseal<MessageBody>(row.body, row.body_key);
 	return {

@@ -1,5 +1,5 @@
-// A range of small conversations, each kind of row in one query: what a query costs is most of what a small conversation costs. The lines
-// are those of export-small.ts, which reads the conversations one by one where a range holds more than a few rows.
+// Reads a range of small conversations with one query per kind of row, because queries dominate the cost. The lines equal those of
+// export-small.ts, which reads conversations one by one if a range has more than a few rows.
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Op, type Statement, sql } from "../../query.ts";
@@ -28,7 +28,7 @@ import {
 	turnLine,
 } from "./export-rows.ts";
 
-/** So many rows of one kind are read at once; more are none of a range of small conversations. */
+/** How many rows of one kind are read at once; a range with more is not small. */
 const MOST = 2000;
 const WITHIN = "s.conversation >= ? AND s.conversation <= ?";
 
@@ -59,7 +59,7 @@ const messagesIn = sql<StoredMessage>(
 	`SELECT ${MESSAGE_COLUMNS}, m.origin, m.origin_id FROM sessions s JOIN messages m ON m.session = s.key WHERE ${WITHIN} LIMIT ?`,
 );
 
-/** The lines of each of these, which stand next to each other, as one text; null where it holds a blob, all of it where they are not small. */
+/** The lines of each of these adjacent conversations as one text; null for one with a blob, or for all if they are not small. */
 export function* exportRange(
 	ids: readonly ConversationId[],
 	isSmall: (sessions: readonly { readonly upTo: number }[]) => boolean,
@@ -132,7 +132,7 @@ function linesOf(id: ConversationId, rows: Rows): string | null {
 	const messages: string[] = [];
 	for (const { key, id: session, up_to } of sessions) {
 		const own = rows.messages.get(key) ?? [];
-		// What is not whole is read, and told of, row by row.
+		// Incomplete ones are read, and reported, row by row.
 		if ((own.at(-1)?.seq ?? 0) !== (up_to ?? 0)) return null;
 		for (const message of own) {
 			const body = unseal<MessageBody>(message.body, message.body_key);

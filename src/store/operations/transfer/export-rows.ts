@@ -1,4 +1,4 @@
-// The rows of an export: turns, messages as they stand in the store, blobs in their chunks. See export.ts for the rest.
+// The rows of an export: turns, stored messages, blobs in chunks. See export.ts for the rest.
 import type { ConversationId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
@@ -47,7 +47,7 @@ export interface ModelCallRow {
 	readonly ended_at: number;
 }
 
-/** The turns of one session, with what their model calls cost. */
+/** The turns of one session, with the cost of their model calls. */
 export function* exportTurns(args: {
 	readonly scope: Scope;
 	readonly conversation: ConversationId;
@@ -65,7 +65,7 @@ export function* exportTurns(args: {
 	return { lines, last: rows.length === args.limit ? (rows.at(-1) as TurnRow).id : null };
 }
 
-/** One that has not ended is told as stopped: nobody goes on with it elsewhere. */
+/** An unfinished turn is exported as stopped: nobody continues it elsewhere. */
 export function turnLine(
 	conversation: ConversationId,
 	session: string,
@@ -118,7 +118,7 @@ export interface MessagesPage {
 	readonly last: number | null;
 }
 
-/** One page of a session's rows, hidden ones too, as they stand in the store. */
+/** One page of a session's stored rows, including hidden ones. */
 export function* exportMessages(args: {
 	readonly scope: Scope;
 	readonly conversation: ConversationId;
@@ -174,7 +174,7 @@ const blobOf = sql<{ id: string; media_type: string; size: number; created_at: n
 );
 const chunkOf = sql<{ body: Uint8Array }>("SELECT body FROM blob_chunks WHERE blob = ? AND n = ?");
 
-/** A blob's own line for n = -1, then each chunk; null after the last one, or where there is no such blob. */
+/** A blob's own line for n = -1, then each chunk; null after the last, or if there is no such blob. */
 export function* exportBlob(args: {
 	readonly scope: Scope;
 	readonly conversation: ConversationId;

@@ -1,5 +1,5 @@
-// Many small conversations of an export in one read: most are small, and a read for each of their parts would cost more than the parts.
-// The lines are those that the reads of export.ts and export-rows.ts give, in the same order.
+// Exports many small conversations in one read: most are small, and separate reads would cost more. The lines equal those of export.ts
+// and export-rows.ts, in the same order.
 import type { ConversationId } from "../../../domain/index.ts";
 import type { Op } from "../../query.ts";
 import { toLine } from "../../transfer-line.ts";
@@ -8,16 +8,16 @@ import { exportHead, exportSessions } from "./export.ts";
 import { exportRange } from "./export-range.ts";
 import { exportMessages, exportTurns } from "./export-rows.ts";
 
-/** More sessions, or more turns or rows in one of them, are read page by page. */
+/** Larger conversations are read page by page. */
 const SMALL = 100;
 const MOST_SESSIONS = 10;
-/** A read ends after so many characters: the conversations that are left are asked for again. */
+/** A read ends after this many characters; the remaining conversations are requested again. */
 const ENOUGH = 1024 * 1024;
-/** So many are read as one range. */
+/** How many are read as one range. */
 const TOGETHER = 50;
 
 export interface SmallConversations {
-	/** For each, in their order, as far as it came: its lines as one text; '' where it is gone; null where it is not small. */
+	/** For each, in order, as far as it came: its lines as one text; '' if it is gone; null if it is not small. */
 	readonly conversations: readonly (string | null)[];
 }
 
@@ -29,7 +29,7 @@ export function* exportSmall(args: {
 	let characters = 0;
 	for (let at = 0; at < args.ids.length && characters <= ENOUGH; at = conversations.length) {
 		const ids = args.ids.slice(at, at + TOGETHER);
-		// Between those that somebody else may see stand others.
+		// Between visible ones may be others.
 		const together =
 			args.scope.kind === "operator" && ids.length > 1 ? yield* exportRange(ids, isSmall) : null;
 		for (const [n, id] of ids.entries()) {

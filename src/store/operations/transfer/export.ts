@@ -1,6 +1,6 @@
-// Reading everything out again, page by page (transfer-format.ts says in which form). Each page is one short read, so that
-// neither memory nor the writer's log grows with the store. A conversation's head (its line, sessions and hidden ranges) is
-// one read, and names the last row of each session: rows are immutable, so what follows belongs to that same moment.
+// Reads everything for an export, page by page (transfer-format.ts defines the format). Each page is one short read, so that neither
+// memory nor the writer's log grows with the store. A conversation's head (its line, sessions and hidden ranges) is one read, and names
+// the last row of each session: rows are immutable, so the rest belongs to that same moment.
 import {
 	type ConversationId,
 	conversationId,
@@ -18,7 +18,7 @@ import { assertSees, sees } from "../people/scope.ts";
 import { countersOf, SESSION_COLUMNS, type SessionRow } from "../sessions/sessions.ts";
 import { lastSeqOf } from "../transcript/chain.ts";
 
-/** One session with those it goes on from, one conversation, or everything the scope sees. */
+/** One session with its bases, one conversation, or everything in the scope. */
 export type ExportWhat =
 	| { readonly kind: "everything" }
 	| { readonly kind: "conversation"; readonly id: ConversationId }
@@ -51,7 +51,7 @@ export interface PrincipalsPage {
 	readonly next: { readonly merged: boolean; readonly after: string } | null;
 }
 
-/** The people an export names: all of them, or the owner of what is exported. One that others are merged into comes first. */
+/** The people an export names: all of them, or the owner of the exported data. Merge targets come first. */
 export function* exportPrincipals(args: {
 	readonly scope: Scope;
 	readonly what: ExportWhat;
@@ -87,7 +87,7 @@ function* ownersOf(scope: Scope, what: ExportWhat): Op<PrincipalRow[]> {
 	);
 }
 
-/** The owner, and whom it is merged into. */
+/** The owner, and the person they are merged into. */
 function* ownerChain(scope: Scope, what: Exclude<ExportWhat, { kind: "everything" }>): Op<string[]> {
 	const conversation = yield* conversationNamed(scope, what);
 	const owner = (yield* get(ownerOf, conversation))?.principal ?? null;
@@ -107,7 +107,7 @@ function* conversationNamed(
 }
 
 function* principalLines(rows: readonly PrincipalRow[]): Op<string[]> {
-	// A page of them stands together; the few of one owner need not.
+	// A page of them is adjacent; the few of one owner need not be.
 	const isTogether = rows.every((row, n) => n === 0 || row.id > (rows[n - 1] as PrincipalRow).id);
 	const pages = isTogether ? [rows] : rows.map((row) => [row]);
 	const aliases = new Map<string, PrincipalLine["aliases"][number][]>(rows.map(({ id }) => [id, []]));
@@ -134,7 +134,7 @@ const conversationsOf = sql<{ id: ConversationId }>(
 	"SELECT id FROM conversations WHERE principal = ? AND profile = coalesce(?, profile) AND state <> 'deleted' AND id > ? ORDER BY id LIMIT ?",
 );
 
-/** The conversations a scope sees, in the order of their ids. */
+/** The conversations of a scope, in order of id. */
 export function* exportConversations(args: {
 	readonly scope: Scope;
 	readonly what: ExportWhat;
@@ -222,7 +222,7 @@ export interface HiddenRow {
 	readonly undone_at: number | null;
 }
 
-/** A session's line but for its context, which never changes and may be large: it is read with contextOf when it is written. */
+/** A session's line without its context, which never changes and may be large: contextOf reads it when it is written. */
 export interface SessionHead {
 	readonly key: number;
 	readonly line: Omit<SessionLine, "context">;
@@ -237,7 +237,7 @@ export interface ExportHead {
 	readonly live: SessionId | null;
 }
 
-/** What a conversation is at one moment; of one session with its bases alone, where one is named. Null when it is gone. */
+/** A conversation at one moment; only one session with its bases if named. Null if it is gone. */
 export function* exportHead(args: {
 	readonly scope: Scope;
 	readonly conversation: ConversationId;
@@ -312,7 +312,7 @@ export function conversationLine(row: ConversationRow, addresses: readonly Addre
 	};
 }
 
-/** Where a row came from is said only where its own ids do not say it. */
+/** A row's origin is included only if its own ids do not imply it. */
 export function originUnless(
 	implied: string,
 	row: { readonly origin: string | null; readonly origin_id: string | null },
@@ -378,7 +378,7 @@ const contextOf = sql<{ context_body: string; body_key: number | null }>(
 	"SELECT context_body, body_key FROM sessions WHERE key = ? AND conversation = ?",
 );
 
-/** The lines of some sessions of a head, complete with their contexts. */
+/** The lines of some sessions of a head, with their contexts. */
 export function* exportSessions(args: {
 	readonly scope: Scope;
 	readonly conversation: ConversationId;

@@ -1,4 +1,4 @@
-// What an import finds again of what is there: by where it came from, or by an id of our own that it kept.
+// Finds existing rows for an import: by origin, or by a Keryx id that was kept.
 import { createHash } from "node:crypto";
 import { type ConversationId, isSessionId, type SessionId } from "../../../domain/index.ts";
 import { type Context, get, type Op, sql } from "../../query.ts";
@@ -11,27 +11,27 @@ export interface ImportCounts {
 	readonly sessions: number;
 	readonly messages: number;
 	readonly blobs: number;
-	/** Messages that were there already. */
+	/** Messages that already existed. */
 	readonly present: number;
-	/** Messages of sessions that were complete here and have fewer rows: they were left out, nothing there was changed. */
+	/** Messages of complete sessions with fewer rows here: left out; nothing existing was changed. */
 	readonly leftOut: number;
 }
 
 export type Origin = NonNullable<SessionLine["origin"]>;
 
-/** What one run of the operation knows; what it does not know yet it finds by the rows. */
+/** What one run of the operation knows; the rest is looked up in the rows. */
 export interface Import {
 	readonly context: Context;
 	readonly origin: string;
-	/** Where lines say they came from, by their names in the file: those of this run, and those before it that are still open. */
+	/** The origins of lines by their names in the file: those of this run, and earlier ones still open. */
 	readonly origins: Map<string, Origin>;
 	readonly conversations: Map<string, ImportedConversation>;
 	readonly sessions: Map<string, ImportedSession>;
 	readonly counts: { -readonly [Name in keyof ImportCounts]: ImportCounts[Name] };
-	/** Per session, the seq of its last row; Infinity for one that has gone on by itself. */
+	/** Per session, the seq of its last row; Infinity if it has continued here. */
 	readonly progress: Map<number, number>;
 	readonly hidden: Map<number, Hidden>;
-	/** Per conversation, how many rows were added that count and are not hidden. */
+	/** Per conversation, the number of added rows that count and are visible. */
 	readonly shown: Map<ConversationId, number>;
 	/** Per conversation, how many rows were written. */
 	readonly written: Map<ConversationId, number>;
@@ -87,7 +87,7 @@ interface SessionRow {
 	readonly claim: string | null;
 }
 
-/** Stands in `claim` while a session's rows are still coming. */
+/** Value of `claim` while a session's rows are still being imported. */
 export const CLAIM = "import";
 const SESSION = "SELECT key, id, conversation, claim FROM sessions";
 const sessionById = sql<SessionRow>(`${SESSION} WHERE id = ?`);
@@ -115,7 +115,7 @@ export function* knownSession(
 	return found;
 }
 
-/** The session that a line names by its id in the file. */
+/** The session a line names by its id in the file. */
 export function* sessionOf(
 	work: Import,
 	line: { readonly conversation: string },
@@ -133,12 +133,12 @@ export function wrote(work: Import, conversation: ConversationId): void {
 	work.written.set(conversation, (work.written.get(conversation) ?? 0) + 1);
 }
 
-/** The form in which Keryx draws ids. Only such a one may become a file's name (I10); any other is replaced. */
+/** The format of Keryx's ids. Only such an id may become a file name (I10); any other is replaced. */
 export function isOwnId(id: string): boolean {
 	return /^[0-9a-f]{32}$/.test(id);
 }
 
-/** An id in our form for one that is not, or is taken: always the same for the same. */
+/** An id in Keryx's format for one that is not, or is taken: deterministic. */
 export function derivedId(...names: readonly string[]): string {
 	return digestOf(...names)
 		.toString("hex")

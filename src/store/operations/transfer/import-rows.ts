@@ -1,5 +1,5 @@
-// The rows of an import: turns, hidden ranges, blobs, messages. Rows are added only to sessions that the import itself has
-// made and not yet closed; one that was there before, or is complete, stays as it is.
+// The rows of an import: turns, hidden ranges, blobs, messages. Rows are added only to sessions this import created and has not closed;
+// existing or complete ones stay unchanged.
 import { createHash } from "node:crypto";
 import type { ConversationId } from "../../../domain/index.ts";
 import { seal } from "../../codec.ts";
@@ -73,7 +73,7 @@ export function* importTurn(work: Import, line: TurnLine, number: number): Op<vo
 	wrote(work, session.conversation);
 }
 
-/** A turn's id here, and its row where it has one: its own id unless another conversation has that. */
+/** A turn's id here, and its row if it has one: its own id unless another conversation has it. */
 function* turnOf(
 	work: Import,
 	conversationInFile: string,
@@ -102,7 +102,7 @@ export function* importHidden(work: Import, line: HiddenLine, number: number): O
 	const session = yield* sessionOf(work, line, line.session, number, "session");
 	const live = yield* sessionOf(work, line, line.live, number, "live");
 	if (!session.claimed) return;
-	// Ranges of one undo are lifted together, so an undo of another conversation must not get a range of this one.
+	// Ranges of one undo are lifted together, so another conversation's undo must not get a range of this one.
 	const owner = isOwnId(line.undo) ? yield* get(undoOwner, line.undo) : null;
 	const isFree = owner === undefined || owner?.conversation === session.conversation;
 	const undo = isFree ? line.undo : derivedId(work.origin, line.conversation, line.undo);
@@ -124,9 +124,9 @@ export function* importHidden(work: Import, line: HiddenLine, number: number): O
 	wrote(work, session.conversation);
 }
 
-/** As long as the chunks that Keryx itself makes. */
+/** As long as the chunks Keryx makes. */
 const CHUNK = 1024 * 1024;
-/** A blob that is not complete after this is dropped, as one that nobody adopted. */
+/** An incomplete blob is deleted after this, like one that nobody adopted. */
 const UNFINISHED_MS = 3_600_000;
 
 const completeBlob = sql<{ id: string }>(
@@ -147,7 +147,7 @@ const chunks = sql<{ n: number; bytes: number }>(
 );
 const chunkAt = sql<{ body: Uint8Array }>("SELECT body FROM blob_chunks WHERE blob = ? AND n = ?");
 
-/** Begins a blob anew, whatever an earlier try has left of it. It is the conversation's own once its bytes have the digest. */
+/** Restarts a blob, whatever an earlier attempt left. It belongs to the conversation once its bytes match the digest. */
 export function* importBlob(work: Import, line: BlobLine, number: number): Op<void> {
 	const conversation = yield* conversationOf(work, line, number);
 	if (yield* get(completeBlob, conversation.id, line.digest)) return;
@@ -238,7 +238,7 @@ export function* importMessage(work: Import, line: MessageLine, number: number):
 	wrote(work, conversation.id);
 }
 
-/** A session that somebody made live before all of it was here has rows of its own by now: nothing is put after those. */
+/** A session that became live before the import was complete has its own rows by now: nothing is appended. */
 function* lastSeqOf(work: Import, session: ImportedSession): Op<number> {
 	let last = work.progress.get(session.key);
 	if (last === undefined) {
@@ -289,7 +289,7 @@ function* addRow(
 	yield* indexMessage(id, { ...conversation, conversation: conversation.id }, { role: line.role, content });
 }
 
-/** The body as it was, but that a summary names the sessions it covers by the ids they have here. */
+/** The original body, except that a summary names covered sessions by their ids here. */
 function* bodyOf(
 	work: Import,
 	line: MessageLine,
@@ -336,10 +336,10 @@ function* hiddenOf(work: Import, session: number): Op<ReturnType<typeof work.hid
 
 const DAY_MS = 86_400_000;
 
-/** Its own id where that is free; else the next free one of its time, since a range of time is searched as a range of ids. */
+/** Its own id if free; else the next free one of its time, because time ranges are searched as id ranges. */
 function* freeId(work: Import, line: MessageLine): Op<number> {
 	const { now } = work.context;
-	// An id far ahead of the clock would push all later ones before it.
+	// An id far ahead of the clock would make all later ones precede it.
 	const isSane = line.id < (now + DAY_MS) * IDS_PER_MS;
 	if (isSane && !(yield* get(messageById, line.id))) return line.id;
 	for (let ms = Math.max(1, Math.min(line.createdAt, now)); ; ms++) {

@@ -1,7 +1,7 @@
-// Taking in an export (transfer-format.ts): principals, conversations, sessions. Rows come in import-rows.ts.
-// Every line is looked up before it is written: by where it came from (origin, origin_id), or by an id of our own that it kept.
-// So importing twice changes nothing, nor does importing into the store it came from, and what was cut off is run again.
-// Until the line that closes a conversation has come, its sessions are claimed by the import and none of them is live.
+// Imports an export (transfer-format.ts): principals, conversations, sessions. Rows are in import-rows.ts. Every line is looked up before
+// it is written: by origin (origin, origin_id), or by a kept Keryx id. So importing twice, or into the original store, changes nothing,
+// and an interrupted import can be run again. Until a conversation's closing line arrives, its sessions are claimed by the import and
+// none is live.
 import {
 	addressDigest,
 	type ConversationId,
@@ -56,16 +56,16 @@ export interface NumberedLine {
 }
 
 export interface ImportArgs {
-	/** Where the export comes from: together with the ids in it, what it is known by when it is imported again. */
+	/** The export's origin: together with its ids, it identifies rows when imported again. */
 	readonly origin: string;
 	readonly lines: readonly NumberedLine[];
-	/** Of earlier lines of a conversation that is not closed yet: where they say they came from. */
+	/** Origins from earlier lines of a conversation that is not closed yet. */
 	readonly origins?: readonly (readonly [name: string, origin: Origin])[];
 }
 
 const countRows = sql("UPDATE conversations SET message_count = message_count + ? WHERE id = ?");
 
-/** Writes some lines, in order and together: all of them, or none and the error of the first that is wrong. */
+/** Writes some lines, in order and together: all, or none and the error of the first wrong one. */
 export function* importLines(context: Context, args: ImportArgs): Op<ImportCounts> {
 	const work: Import = {
 		context,
@@ -121,7 +121,7 @@ const aliasOwner = sql<{ principal: string }>(
 const addPrincipal = sql("INSERT INTO principals (id, created_at, merged_into) VALUES (?, ?, ?)");
 const addAlias = sql("INSERT INTO aliases (platform, alias, principal, created_at) VALUES (?, ?, ?, ?)");
 
-/** Somebody who is known here by one of the same ids stays who they are: the one of the export is merged into them. */
+/** A person known here by one of the same ids stays; the exported one is merged into them. */
 function* importPrincipal(line: PrincipalLine, number: number): Op<void> {
 	const aliases = line.aliases.filter((one) => !isTokens(one));
 	const there = yield* get(principalById, line.id);
@@ -138,13 +138,13 @@ function* importPrincipal(line: PrincipalLine, number: number): Op<void> {
 		yield* run(addPrincipal, line.id, line.createdAt, into);
 		root = into ?? line.id;
 	}
-	// A file makes nobody known here somebody else: to join two people is the operator's own decision (`keryx link`).
+	// A file cannot merge people known here: only the operator links people (`keryx link`).
 	if (root !== line.id || there) return;
 	for (const { platform, alias, createdAt } of aliases)
 		if (!(yield* get(aliasOwner, platform, alias))) yield* run(addAlias, platform, alias, root, createdAt);
 }
 
-/** A token's name means the token of this Keryx alone. */
+/** A token's name means only a token of this Keryx. */
 function isTokens({ platform, alias }: PrincipalLine["aliases"][number]): boolean {
 	return platform === "api_server" && alias.startsWith("token:");
 }
@@ -160,7 +160,7 @@ const addAddress = sql(
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING`,
 );
 
-/** A key or an address that another conversation has stays with it: this one is then reached by its id, or by its person. */
+/** A key or address that another conversation has stays there: this one is then reached by its id or its person. */
 function* importConversation(work: Import, line: ConversationLine, number: number): Op<void> {
 	if (line.origin) work.origins.set(line.id, line.origin);
 	if (yield* knownConversation(work, line.id)) return;
@@ -209,13 +209,13 @@ function titleColumns({ title, titleSource }: ConversationLine): [string | null,
 	return clean === "" ? [null, null] : [titleSource ?? "user", seal(clean)];
 }
 
-/** One that was deleted is archived here: its rows are in the search, and whoever imports it wants to see it. */
+/** A deleted one is imported as archived: its rows are searchable, and the importer wants to see it. */
 function stateColumns(line: ConversationLine): [string, number | null, number | null] {
 	const { state, stateAt = null, pinnedAt = null } = line;
 	return state === undefined ? ["open", stateAt, pinnedAt] : ["archived", stateAt, null];
 }
 
-/** An address that could not have led to such a conversation where it was made. Whose it is shows when somebody writes from it. */
+/** An address that could not have led to such a conversation. Ownership shows when someone writes from it. */
 function contradiction(
 	line: ConversationLine,
 	address: ConversationLine["addresses"][number],
@@ -227,7 +227,7 @@ function contradiction(
 		return line.shared
 			? "is one person's, and the conversation is shared"
 			: "is that of a shared chat, and the conversation is private";
-	// What is said in a group is read by others: no private chat goes on there.
+	// Others read what is said in a group: no private chat continues there.
 	if (address.chatType !== line.chatType)
 		return `is of a chat of kind ${address.chatType}, and the conversation of kind ${line.chatType}`;
 	if (address.profile !== profile)
@@ -235,7 +235,7 @@ function contradiction(
 	return null;
 }
 
-/** What the domain must be able to read, in the form the store keeps it. */
+/** Data the domain must be able to read, as stored. */
 function readFacts(
 	line: ConversationLine,
 	number: number,
@@ -265,7 +265,7 @@ const addSession = sql<{ key: number }>(
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '${CLAIM}', ?, ?) RETURNING key`,
 );
 
-/** Ended and finalised: what ended elsewhere was finalised there. The one that was live becomes so when all of it is here. */
+/** Ended and finalised, because that happened elsewhere. The formerly live one becomes live when the import is complete. */
 function* importSession(work: Import, line: SessionLine, number: number): Op<void> {
 	if ((line.endedAt === null) !== (line.endReason === null))
 		throw invalidLine(number, "endedAt and endReason go together", { field: "endReason" });
@@ -322,7 +322,7 @@ function* importSession(work: Import, line: SessionLine, number: number): Op<voi
 	wrote(work, conversation.id);
 }
 
-/** Its own id where that is free, else another of the same time; always the same one for the same line. */
+/** Its own id if free, else another of the same time; deterministic per line. */
 function* freeSessionId(work: Import, line: SessionLine): Op<SessionId> {
 	if (isSessionId(line.id) && !(yield* get(sessionTaken, line.id))) return line.id;
 	for (let n = 0; ; n++) {
@@ -356,7 +356,7 @@ const strayBase = sql<{ id: string }>(
 );
 const release = sql(`UPDATE sessions SET claim = NULL WHERE conversation = ? AND claim = '${CLAIM}'`);
 
-/** All of a conversation is here. I2: where another session is live by now, the imported one stays ended. */
+/** The conversation is complete. I2: if another session is live by now, the imported one stays ended. */
 function* closeConversation(work: Import, line: ClosingLine, number: number): Op<void> {
 	const conversation = yield* conversationOf(work, line, number);
 	const range = yield* get(strayRange, conversation.id);
@@ -371,7 +371,7 @@ function* closeConversation(work: Import, line: ClosingLine, number: number): Op
 		});
 	if (line.live !== null) {
 		const live = yield* sessionOf(work, line, line.live, number, "live");
-		// The watcher looks at it next, and finds with the policy when it is really due.
+		// The watcher checks it next, and computes from policy when it is due.
 		if (live.claimed) yield* run(makeLive, work.context.now, live.key);
 	}
 	yield* run(release, conversation.id);

@@ -1,5 +1,5 @@
-// Jobs in an export, and back. What became of their runs stays behind, as inbox and deliveries do. A job that is taken in is paused: the
-// Keryx that it came from may still run it. An approval of a target holds in the Keryx that it was given in.
+// Jobs in an export and import. Results of runs are not included, like inbox and deliveries. An imported job is paused: its original
+// Keryx may still run it. Approvals of targets are valid only where they were given.
 import {
 	type ConversationId,
 	checkTiming,
@@ -20,7 +20,7 @@ import { derivedId, type Import, knownConversation } from "./import-lookup.ts";
 
 const jobsAfter = sql<JobRow>(`SELECT ${JOB_COLUMNS} FROM schedules WHERE n > ? ORDER BY n LIMIT ?`);
 
-/** The jobs that a scope owns, oldest first. `last`: where the next page goes on; null: there is none. */
+/** The jobs of a scope, oldest first. `last`: where the next page continues; null: none. */
 export function* exportJobs(args: {
 	readonly scope: Scope;
 	readonly after: number;
@@ -111,7 +111,7 @@ export function* importJob(work: Import, line: JobLine, number: number): Op<void
 	yield* emit(work.context, "schedule.created", { conversation, subject: id });
 }
 
-/** Conversations may have other ids here. One that is not here is gone, and a job that was given it says so when it runs. */
+/** Conversations may have other ids here. If one is missing, a job that was given it says so when it runs. */
 function* hereOf(work: Import, id: string | null): Op<ConversationId | null> {
 	if (id === null) return null;
 	return (yield* knownConversation(work, id))?.id ?? (id as ConversationId);

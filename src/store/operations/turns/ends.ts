@@ -1,5 +1,5 @@
-// How turns end: completed, failed or stopped under their token; interrupted by the death of their owner, and then resumed
-// under the next token or expired. Dispositions, deliveries, counters and the marathon decision are one transaction.
+// How turns end: completed, failed or stopped under their token; interrupted by the death of their owner, and then resumed under the next
+// token or expired. Dispositions, deliveries, counters and rotation are one transaction.
 import {
 	type BoundaryFacts,
 	type ChatType,
@@ -36,12 +36,13 @@ import {
 	sessionOfKey,
 	succeed,
 	targetOf,
-	touch,
+	touched,
 } from "../sessions/sessions.ts";
-import { append, haveRows, type IndexedMessage } from "../transcript/append.ts";
+import { appendTouching, haveRows, type IndexedMessage } from "../transcript/append.ts";
 import { adoptBlobs } from "../transcript/blobs.ts";
 import { addModelCall, type ModelCall } from "./model-calls.ts";
-import { assertHeld, type OpenTurn, speakersOf, TURN_COLUMNS, type TurnRow, untold } from "./turns.ts";
+import { assertHeld, speakersOf, TURN_COLUMNS, type TurnRow } from "./row.ts";
+import { type OpenTurn, untold } from "./turns.ts";
 
 const finishTurn = sql("UPDATE turns SET state = ?, detail = ?, ended_at = ?, due_at = NULL WHERE id = ?");
 const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
@@ -111,15 +112,15 @@ export interface EndTurnArgs {
 	readonly token: number;
 	readonly outcome: Outcome;
 	readonly messages: readonly IndexedMessage[];
-	/** Blobs put beforehand that the messages refer to. */
+	/** Blobs stored before that the messages refer to. */
 	readonly blobs?: readonly string[];
-	/** Those that may not have been recorded yet; one that has been is left as it is. */
+	/** Possibly not recorded yet; recorded ones stay unchanged. */
 	readonly calls?: readonly ModelCall[];
 	readonly deliveries: readonly NewDelivery[];
 	readonly policy: ResetPolicy;
-	/** The notice of the boundary that opened this session is among the deliveries. */
+	/** The deliveries include the notice of the boundary that opened this session. */
 	readonly noticeTold?: boolean;
-	/** What a rotation needs, where the caller sees the cap coming; without it a turn that reaches the cap is refused once. */
+	/** What a rotation needs, if the caller expects the cap; without it a turn that reaches the cap is refused once. */
 	readonly ifRotated?: {
 		readonly context: string;
 		readonly tools?: readonly string[];
@@ -132,7 +133,7 @@ export interface EndedTurn {
 	readonly rows: readonly Message[];
 	readonly messages: number;
 	readonly rotatedTo: SessionId | null;
-	/** The turn had ended this way before, with these rows and deliveries: nothing was written. */
+	/** The turn already ended this way, with these rows and deliveries: nothing was written. */
 	readonly repeated: boolean;
 }
 
@@ -146,32 +147,36 @@ export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 	const conversation = yield* findConversation(turn.conversation);
 	const session = yield* sessionOfKey(turn.session);
 	if (args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
-	const rows = yield* append(context, targetOf(conversation, session, turn.id), args.messages);
+	const { rows, messages } = yield* appendTouching(
+		context,
+		targetOf(conversation, session, turn.id),
+		args.messages,
+		touched(session, conversation, context.now, args.policy),
+	);
 	for (const call of args.calls ?? []) yield* addModelCall(context, turn, call);
 	yield* addDeliveries(context, conversation.id, turn.id, args.deliveries);
 	yield* finish(context, turn, args.outcome);
-	yield* touch(session, context.now, args.policy);
 	if (conversation.interruptions > 0) yield* run(clearInterruptions, conversation.id);
 	if (session.resume_pending_since !== null) yield* run(clearPending, session.key);
 	if (args.noticeTold) yield* run(toldNotice, session.key);
 
-	const after = yield* sessionOfKey(session.key);
-	const decision = decide(after, args.policy, {
+	const decision = decide({ ...session, messages }, args.policy, {
 		now: context.now,
 		activeProcess: false,
 		at: "turn_end",
 		freshness: 0,
 	});
-	if (decision.kind === "continue" || after.ended_at !== null)
-		return { rows, messages: after.messages, rotatedTo: null, repeated: false };
+	if (decision.kind === "continue" || session.ended_at !== null)
+		return { rows, messages, rotatedTo: null, repeated: false };
 	if (!args.ifRotated)
 		throw new KeryxError(
 			"turn.rotates",
-			`turn ${turn.id} reaches the session's cap of ${after.cap} messages: ifRotated is needed`,
+			`turn ${turn.id} reaches the session's cap of ${session.cap} messages: ifRotated is needed`,
 			{
 				field: "ifRotated",
 			},
 		);
+	const after = yield* sessionOfKey(session.key);
 	yield* end(context, after, decision.reason);
 	const { session: successor } = yield* succeed(
 		context,
@@ -184,17 +189,17 @@ export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 		true,
 	);
 	yield* addDeliveries(context, conversation.id, turn.id, args.ifRotated.notice);
-	return { rows, messages: after.messages, rotatedTo: successor.id, repeated: false };
+	return { rows, messages, rotatedTo: successor.id, repeated: false };
 }
 
-/** The same end was committed before. One that somebody else wrote, such as /stop, lacks what this one brings: its token is spent. */
+/** The same end was already committed. An end by someone else, such as /stop, lacks this one's rows: its token is spent. */
 function* isWritten(turn: TurnRow, { token, outcome, messages, deliveries }: EndTurnArgs): Op<boolean> {
 	if (turn.state !== outcome.kind || turn.token !== token) return false;
 	const { id, conversation } = turn;
 	return (yield* haveRows({ turn: id, conversation }, messages)) && (yield* haveDeliveries(deliveries));
 }
 
-/** The turn's state and the one disposition of each of its messages. */
+/** The turn's state and the disposition of each of its messages. */
 function* finish(
 	context: Context,
 	turn: TurnRow,
@@ -224,7 +229,7 @@ export function* stopOpenTurn(context: Context, conversation: string): Op<string
 	return turn.id;
 }
 
-/** The same for one turn and no other. Answers it also where it has been stopped already: it may have written its own end. */
+/** The same for only one turn. Also returns it if it is already stopped: it may have written its own end. */
 export function* stopThisTurn(context: Context, conversation: string, id: string): Op<string | null> {
 	const turn = yield* get(turnById, id);
 	if (turn?.conversation !== conversation) return null;
@@ -240,7 +245,7 @@ export interface PlannedTurn {
 	readonly destination: Destination;
 }
 
-/** Before a planned end of the process: what is cut off is not counted as an interruption. Answers the turns that would be. */
+/** Before a planned shutdown: turns cut off now do not count as interruptions. Returns the affected turns. */
 export function* planInterruptions(context: Context): Op<{ turns: readonly PlannedTurn[] }> {
 	yield* run(planTurns, context.epoch);
 	const turns = (yield* all(plannedTurns, context.epoch)).map((row) => ({
@@ -254,9 +259,9 @@ export function* planInterruptions(context: Context): Op<{ turns: readonly Plann
 }
 
 export interface InterruptArgs {
-	/** When the earlier owner was last seen alive; left out: now. */
+	/** When the earlier owner was last seen alive; default: now. */
 	readonly at?: number;
-	/** Told to the user of a session that is suspended. */
+	/** For the user of a suspended session. */
 	readonly suspendedNotice: DeliveryBody;
 }
 
@@ -313,7 +318,7 @@ export function* dueTurns(args: {
 	return yield* all(interruptedTurns, args.now, args.limit);
 }
 
-/** Every turn that runs on this node, oldest first: for who has to know whether each is known here. */
+/** All turns of this node, oldest first: to check whether each is known here. */
 export function* runningTurns(args: {
 	readonly scope: OperatorScope;
 	readonly node: number;
@@ -326,7 +331,7 @@ export interface ResumeArgs {
 	readonly autoContinueFreshness: number;
 	readonly deadlineAt: number;
 	readonly policy: ResetPolicy;
-	/** Also one that runs, of this owner, because nobody runs it: that it had begun, or gone on, was never heard of. */
+	/** Also a running one of this owner that nobody runs: its start or resumption was never reported. */
 	readonly evenRunning?: boolean;
 }
 
@@ -335,15 +340,15 @@ export type ResumeResult =
 			readonly kind: "resumed";
 			readonly purpose: TurnPurpose;
 			readonly conversation: ConversationId;
-			/** The job that it is a run of. */
+			/** The job it runs. */
 			readonly job: Job | null;
 			readonly reason: string;
 			/** When its earlier owner was last seen alive. */
 			readonly interruptedAt: number;
 			readonly attempts: number;
-			/** A boundary that the user has not been told of yet. */
+			/** A boundary the user has not been told about yet. */
 			readonly boundary: BoundaryFacts | null;
-			/** Calls that had begun: one that may not be repeated has an unknown outcome. */
+			/** Started calls: a non-repeatable one has an unknown outcome. */
 			readonly started: readonly {
 				readonly call: string;
 				readonly tool: string;
@@ -352,7 +357,7 @@ export type ResumeResult =
 	  })
 	| { readonly kind: "expired" | "gone" };
 
-/** Goes on with an interrupted turn: the same row, the next token. One that is too old ends as expired. */
+/** Resumes an interrupted turn: the same row, the next token. One that is too old ends as expired. */
 export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult> {
 	const turn = yield* get(turnById, args.turn);
 	const unheard = args.evenRunning && turn?.state === "running" && turn.epoch === context.epoch;

@@ -1,8 +1,8 @@
-// One row per model call, written when it ends, whatever its end; the session's counters change in the same transaction.
+// One row per model call, written when it ends, however it ends; the session's counters change in the same transaction.
 import { type Context, get, type Op, run, sql } from "../../query.ts";
 import { emit } from "../events.ts";
 import { findConversation } from "../sessions/sessions.ts";
-import { heldTurn, type TurnRow } from "./turns.ts";
+import { heldTurn, type TurnRow } from "./row.ts";
 
 export interface ModelCallArgs extends ModelCall {
 	readonly turn: string;
@@ -16,13 +16,13 @@ export interface ModelCall {
 	readonly model: string;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
-	/** Of the input, from the provider's cache, where it says so. */
+	/** The part of the input from the provider's cache, if known. */
 	readonly cachedInputTokens?: number;
-	/** In millionths of the currency; null where no price is known. */
+	/** In millionths of the currency; null if no price is known. */
 	readonly costMicros: number | null;
 	readonly currency: string;
 	readonly status: "ok" | "error" | "aborted";
-	/** No step of the conversation: its prompt says nothing about the conversation's. */
+	/** Not a step of the conversation: its prompt says nothing about the conversation's. */
 	readonly aside?: boolean;
 }
 
@@ -41,7 +41,7 @@ export function* recordModelCall(context: Context, args: ModelCallArgs): Op<void
 	yield* addModelCall(context, yield* heldTurn(context, args.turn, args.token), args);
 }
 
-/** For who holds the turn. */
+/** The caller must hold the turn. */
 export function* addModelCall(context: Context, turn: TurnRow, args: ModelCall): Op<void> {
 	const { profile } = yield* findConversation(turn.conversation);
 	const written = yield* get(

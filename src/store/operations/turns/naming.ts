@@ -1,11 +1,11 @@
-// The model's name for a conversation, with the cost of asking for it: one transaction, after the turn it was asked about has ended.
+// The model's name for a conversation, with the cost of the call: one transaction, after the turn has ended.
 import { KeryxError } from "../../../errors.ts";
 import { type Context, get, type Op, sql } from "../../query.ts";
 import { giveTitle } from "../sessions/commands.ts";
 import { nameByTopic } from "../sessions/filing.ts";
 import { findConversation, sessionOfKey } from "../sessions/sessions.ts";
 import { addModelCall, type ModelCall } from "./model-calls.ts";
-import { TURN_COLUMNS, type TurnRow } from "./turns.ts";
+import { TURN_COLUMNS, type TurnRow } from "./row.ts";
 
 /** The calls of a turn itself count from 1. */
 const NAMING_CALL = 0;
@@ -14,12 +14,12 @@ const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
 
 export interface NameArgs {
 	readonly turn: string;
-	/** Null: the model was asked, and gave none. */
+	/** Null: the model was asked, but gave none. */
 	readonly title: string | null;
 	readonly call: Omit<ModelCall, "n" | "aside">;
 }
 
-/** Written again, it changes nothing. A person's title stays. */
+/** Repeating it changes nothing. A person's title stays. */
 export function* nameByModel(context: Context, { turn: id, title, call }: NameArgs): Op<void> {
 	const turn = yield* get(turnById, id);
 	if (!turn) throw new KeryxError("store.not_found", `no turn ${id}`, { field: "turn" });

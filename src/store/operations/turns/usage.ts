@@ -1,4 +1,4 @@
-// What models were asked and what that cost, added up from their calls.
+// Totals of model calls and their cost.
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import { all, type Op, sql } from "../../query.ts";
 import type { OperatorScope, Scope } from "../../types.ts";
@@ -9,7 +9,7 @@ export interface Spent {
 	readonly calls: number;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
-	/** Of the input, from a provider's cache. */
+	/** The part of the input from a provider's cache. */
 	readonly cachedInputTokens: number;
 	readonly costs: readonly { readonly currency: string; readonly micros: number }[];
 	/** Calls whose price is not known. */
@@ -26,14 +26,14 @@ export interface SpentRow {
 	readonly priced: number;
 }
 
-/** Over model calls `m`, by their currency. */
+/** Over model calls `m`, by currency. */
 export const SPENT_SUMS = `m.currency, count(*) AS calls, CAST(sum(m.input_tokens) AS BIGINT) AS input,
 	CAST(sum(m.output_tokens) AS BIGINT) AS output, CAST(sum(m.cached_tokens) AS BIGINT) AS cached, CAST(coalesce(sum(m.cost_micros), 0) AS BIGINT) AS cost,
 	count(m.cost_micros) AS priced`;
 const inSession = sql<SpentRow>(
 	`SELECT ${SPENT_SUMS} FROM turns t JOIN model_calls m ON m.turn = t.id WHERE t.session = ? GROUP BY m.currency ORDER BY m.currency`,
 );
-/** A call since then belongs to a session that had not ended before. */
+/** A later call belongs to a session that had not ended before. */
 const inConversation = sql<SpentRow>(
 	`SELECT ${SPENT_SUMS} FROM sessions s JOIN turns t ON t.session = s.key JOIN model_calls m ON m.turn = t.id
 	WHERE s.conversation = ? AND (s.ended_at IS NULL OR s.ended_at >= ?) AND m.ended_at >= ? GROUP BY m.currency ORDER BY m.currency`,
@@ -47,7 +47,7 @@ export function* turnUsage(args: { readonly scope: OperatorScope; readonly turn:
 	return totalSpent(yield* all(inTurn, args.turn));
 }
 
-/** Of the live session, and of the conversation since a time. A session that goes on from another counts its own calls only. */
+/** For the live session, and for the conversation since a time. A session that continues another counts only its own calls. */
 export function* usage(args: {
 	readonly scope: Scope;
 	readonly conversation: ConversationId;

@@ -1,0 +1,124 @@
+// Inbox items that a turn takes: their rows in the transcript, whom they speak for, and where their answer goes. Their bodies leave the
+// inbox with the commit that appends them.
+import { type PersonRole, parseSource, type Source, type Speaker } from "../../../domain/index.ts";
+import { unseal } from "../../codec.ts";
+import { all, type Context, type Op, run, sql } from "../../query.ts";
+import type { Content, Destination, InboxKind, Message, Quote } from "../../types.ts";
+import { destinationOf } from "../deliveries/destination.ts";
+import { takeAmendments } from "../inbox/amendments.ts";
+import { OBSERVED_KEPT } from "../inbox/observed.ts";
+import { type ConversationRow, type SessionRow, sessionOfKey, targetOf } from "../sessions/sessions.ts";
+import { append, appendTouching, type IndexedMessage, type Touched } from "../transcript/append.ts";
+
+export const inboxWaiting = sql<InboxRow>(
+	`SELECT id, kind, principal, accepted_at, body, body_key FROM inbox WHERE id = ? AND conversation = ? AND due_at IS NOT NULL AND disposition IS NULL`,
+);
+export const takeInbox = sql(
+	"UPDATE inbox SET turn = ?, message = ?, body = NULL, due_at = NULL WHERE id = ?",
+);
+const unseen = sql<InboxRow>(
+	`SELECT id, kind, principal, accepted_at, body, body_key FROM inbox
+	WHERE conversation = ? AND disposition = 'observed' AND body IS NOT NULL ORDER BY id DESC`,
+);
+const showUnseen = sql("UPDATE inbox SET message = ?, body = NULL WHERE id = ?");
+
+export interface InboxRow {
+	readonly id: number;
+	readonly kind: InboxKind;
+	readonly principal: string | null;
+	readonly accepted_at: number;
+	readonly body: string;
+	readonly body_key: number | null;
+}
+
+/**
+ * The rows of a turn's items: observed messages and edits first, then one row per item. Answers how many messages the session has then.
+ * `touched` is null for internal events, which are no activity of a person.
+ */
+export function* appendItems(
+	context: Context,
+	conversation: ConversationRow,
+	session: SessionRow,
+	turn: string,
+	items: readonly InboxRow[],
+	touched: Touched | null,
+): Op<{ rows: Message[]; messages: number }> {
+	const seen = yield* all(unseen, conversation.id);
+	const shown = seen.slice(0, OBSERVED_KEPT).reverse();
+	const amended = yield* takeAmendments(conversation.id);
+	const messages: IndexedMessage[] = [
+		...shown.map((item) => messageOf(item, true)),
+		...amended,
+		...items.map((item) => messageOf(item, false)),
+	];
+	const target = targetOf(conversation, session, turn);
+	const indexed = messages.map((message, index) => ({ ...message, index }));
+	const appended = touched
+		? yield* appendTouching(context, target, indexed, touched)
+		: { rows: yield* append(context, target, indexed), ...(yield* countOf(session)) };
+	const { rows } = appended;
+	for (const [index, item] of shown.entries()) yield* run(showUnseen, (rows[index] as Message).id, item.id);
+	for (const item of seen.slice(OBSERVED_KEPT)) yield* run(showUnseen, null, item.id);
+	for (const [index, item] of items.entries())
+		yield* run(takeInbox, turn, (rows[shown.length + amended.length + index] as Message).id, item.id);
+	return appended;
+}
+
+function* countOf({ key }: SessionRow): Op<{ messages: number }> {
+	const { messages } = yield* sessionOfKey(key);
+	return { messages };
+}
+
+export function messageOf(item: InboxRow, observed: boolean): IndexedMessage {
+	const { source, content, quoted, confirmation } = bodyOf(item);
+	const author =
+		item.principal === null
+			? undefined
+			: { principal: item.principal, ...(source.userName && { name: source.userName }) };
+	if (confirmation !== undefined)
+		return { role: "meta", kind: "note", content, confirmation: { id: confirmation, as: "outcome" } };
+	if (item.kind !== "person") return { role: "meta", kind: "note", content };
+	return {
+		role: "user",
+		content,
+		...(quoted && { quoted }),
+		...(author && { author }),
+		...(observed && { observed }),
+		inbound: item.id,
+	};
+}
+
+interface ItemBody {
+	readonly source: Source;
+	readonly content: Content;
+	readonly quoted?: Quote;
+	/** Of an internal event that answers an earlier turn: where that turn's reply went. */
+	readonly destination?: Destination | null;
+	/** The confirmation that it is about. */
+	readonly confirmation?: string;
+	/** What its writer was let in as. */
+	readonly role?: PersonRole;
+	readonly platformRole?: string;
+	/** Of an internal event: whom the turn that caused it spoke for. */
+	readonly speakers?: readonly Speaker[];
+}
+
+/** Whom a turn over this item speaks for. An internal event has the rights of the people who caused it. */
+export function speakersOfItem(item: InboxRow): readonly Speaker[] {
+	const { speakers, source, role = "guest", platformRole } = bodyOf(item);
+	if (item.kind !== "person") return speakers ?? [];
+	const { principal } = item;
+	return [
+		{ principal, role, platform: source.platform, ...(platformRole !== undefined && { platformRole }) },
+	];
+}
+
+function bodyOf(item: InboxRow): ItemBody {
+	const body = unseal<ItemBody & { source: unknown }>(item.body, item.body_key);
+	return { ...body, source: parseSource(body.source) };
+}
+
+export function destinationFor(item: InboxRow): Destination {
+	const { destination, source } = bodyOf(item);
+	return destination ?? destinationOf(source);
+}
