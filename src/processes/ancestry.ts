@@ -1,20 +1,20 @@
-// Whether this program runs inside something that Keryx started. Said by its own environment, or by what started it: a program can
-// clear its environment, but not that of its parents, nor who they are.
+// Detects whether this program runs inside something that Keryx started: by its own environment, or by its parents. A program can clear
+// its environment, but not its parents'.
 import { readFileSync } from "node:fs";
 import { runningProcess } from "./identity.ts";
 import { MARK } from "./members.ts";
 
-/** Deeper than any shell that a person works in. */
+/** Deeper than any shell a person works in. */
 const MOST = 100;
 const HOST = /[/\\]processes[/\\]host[/\\]main\.[jt]s$/;
 
 export interface AncestryFacts {
 	readonly env: Readonly<Record<string, string | undefined>>;
-	/** Of the Keryx that owns the store; null where none does. */
+	/** The Keryx that owns the store; null if none. */
 	readonly keryx: number | null;
 }
 
-/** In a few words; null where nothing says so. What has left its parents and cleared its environment is not recognised. */
+/** In a few words; null if there is no sign. A program that left its parents and cleared its environment is not recognised. */
 export function startedByKeryx({ env, keryx }: AncestryFacts): string | null {
 	if (env[MARK] !== undefined) return `process ${env[MARK]}`;
 	for (const pid of parents()) {
@@ -48,7 +48,7 @@ function isHost(pid: number): boolean {
 		.some((word) => HOST.test(word));
 }
 
-/** Empty for what may not be read, and where there is no /proc. */
+/** Empty if it cannot be read, and without /proc. */
 function read(pid: number, what: "environ" | "cmdline"): string {
 	try {
 		return readFileSync(`/proc/${pid}/${what}`, "latin1");

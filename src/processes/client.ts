@@ -1,4 +1,4 @@
-// A client of one process host. It keeps nothing but its questions: whatever it misses while it is away, the host's files tell.
+// A client of one process host. It keeps only its requests: the host's files tell what it misses.
 import type { Socket } from "node:net";
 import { KeryxError } from "../errors.ts";
 import type { ProcessBackend } from "./backend.ts";
@@ -7,22 +7,22 @@ import { Listeners } from "./listeners.ts";
 import { type FollowNews, PROTOCOL, type WireError } from "./protocol.ts";
 import type { KillOptions, KillOutcome, LogPiece, ProcessInfo, PtySize, SpawnRequest } from "./types.ts";
 
-/** A host's answer may be long: it lists everything there is. */
+/** A host's answer may be long: it lists everything. */
 const MAX_ANSWER = 256 * 1024 * 1024;
-/** A host that has not said anything by then does not answer: it is stopped, or its machine stands still. */
+/** A host silent for this long does not answer: it is stopped, or its machine hangs. */
 const HELLO_MS = 1000;
 const ANSWER_MS = 15_000;
-/** The same, for whoever only wants to know whether it answers. */
+/** The same, for a mere liveness check. */
 const SILENT_MS = 5000;
-/** A kill takes its grace, and then up to this much for what does not go at once. */
+/** A kill takes its grace period, then up to this much for slow ones. */
 const KILL_MS = 12_000;
 const GRACE_MS = 5000;
 
 export interface EnterOptions {
-	/** The one that the host is known to serve. */
+	/** The home the host is known to serve. */
 	readonly version?: number;
 	readonly helloMs?: number;
-	/** A question that has no answer by then is rejected with process.host_silent; what became of it is not known. */
+	/** A request without an answer by then rejects with process.host_silent; its outcome is unknown. */
 	readonly answerMs?: number;
 }
 
@@ -34,7 +34,7 @@ interface Waiting {
 export class HostClient implements ProcessBackend {
 	readonly name = "local";
 	readonly hostPid: number;
-	/** Whether its host knows walls: one that was started before they came does not. */
+	/** Whether its host knows walls: an older one does not. */
 	readonly canWall: boolean;
 	readonly #socket: Socket;
 	readonly #waiting = new Map<number, Waiting>();
@@ -45,7 +45,7 @@ export class HostClient implements ProcessBackend {
 	readonly onGone = this.#gone.add;
 	readonly #answerMs: number;
 	#next = 1;
-	/** A question went without an answer, and nothing was heard since. */
+	/** A request got no answer, and nothing was received since. */
 	#isSilent = false;
 	#isLeaving = false;
 	#isClosed = false;
@@ -72,8 +72,8 @@ export class HostClient implements ProcessBackend {
 	}
 
 	/**
-	 * Null when the host left before it answered, or did not know the token; rejects when it speaks another version, and with
-	 * process.host_silent when it says nothing.
+	 * Null if the host left before answering, or did not know the token; rejects if it speaks another version, and with
+	 * process.host_silent if it is silent.
 	 */
 	static async enter(socket: Socket, token: string, options: EnterOptions = {}): Promise<HostClient | null> {
 		const { version = PROTOCOL, helloMs = HELLO_MS } = options;
@@ -133,7 +133,7 @@ export class HostClient implements ProcessBackend {
 
 	async silent(ids: readonly string[]): Promise<ReadonlySet<string>> {
 		const [id] = ids;
-		// The open question is answered when the host goes on: nobody has to wait for another one.
+		// The open request is answered when the host continues: no need for another.
 		if (id === undefined || (!this.#isSilent && (await this.#answers(id)))) return new Set();
 		return new Set(ids);
 	}
@@ -196,7 +196,7 @@ export class HostClient implements ProcessBackend {
 		await this.#ask({ op: "remove", id });
 	}
 
-	/** Closes once all that was asked is answered and nothing is followed any more. */
+	/** Closes once all requests are answered and nothing is followed. */
 	leave(): void {
 		this.#isLeaving = true;
 		this.#closeIfLeft();
@@ -210,7 +210,7 @@ export class HostClient implements ProcessBackend {
 		await closed;
 	}
 
-	/** Any answer will do, also that it does not know this one. */
+	/** Any answer will do, even that it does not know this one. */
 	async #answers(id: string): Promise<boolean> {
 		try {
 			await this.#ask({ op: "get", id }, { withinMs: Math.min(SILENT_MS, this.#answerMs) });
@@ -288,7 +288,7 @@ export class HostClient implements ProcessBackend {
 	}
 }
 
-/** What has come of one log and was not asked for yet; the host sends no more than a window of it. */
+/** Received output of one log, not yet consumed; the host sends at most a window. */
 class Following {
 	readonly #pieces: LogPiece[] = [];
 	#wake: () => void = () => {};

@@ -1,4 +1,4 @@
-// Finding a home's process host, and starting it where there is none. Two that start one at once get the same.
+// Finds a home's process host, and starts one if there is none. Concurrent starts get the same host.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { type EnterOptions, HostClient } from "./client.ts";
 import { processesFolder } from "./files.ts";
 import { type HostPaths, hostPaths, isServed, PROTOCOL } from "./protocol.ts";
 
-/** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name one that is built. */
+/** Next to this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name a built one. */
 const MAIN =
 	process.env.KERYX_PROCESS_HOST ??
 	fileURLToPath(
@@ -20,16 +20,16 @@ const MAIN =
 const IDLE_MS = 60_000;
 const START_MS = 15_000;
 const MAX_ERRORS = 1024 * 1024;
-/** A small heap, and no word about parts of Node that are new. */
+/** A small heap, and no warnings about new parts of Node. */
 const FLAGS = ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=2"];
 
 export interface ConnectOptions {
 	readonly home: string;
-	/** Starts a host where there is none; otherwise that is `process.host_gone`. */
+	/** Starts a host if there is none; otherwise rejects with `process.host_gone`. */
 	readonly start?: boolean;
-	/** How long a host that is started now stays when it has nothing to do. */
+	/** How long a newly started host stays when idle. */
 	readonly idleMs?: number;
-	/** How long one that is there has for an answer; then it is `process.host_silent`. */
+	/** How long an existing one has to answer; then `process.host_silent`. */
 	readonly answerMs?: number;
 }
 
@@ -48,7 +48,7 @@ export async function connectHost({
 		const client = await tryConnect(paths, { ...(answerMs !== undefined && { answerMs }) }).catch(
 			(error: unknown) => {
 				const is = error instanceof KeryxError && error.code === "process.host_silent";
-				// Its lock keeps another one from starting: whoever wants one waits for it.
+				// Its lock prevents another start: callers wait for it.
 				if (!is || !start || performance.now() > until) throw error;
 				isSilent = true;
 				return null;
@@ -59,13 +59,13 @@ export async function connectHost({
 		if (!start) throw new KeryxError("process.host_gone", `no process host runs for ${home}`);
 		if (starting && starting.exitCode !== null && starting.exitCode !== 0) throw await cannotStart(paths);
 		if (performance.now() > until) throw await cannotStart(paths);
-		// One that ended well found another there, which may have left since.
+		// A clean exit means another host was there, which may have left since.
 		if (!starting || starting.exitCode === 0) starting = startHost(home, paths, idleMs);
 		await delay(pause);
 	}
 }
 
-/** The versions of the hosts that answer in a home. One that is not this version's own is there until its processes have ended. */
+/** The versions of the hosts that answer in a home. One of another version stays until its processes have ended. */
 export async function listHosts(home: string): Promise<number[]> {
 	const answering: number[] = [];
 	for (const version of await hostVersions(home)) {
@@ -76,7 +76,7 @@ export async function listHosts(home: string): Promise<number[]> {
 	return answering;
 }
 
-/** The host of another build that has this pid, in the version that both know. Null where none has it. */
+/** Another build's host with this pid, in the version both know. Null if none has it. */
 export async function connectHolder(
 	{ home, answerMs }: ConnectOptions,
 	pid: number,
@@ -100,7 +100,7 @@ async function hostVersions(home: string): Promise<number[]> {
 	return versions.sort((a, b) => a - b);
 }
 
-/** Null where nobody listens, or the one who did left just now. */
+/** Null if nobody listens, or the host just left. */
 async function tryConnect(paths: HostPaths, options: EnterOptions): Promise<HostClient | null> {
 	const token = await readFile(paths.token, "utf8").catch(() => null);
 	if (token === null) return null;
@@ -130,7 +130,7 @@ function dial(path: string): Promise<Socket | null> {
 	});
 }
 
-/** In a session of its own, holding nothing of ours: neither our directory nor our streams, nor what is in our environment. */
+/** In its own session, with nothing of ours: no directory, streams or environment. */
 function startHost(home: string, paths: HostPaths, idleMs: number): ChildProcess {
 	mkdirSync(processesFolder(home), { recursive: true, mode: 0o700 });
 	const size = statSync(paths.errors, { throwIfNoEntry: false })?.size ?? 0;

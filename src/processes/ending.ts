@@ -1,21 +1,21 @@
-// Ending a process for good: ask, wait, kill, and look whether anything is left. What is left is named, never passed over.
+// Kills a process reliably: ask, wait, kill, and check what is left. Anything left is named.
 import { setTimeout as delay } from "node:timers/promises";
 import { type Family, livingMembers, type Member, signalGroup, signalOne } from "./members.ts";
 import type { KillOptions, ProcessIdentity } from "./types.ts";
 
 const GRACE_MS = 5000;
 const ROUNDS = 5;
-/** What was killed is gone after this, unless the kernel holds it. */
+/** A killed process is gone after this, unless the kernel holds it. */
 const ROUND_MS = 1000;
 
-/** Answers the pids that live on after all. */
+/** Returns the pids that are still alive. */
 export async function endFamily(
 	family: Family,
 	{ signal = "SIGTERM", graceMs = GRACE_MS }: KillOptions = {},
 ): Promise<number[]> {
 	const hunt = new Hunt(family);
 	hunt.signal(signal as NodeJS.Signals);
-	// One that is stopped would hear of it only when it goes on.
+	// A stopped process would notice only when it continues.
 	hunt.signal("SIGCONT");
 	if (await hunt.isOver(graceMs)) return [];
 	for (let round = 0; round < ROUNDS; round++) {
@@ -43,7 +43,7 @@ class Hunt {
 	signal(signal: NodeJS.Signals): void {
 		const members = this.look();
 		const { leader } = this.#family;
-		// The group at once: one by one, a member could start another behind our back. And to each of them once.
+		// The whole group at once: otherwise a member could start another meanwhile. And each of them once.
 		const told = leader && signalGroup(leader, signal) ? leader.pid : null;
 		for (const member of members) if (member.group !== told) signalOne(member, signal);
 	}

@@ -1,5 +1,5 @@
-// A process's folder: what is known of it at its start (meta.json), how it ended (end.json), whether that was taken note of
-// (forgotten), the namespace of its wall (wall), its log. Files are written whole or not at all, and outlive the host that wrote them. Values of variables are in none.
+// A process's folder: facts at its start (meta.json), its end (end.json), whether the end was noted (forgotten), its wall's namespace
+// (wall), its log. Files are written atomically, and outlive the host. They never contain values of variables.
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KeryxError } from "../errors.ts";
@@ -11,14 +11,14 @@ export interface ProcessMeta {
 	readonly cwd: string;
 	readonly pty: PtySize | null;
 	readonly startedAt: number;
-	/** Who holds its pipes and waits for it. */
+	/** The host that holds its pipes and waits for it. */
 	readonly host: ProcessIdentity;
-	/** Null where the host had no time to write it, and where nothing was started. */
+	/** Null if the host had no time to write it, or nothing was started. */
 	readonly identity: ProcessIdentity | null;
 }
 
 export interface RecordedEnd extends ProcessEnd {
-	/** What lived on when it ended. */
+	/** Survivors at its end. */
 	readonly survivors: readonly ProcessIdentity[];
 }
 
@@ -27,14 +27,14 @@ export interface ProcessRecord {
 	readonly folder: string;
 	readonly meta: ProcessMeta;
 	readonly end: RecordedEnd | null;
-	/** Its host lived before the end was looked for. */
+	/** Its host was alive before the end was looked for. */
 	readonly isHeld: boolean;
 	readonly isForgotten: boolean;
 }
 
 const ID = /^[a-z0-9_]{4,40}$/;
 
-/** What bubblewrap writes about a program behind a wall: its namespace, which ends with everything in it. */
+/** Written by bubblewrap for a walled program: its namespace, which ends with everything in it. */
 export function wallStatusFile(folder: string): string {
 	return join(folder, "wall");
 }
@@ -56,7 +56,7 @@ export function processFolder(home: string, id: string): string {
 	return join(processesFolder(home), id);
 }
 
-/** Refuses an id that was used before. */
+/** Refuses a used id. */
 export async function createFolder(home: string, id: string): Promise<string> {
 	const folder = processFolder(home, id);
 	try {
@@ -78,29 +78,29 @@ export async function processIds(home: string): Promise<string[]> {
 	return names.filter((entry) => entry.isDirectory() && ID.test(entry.name)).map(({ name }) => name);
 }
 
-/** Null where there is none, or where its host died before it began. */
+/** Null if there is none, or its host died before it started. */
 export async function readRecord(home: string, id: string): Promise<ProcessRecord | null> {
 	const folder = processFolder(home, id);
 	const meta = await readJson<ProcessMeta>(join(folder, "meta.json"));
 	if (!meta) return null;
-	// In this order: of a host that is gone by now, an end that is not there will never be.
+	// In this order: if the host is gone by now, a missing end will never come.
 	const isHeld = isAlive(meta.host);
 	const end = await readJson<RecordedEnd>(join(folder, "end.json"));
 	const forgotten = await readFile(join(folder, "forgotten")).catch(orMissing(null));
 	return { id, folder, meta, end, isHeld, isForgotten: forgotten !== null };
 }
 
-/** Which host holds it, or held it; null where there is no record of it. */
+/** The host that holds or held it; null if there is no record. */
 export async function readHolder(home: string, id: string): Promise<ProcessIdentity | null> {
 	return (await readJson<ProcessMeta>(join(processFolder(home, id), "meta.json")))?.host ?? null;
 }
 
-/** Whoever gives up a start takes its folder first. A host that hears of it later finds it taken, and starts nothing. */
+/** To give up a start, take its folder first. A host that gets the request later finds it taken, and starts nothing. */
 export async function writeGivenUp(folder: string, host: ProcessIdentity | null): Promise<void> {
 	await writeWhole(folder, "given-up", { host });
 }
 
-/** The host that may still have the request before it; null where there is none. */
+/** The host that may still have the request queued; null if none. */
 export async function readGivenUp(home: string, id: string): Promise<ProcessIdentity | null> {
 	const found = await readJson<{ host: ProcessIdentity | null }>(join(processFolder(home, id), "given-up"));
 	return found?.host ?? null;
@@ -114,7 +114,7 @@ export async function writeEnd(folder: string, end: RecordedEnd): Promise<void> 
 	await writeWhole(folder, "end.json", end);
 }
 
-/** Pipes lose their names when both ends are open; those of a host that died before have them still. */
+/** Pipes are unlinked when both ends are open; those of an earlier dead host remain. */
 export async function removePipes(folder: string): Promise<void> {
 	for (const name of ["stdin", "stdout"]) await rm(join(folder, name), { force: true });
 }
@@ -127,7 +127,7 @@ export async function removeFolder(folder: string): Promise<void> {
 	await rm(folder, { recursive: true, force: true });
 }
 
-/** On the disk under its name when it answers. */
+/** On disk under its name when it returns. */
 async function writeWhole(folder: string, name: string, value: unknown): Promise<void> {
 	const draft = join(folder, `${name}.new`);
 	const handle = await open(draft, "w", 0o600);

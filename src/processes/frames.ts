@@ -1,7 +1,6 @@
-// What goes over the socket: a length of a JSON header, a length of bytes, the header, the bytes. Lengths are bounded, so that
-// nobody can make the other side hold more than that.
+// The wire format: header length, payload length, JSON header, bytes. Lengths are limited, so that neither side must hold more.
 
-/** Enough for the longest arguments and environment that a kernel takes. */
+/** Enough for the longest arguments and environment a kernel accepts. */
 const MAX_HEADER = 4 * 1024 * 1024;
 export const MAX_PAYLOAD = 1024 * 1024;
 const PREFIX = 8;
@@ -22,12 +21,12 @@ export function encodeFrame(header: object, payload: Uint8Array = Buffer.alloc(0
 		: [head, Buffer.from(payload.buffer, payload.byteOffset, payload.length)];
 }
 
-/** Throws on what is no frame; nothing after that can be understood. */
+/** Throws on an invalid frame; nothing after it can be understood. */
 export class FrameReader {
 	readonly #maxHeader: number;
 	#chunks: Buffer[] = [];
 	#length = 0;
-	/** The length of the frame that has begun. */
+	/** The length of the current frame. */
 	#wanted = PREFIX;
 
 	constructor({ maxHeader = MAX_HEADER }: { maxHeader?: number } = {}) {

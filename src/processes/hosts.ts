@@ -1,6 +1,6 @@
-// The hosts of a home as one backend. New programs go to the host of this build's version. A host that another build has started is
-// there until its programs have ended: those are reached through it, and so are their ends. Which host holds a program stands in its
-// file. A connection to another build's host is kept only as long as it holds something: it could not leave otherwise.
+// The hosts of a home as one backend. New programs go to this build's host. Another build's host stays until its programs have ended:
+// they are reached through it, and so are their ends. A program's file names its host. A connection to another build's host is kept only
+// while it holds something, so that it can leave.
 import type { ProcessBackend } from "./backend.ts";
 import type { HostClient } from "./client.ts";
 import { type ConnectOptions, connectHolder, connectHost, listHosts } from "./connect.ts";
@@ -14,7 +14,7 @@ import type { KillOptions, KillOutcome, LogPiece, ProcessInfo, PtySize, SpawnReq
 export class LocalHosts implements ProcessBackend {
 	readonly name = "local";
 	readonly #options: ConnectOptions;
-	/** Who holds what is known to run. */
+	/** The host of each known running process. */
 	readonly #holders = new Map<string, HostClient>();
 	readonly #others = new Map<number, Promise<HostClient | null>>();
 	readonly #ended = new Listeners<[process: ProcessInfo]>();
@@ -30,12 +30,12 @@ export class LocalHosts implements ProcessBackend {
 		if (own) this.#own = this.#listenTo(own);
 	}
 
-	/** With this build's own host, which is started where it does not run. */
+	/** With this build's own host, started if needed. */
 	static async connect(options: ConnectOptions): Promise<LocalHosts> {
 		return new LocalHosts(options, await connectHost({ ...options, start: true }));
 	}
 
-	/** Null where no host of any version runs. */
+	/** Null if no host of any version runs. */
 	static async find(options: ConnectOptions): Promise<LocalHosts | null> {
 		const own = await connectHost({ ...options, start: false }).catch((error: unknown) => {
 			if (isGone(error)) return null;
@@ -45,7 +45,7 @@ export class LocalHosts implements ProcessBackend {
 		return null;
 	}
 
-	/** Of this build's own host; null before it is needed. */
+	/** This build's own host; null before it is needed. */
 	get hostPid(): number | null {
 		return this.#own?.hostPid ?? null;
 	}
@@ -147,12 +147,12 @@ export class LocalHosts implements ProcessBackend {
 		return this.#starting;
 	}
 
-	/** For what only a host can answer. */
+	/** For requests only a host can answer. */
 	async #asked(id: string): Promise<HostClient> {
 		return (await this.#holder(id)) ?? this.#started();
 	}
 
-	/** Null: no other host holds it, and this build's own does not run. */
+	/** Null: no other host holds it, and this build's own is not running. */
 	async #holder(id: string): Promise<HostClient | null> {
 		const known = this.#holders.get(id);
 		if (known) return known;
@@ -163,7 +163,7 @@ export class LocalHosts implements ProcessBackend {
 		return holder ?? this.#own;
 	}
 
-	/** Null: it has just gone, or is none of ours. */
+	/** Null: it has just left, or is not ours. */
 	#other(pid: number): Promise<HostClient | null> {
 		const known = this.#others.get(pid);
 		if (known) return known;
@@ -184,7 +184,7 @@ export class LocalHosts implements ProcessBackend {
 		return client;
 	}
 
-	/** It has ended. Another build's host that holds nothing more is let go. */
+	/** It has ended. Another build's host without processes is released. */
 	#release(id: string): void {
 		const holder = this.#holders.get(id);
 		this.#holders.delete(id);
@@ -193,7 +193,7 @@ export class LocalHosts implements ProcessBackend {
 		holder.leave();
 	}
 
-	/** One is gone: whoever uses this looks anew, and finds the others again. */
+	/** One is gone: users reconnect, and find the others again. */
 	#lose(): void {
 		if (this.#isClosed) return;
 		void this.close();

@@ -1,4 +1,4 @@
-// Who a process is, and who runs at the moment. Linux tells by /proc; elsewhere `ps` does.
+// Identifies processes, and lists running ones. Linux uses /proc; other systems `ps`.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { ProcessIdentity } from "./types.ts";
@@ -7,10 +7,10 @@ export interface RunningProcess {
 	readonly pid: number;
 	readonly parent: number;
 	readonly group: number;
-	/** 0 where the system does not tell. */
+	/** 0 if unknown. */
 	readonly session: number;
 	readonly startTime: string;
-	/** It has ended and waits for its parent to take note. */
+	/** It has ended and waits for its parent (zombie). */
 	readonly isZombie: boolean;
 }
 
@@ -26,7 +26,7 @@ export function bootId(): string {
 	return boot;
 }
 
-/** Null when there is no such process. A zombie has an identity still. */
+/** Null if there is no such process. A zombie still has an identity. */
 export function identityOf(pid: number): ProcessIdentity | null {
 	const found = look(pid);
 	return found && { bootId: bootId(), pid, startTime: found.startTime };
@@ -44,14 +44,14 @@ export function everyProcess(): RunningProcess[] {
 	return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (look(Number(name)) ?? []) : []));
 }
 
-/** A time that can be compared: of two processes of one boot, the later one has the greater. */
+/** Comparable: of two processes of one boot, the later one has the greater value. */
 export function startOrder(startTime: string): number {
 	return /^\d+$/.test(startTime) ? Number(startTime) : Date.parse(startTime);
 }
 
 /**
- * Whether `text` stands among a process's variables as `NAME=value`. What may not be read is answered with no. `settle`: where
- * there are none at all it looks again for a few milliseconds: so it is for a moment while a process becomes another program.
+ * Whether `text` is among a process's variables as `NAME=value`. Unreadable means no. `settle`: retries for a few milliseconds if there
+ * are none, which happens briefly during exec.
  */
 export function hasVariable(pid: number, text: string, { settle = false } = {}): boolean {
 	if (!isLinux) return false;
@@ -67,7 +67,7 @@ export function hasVariable(pid: number, text: string, { settle = false } = {}):
 	}
 }
 
-/** Whether one of these is its input, output or error output. What may not be read is answered with no. */
+/** Whether one of these is its input, output or error output. Unreadable means no. */
 export function hasStream(pid: number, paths: ReadonlySet<string>): boolean {
 	if (!isLinux || paths.size === 0) return false;
 	return [0, 1, 2].some((descriptor) => {
@@ -82,7 +82,7 @@ export function hasStream(pid: number, paths: ReadonlySet<string>): boolean {
 const SETTLING_MS = 10;
 const NOBODY = new Int32Array(new SharedArrayBuffer(4));
 
-/** Null when there is no such process. */
+/** Null if there is no such process. */
 export function runningProcess(pid: number): RunningProcess | null {
 	return look(pid);
 }
@@ -91,7 +91,7 @@ function look(pid: number): RunningProcess | null {
 	if (!isLinux) return listed(["-p", String(pid)])[0] ?? null;
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-		// The name in brackets may hold anything, brackets and spaces too.
+		// The name in brackets may contain anything, including brackets and spaces.
 		const [state, parent, group, session, ...more] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 		return {
 			pid,

@@ -1,6 +1,6 @@
-// keryx/processes: programs that outlive whoever started them, with their output, their input and their end.
+// keryx/processes: programs that outlive their starter, with their output, input and end.
 // A host process holds them, on this machine or over ssh; the store is kept true about them.
-// Never here: whether a command may run, or what the agent is told of it.
+// Never here: whether a command may run, or what the agent is told about it.
 
 export { startedByKeryx } from "./ancestry.ts";
 export type { ProcessBackend } from "./backend.ts";

@@ -1,5 +1,5 @@
-// What the files tell about processes, with a host or without one. A process without an end whose host is gone is lost: nothing is
-// claimed about how it went, but what lives of it is found, and can be killed.
+// Reads processes from their files, with or without a host. A process without an end whose host is gone is lost: its outcome is unknown,
+// but survivors are found, and can be killed.
 import { KeryxError } from "../errors.ts";
 import { findNamespace } from "../walls/index.ts";
 import { endFamily } from "./ending.ts";
@@ -22,14 +22,14 @@ import { logSize } from "./log/files.ts";
 import { type Family, livingMembers } from "./members.ts";
 import type { KillOptions, KillOutcome, ProcessEnd, ProcessInfo, ProcessStatus } from "./types.ts";
 
-/** Everything that was not forgotten, the oldest first; or of these what was not. */
+/** All that were not forgotten, oldest first; or those among the given ids. */
 export async function inspect(home: string, ids?: readonly string[]): Promise<ProcessInfo[]> {
 	const found: ProcessInfo[] = [];
 	for (const id of ids ?? (await processIds(home))) {
 		const record = await readRecord(home, id);
 		if (!record || record.isForgotten) continue;
 		const info = await infoOf(record).catch((error: NodeJS.ErrnoException) => {
-			// It was thrown away while it was looked at.
+			// It was removed while being read.
 			if (error.code === "ENOENT") return null;
 			throw error;
 		});
@@ -42,7 +42,7 @@ export async function inspectProcess(home: string, id: string): Promise<ProcessI
 	return infoOf(await knownRecord(home, id));
 }
 
-/** For one that has no host any more: what it left behind, or itself. Of one that runs, its host must be asked. */
+/** For a process without a host: what it left behind, or itself. For a running one, ask its host. */
 export async function killSurvivors(
 	home: string,
 	id: string,
@@ -58,7 +58,7 @@ export async function killSurvivors(
 	return { result: record.end ? "already_exited" : "killed", survivors };
 }
 
-/** True: whoever is still to start it never will. False: it has been begun. */
+/** True: it will never be started. False: it has been started. */
 export async function giveUpProcess(home: string, id: string, hostPid: number | null): Promise<boolean> {
 	try {
 		const folder = await createFolder(home, id);
@@ -70,7 +70,7 @@ export async function giveUpProcess(home: string, id: string, hostPid: number | 
 	}
 }
 
-/** Takes it off the list and keeps its log. */
+/** Removes it from the list and keeps its log. */
 export async function forgetProcess(home: string, id: string): Promise<void> {
 	const record = await knownRecord(home, id);
 	refuseWhileAlive(record);
@@ -78,7 +78,7 @@ export async function forgetProcess(home: string, id: string): Promise<void> {
 	await writeForgotten(record.folder);
 }
 
-/** Deletes its log and all that is known of it, forgotten or not. */
+/** Deletes its log and all records, forgotten or not. */
 export async function removeProcess(home: string, id: string): Promise<void> {
 	const record = await readRecord(home, id);
 	if (record) refuseWhileAlive(record);
@@ -136,14 +136,14 @@ function statusOf({ end, isHeld }: ProcessRecord): ProcessStatus {
 	return isHeld ? "running" : "lost";
 }
 
-/** Where nothing was left at the end, nothing can be there now: only a member begets another. */
+/** If nothing was left at the end, nothing can be there now: only members start others. */
 function survivorsOf(record: ProcessRecord): number[] {
 	if (record.end?.survivors.length === 0) return [];
 	return livingMembers(familyOf(record)).map(({ pid }) => pid);
 }
 
 function familyOf({ id, folder, meta, end }: ProcessRecord): Family {
-	// One that has ended has no namespace any more; nor has one of an earlier boot.
+	// An ended one has no namespace any more; nor has one of an earlier boot.
 	const namespace = end || meta.host.bootId !== bootId() ? null : findNamespace(wallStatusFile(folder));
 	return { id, folder, leader: meta.identity, witnesses: end?.survivors ?? [], namespace };
 }

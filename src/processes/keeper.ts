@@ -1,6 +1,6 @@
-// Keeps the store true about what runs. Here is no truth of its own: what the store says has no end yet is compared with what the
-// host says, or with what a dead one left behind. An end is recorded once, however often it is heard of, and before the host may
-// forget it; whatever cannot be recorded now is found again by looking once more.
+// Keeps the store true about running processes. It owns no state: processes without an end in the store are compared with the host, or
+// with a dead host's files. An end is recorded once, however often it is reported, and before the host may forget it; what cannot be
+// recorded now is found again later.
 import { KeryxError } from "../errors.ts";
 import { OPERATOR, type Process, type ProcessEnd, type Store, type Woken } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
@@ -12,15 +12,16 @@ import type { ProcessSettings, StartRequest } from "./registry.ts";
 import type { ProcessInfo } from "./types.ts";
 import { completionNote, endOf } from "./words.ts";
 
-/** Of the output, what an end brings along. */
+/** How much output an end includes. */
 const NOTE_LENGTH = 8000;
 /** After a fault of the store or the host. */
 const RETRY_MS = 1000;
-/** A host takes a request within this, unless the machine stands still. */
+/** A host accepts a request within this time, unless the machine hangs. */
 const ON_ITS_WAY_MS = 5000;
 const SAY_AGAIN_MS = 60_000;
 const GIVEN_UP = "it was cancelled before the process host started it";
-/** Nothing runs for so long: the host is let go, and ends by itself. */
+const NO_TRACE = "nothing of it was found on its machine, so what happened to it is unknown";
+/** After this long without processes, the host is released, and exits by itself. */
 const IDLE_MS = 60_000;
 
 export interface KeeperOptions {
@@ -28,19 +29,19 @@ export interface KeeperOptions {
 	readonly clock: Clock;
 	readonly machine: ProcessMachine;
 	readonly settings: () => ProcessSettings;
-	/** Told after each end that was recorded here. */
+	/** Called after each end recorded here. */
 	ended(id: string, woken: Woken | null): void;
 	log(message: string, error: unknown): void;
 }
 
 export class ProcessKeeper {
 	readonly #options: KeeperOptions;
-	/** Being started just now: none of the business of reconciling. */
+	/** Being started right now: reconciling must ignore them. */
 	readonly #starting = new Map<string, Promise<void>>();
 	/** Killed by their own conversation, which need not be told. */
 	readonly #known = new Set<string>();
 	readonly #working = new Set<Promise<void>>();
-	/** Ends on their way to the store and off the host's list. */
+	/** Ends being recorded and removed from the host's list. */
 	readonly #settling = new Map<string, Promise<void>>();
 	#backend: ProcessBackend | null = null;
 	#unreachable: ReadonlySet<string> = new Set();
@@ -58,14 +59,14 @@ export class ProcessKeeper {
 		this.#patience = new StorePatience(options);
 	}
 
-	/** Never starts a host: where none runs, the files tell. */
+	/** Never starts a host: if none runs, the files are read. */
 	async open(): Promise<void> {
 		const { store } = this.#options;
-		// Whoever waited for these is gone.
+		// Nobody waits for these any more.
 		for (const { id, background } of await this.unfinished())
 			if (!background) await store.adoptProcess({ id });
 		await this.#look("processes cannot be picked up yet");
-		// What was begun or ended without anybody having heard of it is found by looking, too.
+		// Unreported starts and ends are found by reconciling, too.
 		this.#unlisten = store.onFault(() => this.#lookAgain());
 	}
 
@@ -87,13 +88,13 @@ export class ProcessKeeper {
 		return rows.filter(({ backend }) => backend === machine.name);
 	}
 
-	/** Of these, those whose host does not answer now; where none is connected, those whose host did not when it was last looked for. */
+	/** Of these, those whose host does not answer now; without a connection, those whose host did not answer last time. */
 	async unreachable(ids: readonly string[]): Promise<ReadonlySet<string>> {
 		if (ids.length === 0 || !this.#backend) return this.#unreachable;
 		return this.#backend.silent(ids);
 	}
 
-	/** Its conversation kills it, and hears of it there. */
+	/** Its conversation kills it, and is told there. */
 	markKnown(id: string): void {
 		this.#known.add(id);
 	}
@@ -110,7 +111,7 @@ export class ProcessKeeper {
 		return this.#connecting;
 	}
 
-	/** For who is waited for by somebody: a store in trouble is asked again until the signal says that nobody waits any more, or for a while. */
+	/** For callers that wait: a store in trouble is retried until the signal aborts, or for a while. */
 	soon<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
 		return this.#patience.soon(work, signal);
 	}
@@ -128,7 +129,7 @@ export class ProcessKeeper {
 		}
 	}
 
-	/** Leaves the row running or ended: a start whose answer was lost is looked for. */
+	/** Leaves the row running or ended: a start whose answer was lost is looked up. */
 	async spawn(row: Process, { argv, cwd, env, pty, signal, wall, folder }: StartRequest): Promise<void> {
 		const { settings } = this.#options;
 		const { id } = row;
@@ -149,7 +150,7 @@ export class ProcessKeeper {
 		} catch (error) {
 			if (asked && isSilent(error)) {
 				if (await this.#giveUp(row, asked)) return;
-				// The host has begun with it: that it runs, and how it ends, is found out when the host answers again.
+				// The host has started it: its state is found out when the host answers again.
 				await this.#options.store.adoptProcess({ id });
 				this.#lookAgain();
 				return;
@@ -162,12 +163,12 @@ export class ProcessKeeper {
 			await this.#neverStarted(row, error instanceof Error ? error.message : String(error));
 			throw error;
 		}
-		// It runs, whether or not that can be written: from here on nothing says that it never started.
+		// It runs, even if that cannot be recorded: from here on nothing may say that it never started.
 		if (info.status === "failed_start") await this.#settle(row, info);
 		else if (info.identity) await this.#started(id, info.identity);
 	}
 
-	/** False: its host has begun with it. */
+	/** False: its host has started it. */
 	async #giveUp(row: Process, backend: ProcessBackend): Promise<boolean> {
 		if (!(await this.#options.machine.giveUp(row.id, backend))) return false;
 		await this.#neverStarted(row, GIVEN_UP);
@@ -178,7 +179,7 @@ export class ProcessKeeper {
 		return this.#patience.untilWritten(() => this.#options.store.processStarted({ id, identity }));
 	}
 
-	/** Compares every process without an end with what is so. One look after another: two never overlap. */
+	/** Compares every process without an end with reality. Serialised: two rounds never overlap. */
 	reconcile(): Promise<void> {
 		const done = this.#reconciling.then(() => this.#reconcileNow());
 		this.#reconciling = done.catch(() => {});
@@ -196,14 +197,16 @@ export class ProcessKeeper {
 		let isOpen = false;
 		for (const row of rows) {
 			const info = held.get(row.id) ?? left.get(row.id);
-			// What the last owner asked for just before it died may still be on its way to the host.
-			if (!info && backend && Math.abs(clock.now() - row.startedAt) < ON_ITS_WAY_MS) isOpen = true;
+			// It was seen running: whatever happened to its traces, it did start.
+			if (!info && row.status === "running") await this.#withoutTrace(row);
+			// The last owner's final request may still be on its way to the host.
+			else if (!info && backend && Math.abs(clock.now() - row.startedAt) < ON_ITS_WAY_MS) isOpen = true;
 			else if (!info && backend && !(await machine.giveUp(row.id, backend))) isOpen = true;
 			else if (!info) await this.#neverStarted(row, "Keryx stopped before it was started");
 			else if (info.status !== "running") await this.#settle(row, info);
 			else if (info.identity) await this.#started(row.id, info.identity);
 		}
-		// Held by a host that does not tell us of its end: one that is just dying, or that speaks another version.
+		// Held by a host that does not report its end: one that is dying, or of another version.
 		if (isOpen || rows.some(({ id }) => !held.has(id) && left.get(id)?.status === "running"))
 			this.#lookAgain();
 	}
@@ -232,7 +235,7 @@ export class ProcessKeeper {
 	}
 
 	async #heardOfEnd(info: ProcessInfo): Promise<void> {
-		// In the order of things: an end is not recorded before its beginning.
+		// In order: an end is not recorded before its start.
 		await this.#starting.get(info.id);
 		try {
 			await this.#settle(await this.#options.store.process({ scope: OPERATOR, id: info.id }), info);
@@ -242,7 +245,7 @@ export class ProcessKeeper {
 		}
 	}
 
-	/** Takes the files of an ended one away, once it is off the host's list. What lives on keeps them. */
+	/** Deletes an ended one's files, once it is off the host's list. Survivors keep them. */
 	discard(id: string): void {
 		const removed = async () => {
 			await this.#settling.get(id)?.catch(() => {});
@@ -256,7 +259,7 @@ export class ProcessKeeper {
 		);
 	}
 
-	/** Records an end, and lets the host forget it. Whoever comes second finds it done. */
+	/** Records an end, and lets the host forget it. A second call finds it done. */
 	#settle(row: Process, info: ProcessInfo): Promise<void> {
 		const settling = this.#settleNow(row, info);
 		this.#settling.set(row.id, settling);
@@ -282,14 +285,22 @@ export class ProcessKeeper {
 		const forgetting =
 			this.#backend && end.status !== "lost" ? this.#backend.forget(row.id) : machine.forget(row.id);
 		await forgetting.catch((error: unknown) => {
-			// Heard of twice, forgotten once. Otherwise it is only listed for longer.
+			// Reported twice, forgotten once. Otherwise it is only listed longer.
 			if (!isUnknown(error)) this.#options.log(`${row.id} stays on its host's list`, error);
 		});
 	}
 
-	async #neverStarted(row: Process, cause: string): Promise<void> {
+	#neverStarted(row: Process, cause: string): Promise<void> {
+		return this.#endWithoutOutput(row, "failed_start", cause);
+	}
+
+	#withoutTrace(row: Process): Promise<void> {
+		return this.#endWithoutOutput(row, "lost", NO_TRACE);
+	}
+
+	async #endWithoutOutput(row: Process, status: "failed_start" | "lost", cause: string): Promise<void> {
 		const at = this.#options.clock.now();
-		const end: ProcessEnd = { status: "failed_start", exitCode: null, signal: null, cause };
+		const end: ProcessEnd = { status, exitCode: null, signal: null, cause };
 		const note = completionNote(row, end, { at, output: { text: "", to: 0, cut: false }, survivors: [] });
 		await this.#record(row, end, { at, logBytes: 0, logLost: 0, note });
 	}
@@ -312,7 +323,7 @@ export class ProcessKeeper {
 		const { store, ended } = this.#options;
 		const isKnown = background && this.#known.has(id);
 		const told = isKnown ? null : note;
-		// Until it is heard of: whoever waits for the end waits for this.
+		// Until it is reported: callers waiting for the end wait for this.
 		const recorded = await this.#patience.untilWritten(() =>
 			store.endProcess({ id, end, at, logBytes, logLost, note: told }),
 		);
@@ -321,7 +332,7 @@ export class ProcessKeeper {
 		this.#considerIdle();
 	}
 
-	/** Without anything to run, the host is not kept from ending. */
+	/** Lets an idle host exit. */
 	#considerIdle(): void {
 		this.#cancelIdle();
 		if (!this.#closed)
@@ -336,7 +347,7 @@ export class ProcessKeeper {
 		await backend?.close();
 	}
 
-	/** Until it is done, or Keryx ends. */
+	/** Until it is done, or Keryx stops. */
 	async #look(message: string): Promise<void> {
 		await this.reconcile().catch((error: unknown) => this.#lookLater(message, error));
 	}
@@ -345,7 +356,7 @@ export class ProcessKeeper {
 		const { clock, log } = this.#options;
 		const said = `${message}: ${String(error)}`;
 		const now = clock.monotonic();
-		// It is tried every second; what stays the same is said once a minute.
+		// Tried every second; the same failure is logged once a minute.
 		if (said !== this.#lastLogged.message || now - this.#lastLogged.at >= SAY_AGAIN_MS) {
 			this.#lastLogged = { message: said, at: now };
 			log(message, error);
@@ -369,7 +380,7 @@ export class ProcessKeeper {
 	}
 }
 
-/** One by one: a list would look at everything that was ever kept (I16). */
+/** One by one: a list would read everything ever kept (I16). */
 async function infosOf(
 	backend: ProcessBackend,
 	rows: readonly Process[],
@@ -393,7 +404,7 @@ function isSilent(error: unknown): boolean {
 	return error instanceof KeryxError && error.code === "process.host_silent";
 }
 
-/** Whether the signal came before the end of the work. */
+/** Whether the signal came before the work ended. */
 function isAbortedFirst(signal: AbortSignal, work: Promise<unknown>): Promise<boolean> {
 	return new Promise((resolve) => {
 		const abort = () => done(true);

@@ -1,8 +1,8 @@
-/** Who is told of something, until they no longer want to be. */
+/** Subscribers of an event. */
 export class Listeners<Told extends readonly unknown[]> {
 	readonly #all = new Set<(...told: Told) => void>();
 
-	/** Answers how to end it. */
+	/** Returns the unsubscribe function. */
 	readonly add = (listener: (...told: Told) => void): (() => void) => {
 		this.#all.add(listener);
 		return () => void this.#all.delete(listener);

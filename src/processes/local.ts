@@ -5,7 +5,10 @@ import { forgetProcess, giveUpProcess, inspect, killSurvivors, removeProcess } f
 import { lostBytes, readLog } from "./log/files.ts";
 import type { ProcessMachine } from "./machine.ts";
 
-/** `home`: Keryx's. `name`: what its processes are known by; left out where no other Keryx knows of them. `idleMs`: how long a host stays that has nothing to do. `answerMs`: how long one has for an answer. */
+/**
+ * `home`: Keryx's. `name`: labels its processes; absent if no other Keryx knows of them. `idleMs`: how long an idle host stays.
+ * `answerMs`: how long one has to answer.
+ */
 export function localMachine(
 	home: string,
 	{

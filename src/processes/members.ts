@@ -1,5 +1,5 @@
-// Everything that belongs to one process: itself, its group and session, its namespace, what carries its mark, and all their children. Only what
-// is proven to belong is ever signalled: a group by its number alone is not, since numbers are used again.
+// All processes that belong to one: itself, its group and session, its namespace, everything with its mark, and their children. Only
+// proven members are signalled: a group number alone is not proof, because numbers are reused.
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type Namespace, namespaceMembers } from "../walls/index.ts";
@@ -14,17 +14,17 @@ import {
 } from "./identity.ts";
 import type { ProcessIdentity } from "./types.ts";
 
-/** Set in the environment of every process, and so in that of what it starts, wherever that moves to. */
+/** Set in the environment of every process, and inherited by what it starts. */
 export const MARK = "KERYX_PROCESS";
 
 export interface Family {
 	readonly id: string;
-	/** Where its pipes were made. */
+	/** Where its pipes were created. */
 	readonly folder?: string;
 	readonly leader: ProcessIdentity | null;
-	/** Members that were seen before. They stay members, also once they have left the group and changed their environment. */
+	/** Members seen before. They stay members, even after leaving the group and changing their environment. */
 	readonly witnesses: readonly ProcessIdentity[];
-	/** Of a program behind a wall, while it lives: whatever is in it belongs to the program. */
+	/** For a walled program, while alive: everything in its namespace belongs to it. */
 	readonly namespace?: Namespace | null;
 }
 
@@ -45,10 +45,10 @@ export function livingMembers(family: Family): Member[] {
 	const isKnown = ({ pid, startTime }: RunningProcess) => known.get(pid) === startTime;
 	const inGroup = ({ group, session }: RunningProcess) =>
 		leader !== null && (group === leader.pid || session === leader.pid);
-	// As long as a member is in it the kernel gives its number to nobody else, so whoever is in it belongs to it.
+	// While a member is in it the kernel does not reuse its number, so everything in it belongs to it.
 	const isGroupOurs = all.some((one) => isKnown(one) && inGroup(one));
 	const since = leader?.bootId === bootId() && leader.startTime !== "" ? startOrder(leader.startTime) : 0;
-	// Pipes are nobody else's: whoever has one as its input or output got it from the program.
+	// Pipes are unique: whoever has one as input or output got it from the program.
 	const isMarked = (one: RunningProcess) =>
 		startOrder(one.startTime) >= since &&
 		(hasVariable(one.pid, `${MARK}=${id}`, { settle: inGroup(one) }) || hasStream(one.pid, pipes));
@@ -69,7 +69,7 @@ export function livingMembers(family: Family): Member[] {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** As the kernel names them: their names are gone by then. */
+/** By the kernel's identifiers: their names are gone by then. */
 function pipesIn(folder: string): ReadonlySet<string> {
 	try {
 		const real = realpathSync(folder);
@@ -79,12 +79,12 @@ function pipesIn(folder: string): ReadonlySet<string> {
 	}
 }
 
-/** False when it is gone, or not ours to signal. */
+/** False if it is gone, or may not be signalled. */
 export function signalOne(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
 	return isAlive(identity) && send(identity.pid, signal);
 }
 
-/** In one go for the whole group, as long as its leader lives. */
+/** In one call for the whole group, as long as its leader is alive. */
 export function signalGroup(leader: ProcessIdentity, signal: NodeJS.Signals): boolean {
 	return isAlive(leader) && send(-leader.pid, signal);
 }

@@ -1,10 +1,10 @@
-// Waits for a store in trouble: what has happened to a process is written once the store can be written again, and whoever asks meanwhile
-// is answered then, or told why not.
+// Waits for a store in trouble: changes of a process are recorded once the store can be written again; callers get their answer then, or
+// an error.
 import { isPassing } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 
 const PAUSE_MS = 1000;
-/** Without a signal, and for whoever cannot be waited for any longer. */
+/** Without a signal, and for callers that cannot wait longer. */
 const SOON_TRIES = 10;
 
 export interface PatienceOptions {
@@ -22,18 +22,18 @@ export class StorePatience {
 		this.#options = options;
 	}
 
-	/** Whoever waits is told of the trouble at once. */
+	/** Waiting callers are told about the trouble at once. */
 	close(): void {
 		this.#isClosed = true;
 		for (const end of this.#pauses) end();
 	}
 
-	/** While somebody waits: until the signal says that nobody does any more; without one, for ten seconds. */
+	/** For waiting callers: until the signal aborts; without one, for ten seconds. */
 	soon<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
 		return this.untilWritten(work, (tried) => tried < SOON_TRIES || signal?.aborted === false);
 	}
 
-	/** Tries again while the store is in trouble, with a pause each time, until this is closed. */
+	/** Retries while the store is in trouble, with pauses, until closed. */
 	async untilWritten<Value>(
 		work: () => Promise<Value>,
 		isTriedAgain: (tried: number) => boolean = () => true,

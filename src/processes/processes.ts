@@ -1,5 +1,5 @@
-// The processes of a store: begun in it before anything is started, ended in it exactly once, whatever happens to the gateway or to
-// the program that holds them. Each is seen and touched only by its conversation, and by the operator.
+// The processes of a store: recorded before anything starts, ended exactly once, whatever happens to the gateway or their host. Only the
+// conversation and the operator can see and use each one.
 import { isAtLeast } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { OPERATOR, type Process, type ProcessScope, type Woken } from "../store/index.ts";
@@ -27,18 +27,24 @@ import type {
 import type { KillOptions, KillOutcome, LogPiece, PtySize } from "./types.ts";
 import { ProcessWatch } from "./watch.ts";
 
-/** Those that run are listed first, and fewer may run. */
+/** Running ones are listed first, and fewer may run. */
 const MOST_KILLED = 10_000;
-/** How long a killed one's end is waited for in the record. */
+/** How long to wait until a kill is recorded. */
 const RECORD_MS = 5000;
 
 export function createProcesses(options: ProcessesOptions): Processes {
 	return new StoredProcesses(options);
 }
 
-/** A program without a role is from before there were any, or nobody's: it counts as the owner's. */
-function mayTouch(actor: ProcessActor, { role }: Pick<Process, "role">): boolean {
+/** A program without a role predates roles, or belongs to nobody: it counts as the owner's. */
+export function mayTouch(actor: ProcessActor, { role }: Pick<Process, "role">): boolean {
 	return actor.kind === "operator" || isAtLeast(actor.standing, role ?? "owner");
+}
+
+export function refused({ id }: Pick<Process, "id">): KeryxError {
+	return new KeryxError("process.refused", `${id} was started for someone with a higher role`, {
+		field: "id",
+	});
 }
 
 class StoredProcesses implements Processes {
@@ -80,7 +86,7 @@ class StoredProcesses implements Processes {
 	}
 
 	async close(): Promise<void> {
-		// Who never took them up, or has let them go already, does not end them.
+		// Not taken over yet, or already released: do not kill them.
 		if (this.#isOpen && this.#options.settings().onShutdown === "kill") await this.#killEverything();
 		this.#isOpen = false;
 		await this.#watch.stop();
@@ -90,7 +96,7 @@ class StoredProcesses implements Processes {
 	async start(request: StartRequest, owner: ProcessOwner): Promise<Process> {
 		const { store, machine, ids, settings } = this.#options;
 		const { command, argv, cwd, background, pty, notify, checkMs } = request;
-		// It would stand in the process's own file (I12).
+		// It would be in the process's own file (I12).
 		if (store.secrets.isIn([command, argv]))
 			throw new KeryxError("argument.invalid", "the command contains a known secret", {
 				field: "command",
@@ -111,6 +117,7 @@ class StoredProcesses implements Processes {
 				notify,
 				...(checkMs !== undefined && { checkMs }),
 				limits: { inAll: maxRunning, perConversation: maxPerConversation },
+				isShared: store.cluster !== null,
 			};
 			const answer = await this.#keeper.soon(() => store.beginProcess(begin), request.signal);
 			if (answer.kind === "limit") throw tooMany(answer.of, answer.limit);
@@ -130,6 +137,7 @@ class StoredProcesses implements Processes {
 			...row,
 			survivors: left.get(row.id)?.survivors ?? [],
 			isUnreachable: unreachable.has(row.id),
+			elsewhere: null,
 		}));
 	}
 
@@ -139,6 +147,10 @@ class StoredProcesses implements Processes {
 
 	async isUnreachable(process: Process): Promise<boolean> {
 		return (await this.#unreachable([process])).has(process.id);
+	}
+
+	elsewhere(): Promise<null> {
+		return Promise.resolve(null);
 	}
 
 	async #unreachable(rows: readonly Process[]): Promise<ReadonlySet<string>> {
@@ -202,7 +214,7 @@ class StoredProcesses implements Processes {
 	): Promise<LogLines> {
 		const process = await this.find(scope, id);
 		const found = await logLines(this.#options.machine.read, process.id, options);
-		// As one text: a secret may stand on several lines.
+		// As one text: a secret may span several lines.
 		return { ...found, lines: found.lines.length > 0 ? this.#hide(found.lines.join("\n")).split("\n") : [] };
 	}
 
@@ -245,7 +257,7 @@ class StoredProcesses implements Processes {
 		const cancel = this.#options.clock.after(ms, end);
 		signal?.addEventListener("abort", end, { once: true });
 		try {
-			// It may have ended before anybody waited here.
+			// It may have ended before anyone waited.
 			const before = await this.find(scope, whole, signal);
 			if (before.endedAt !== null || signal?.aborted) return before;
 			await ended;
@@ -311,13 +323,11 @@ class StoredProcesses implements Processes {
 		return () => this.#listeners.delete(listener);
 	}
 
-	/** Found by somebody who may end it and write to it. */
+	/** For a caller who may kill it and write to it. */
 	async #touched(actor: ProcessActor, id: string, signal?: AbortSignal): Promise<Process> {
 		const process = await this.find(actor, id, signal);
 		if (mayTouch(actor, process)) return process;
-		throw new KeryxError("process.refused", `${process.id} was started for someone with a higher role`, {
-			field: "id",
-		});
+		throw refused(process);
 	}
 
 	async #running(actor: ProcessActor, id: string, signal?: AbortSignal): Promise<Process> {
@@ -342,7 +352,7 @@ class StoredProcesses implements Processes {
 		}
 	}
 
-	/** In what programs printed (I12). */
+	/** In programs' output (I12). */
 	readonly #hide = (text: string): string => this.#options.store.secrets.hide(text);
 }
 

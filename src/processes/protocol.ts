@@ -1,6 +1,6 @@
-// What a host and its clients say to each other, version by version. A host listens under its version's name, so hosts of several
-// versions can be there at once, each until its processes have ended. Host and client of every build serve all versions from the
-// oldest to their own: so whichever build runs, now and after a change back, it reaches every program.
+// The protocol between host and clients, by version. A host listens under its version's name, so hosts of several versions coexist, each
+// until its processes have ended. Every build's host and client support all versions up to their own: so any build reaches every program,
+// even after a downgrade.
 import { join } from "node:path";
 import type { ErrorCode } from "../errors.ts";
 import { processesFolder } from "./files.ts";
@@ -9,7 +9,7 @@ import type { ProcessInfo } from "./types.ts";
 export const PROTOCOL = 1;
 /** Never raised: a host of it may hold a program for years. */
 const OLDEST_PROTOCOL = 1;
-/** A follower is sent this much before it says that it has taken it. */
+/** A follower is sent this much before it must acknowledge. */
 export const WINDOW = 256 * 1024;
 
 export function isServed(version: unknown): version is number {
@@ -23,7 +23,7 @@ export function isServed(version: unknown): version is number {
 
 export interface HostPaths {
 	readonly socket: string;
-	/** Who cannot read it is not let in. */
+	/** Required for access: its reader is authorised. */
 	readonly token: string;
 	readonly lock: string;
 	readonly errors: string;
@@ -41,10 +41,10 @@ export interface WireError {
 }
 
 export interface Hello {
-	/** The version that is spoken from here on: the client's. */
+	/** The version used from here on: the client's. */
 	readonly hello: number;
 	readonly pid: number;
-	/** It can start programs behind walls. Hosts of before do not say so, and would start them without. */
+	/** It can start programs behind walls. Older hosts do not say so, and would start them without. */
 	readonly walls: true;
 }
 

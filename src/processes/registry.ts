@@ -1,4 +1,4 @@
-// What the processes of a store are to whoever starts, reads and ends them.
+// The interface of a store's processes for starting, reading and killing them.
 import type { Standing } from "../domain/index.ts";
 import type {
 	Destination,
@@ -20,7 +20,7 @@ import type { LogLines, NewOutput, WholeOutput } from "./log/reading.ts";
 import type { ProcessMachine } from "./machine.ts";
 import type { KillOptions, KillOutcome, LogPiece, PtySize } from "./types.ts";
 
-/** Asked for at each use: they may change while Keryx runs. */
+/** Read at each use: they may change while Keryx runs. */
 export interface ProcessSettings {
 	readonly maxRunning: number;
 	readonly maxPerConversation: number;
@@ -35,7 +35,7 @@ export interface ProcessesOptions {
 	readonly clock: Clock;
 	readonly ids: Pick<Ids, "bytes">;
 	readonly settings: () => ProcessSettings;
-	/** A notice as a chat of that platform shows it. */
+	/** A notice rendered for a chat of that platform. */
 	readonly render?: (
 		text: string,
 		to: { readonly id: string; readonly destination: Destination },
@@ -43,7 +43,7 @@ export interface ProcessesOptions {
 	readonly log?: (message: string, error: unknown) => void;
 }
 
-/** Who ends a program or writes to it. Of a lesser standing than the turn that started it, they may only look (I18). */
+/** The caller who kills a program or writes to it. With a lower standing than its starter, they may only look (I18). */
 export type ProcessActor =
 	| OperatorScope
 	| {
@@ -61,36 +61,38 @@ export interface ProcessOwner {
 }
 
 export interface StartRequest {
-	/** As it is kept and shown: no secret stands in it. */
+	/** As stored and shown: contains no secret. */
 	readonly command: string;
-	/** As it is run. */
+	/** As executed. */
 	readonly argv: readonly string[];
 	readonly cwd: string;
 	/** All of it. */
 	readonly env: Readonly<Record<string, string>>;
-	/** False: somebody waits for it, and nobody is told of its end. */
+	/** False: someone waits for it, and nobody is told about its end. */
 	readonly background: boolean;
 	/** Null: pipes. */
 	readonly pty: PtySize | null;
 	readonly notify: ProcessNotify;
-	/** Progress is told so often. */
+	/** How often progress is reported. */
 	readonly checkMs?: number;
-	/** Whoever wants it started waits no more: what is not begun by then never is. */
+	/** Nobody waits for its start any more: if it has not started by then, it never will. */
 	readonly signal?: AbortSignal;
-	/** The wall that it runs behind; without one, in the open. */
+	/** Its wall; absent: none. */
 	readonly wall?: WallRequest;
-	/** Where it runs; left out: on this machine. */
+	/** Where it runs; default: this machine. */
 	readonly machine?: string;
 	/** What a container may read and write of this machine. */
 	readonly folder?: string;
 }
 
-/** A process with what only its host knows. */
+/** A process with facts only its host knows. */
 export interface ListedProcess extends Process {
-	/** Pids of what it started and left behind. */
+	/** Pids of survivors it started. */
 	readonly survivors: readonly number[];
-	/** Its host does not answer: nothing newer is known of it, and nothing can be done to it. */
+	/** Its host does not answer: its state may be outdated, and nothing can be done to it. */
 	readonly isUnreachable: boolean;
+	/** It runs at another gateway on this store, by that one's name. One that is gone has lost it until it is back. */
+	readonly elsewhere: { readonly node: string; readonly lives: boolean } | null;
 }
 
 export interface KilledProcess extends KillOutcome {
@@ -98,26 +100,28 @@ export interface KilledProcess extends KillOutcome {
 }
 
 export interface Processes {
-	/** Takes up what an earlier owner of the store left: ends that nobody recorded, processes that go on. Never starts a host. */
+	/** Takes over from an earlier owner of the store: unrecorded ends, running processes. Never starts a host. */
 	open(): Promise<void>;
-	/** Processes go on, unless the settings say that they end with Keryx. */
+	/** Processes keep running, unless the settings say that they end with Keryx. */
 	close(): Promise<void>;
-	/** Throws process.limit, or what keeps the machine from starting anything. One that cannot be started is answered as failed_start. */
+	/** Throws process.limit, or what prevents the machine from starting anything. If it cannot be started, the result is failed_start. */
 	start(request: StartRequest, owner: ProcessOwner): Promise<Process>;
-	/** Those that run first, then the newest. */
+	/** Running ones first, then the newest. */
 	list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]>;
-	/** Pids of what it started and left behind. */
+	/** Pids of survivors it started. */
 	leftBehind(id: string): Promise<readonly number[]>;
-	/** It runs as far as is known, and its host does not answer. */
+	/** It is running as far as known, but its host does not answer. */
 	isUnreachable(process: Process): Promise<boolean>;
-	/** Whoever waited for it waits no more: it goes on in the background, and its end is told. */
+	/** Which other gateway it runs at; null: none. */
+	elsewhere(process: Process): Promise<ListedProcess["elsewhere"]>;
+	/** Nobody waits for it any more: it continues in the background, and its end is reported. */
 	adopt(id: string): Promise<void>;
-	/** Deletes what an ended one printed: somebody else has all of it. In the background; kept where something of it lives. */
+	/** Deletes an ended one's output, which is stored elsewhere. In the background; kept while any part is alive. */
 	discard(id: string): void;
-	/** By its id or the beginning of it. Throws store.not_found, also for another conversation's. */
-	/** Here and below, a store in trouble is asked again for as long as a signal is given and not aborted, else for ten seconds. */
+	/** By its id or a prefix. Throws store.not_found, also for another conversation's. */
+	/** Here and below, a store in trouble is retried until the signal aborts, or for ten seconds without one. */
 	find(scope: ProcessScope, id: string, signal?: AbortSignal): Promise<Process>;
-	/** What is new since the last poll: each byte is answered once. */
+	/** New output since the last poll: each byte is returned once. */
 	poll(
 		scope: ProcessScope,
 		id: string,
@@ -142,28 +146,28 @@ export interface Processes {
 	): Promise<LogLines>;
 	/** A part of the log as text, from a position on. */
 	part(scope: ProcessScope, id: string, options: LogPartOptions): Promise<LogPart>;
-	/** The log itself, as it was printed. */
+	/** The raw log. */
 	read(
 		scope: ProcessScope,
 		id: string,
 		options: { readonly from: number; readonly limit: number },
 	): Promise<LogPiece>;
-	/** What runs it, for who looks on or types: a connection of their own, which they close. Null where it does not run here. */
+	/** The backend, for viewing or typing: a separate connection, which the caller closes. Null if it does not run here. */
 	attach(scope: ProcessScope, id: string): Promise<ProcessBackend | null>;
-	/** Answers when it has ended, or when so much time or the signal ends the waiting: then it has no end. */
+	/** Resolves when it has ended, or at the timeout or signal: then it has no end. */
 	wait(
 		scope: ProcessScope,
 		id: string,
 		options: { readonly ms: number; readonly signal?: AbortSignal },
 	): Promise<Process>;
-	/** Ends it and everything it started, verified. Who kills knows: its own conversation is not told again. */
+	/** Kills it and everything it started, verified. The caller knows: its own conversation is not told again. */
 	kill(actor: ProcessActor, id: string, options?: KillOptions): Promise<KilledProcess>;
-	/** Everything that runs in a conversation, and what ended ones have left behind. */
-	/** Those of the conversation that the actor may end. */
+	/** All running ones in a conversation, and what ended ones left behind. */
+	/** Those of the conversation that the actor may kill. */
 	killAll(actor: ProcessActor, conversation: Process["conversation"]): Promise<readonly KilledProcess[]>;
 	write(actor: ProcessActor, id: string, data: Uint8Array): Promise<void>;
 	endInput(actor: ProcessActor, id: string, signal?: AbortSignal): Promise<void>;
 	resize(actor: ProcessActor, id: string, size: PtySize): Promise<void>;
-	/** Told of each conversation that has an end to look at. */
+	/** Called for each conversation with an end to handle. */
 	onWoken(listener: (woken: Woken) => void): () => void;
 }

@@ -1,4 +1,4 @@
-// What the configuration says of processes, in the words of this folder.
+// Process settings from the configuration.
 import type { Config } from "../config/index.ts";
 import type { ProcessSettings } from "./registry.ts";
 

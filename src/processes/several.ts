@@ -1,33 +1,42 @@
-// The processes of a store on several machines, each with what keeps the store true about it. Which machine a process is on stands in its
-// row: it is started there, and never looked for anywhere else.
+// The processes of a store on several machines, each with its keeper. A process's row names its machine: it starts there, and is never
+// looked for elsewhere.
 import { KeryxError } from "../errors.ts";
-import { OPERATOR, type ProcessScope } from "../store/index.ts";
+import { OPERATOR, type Process, type ProcessEnd, type ProcessScope, type Woken } from "../store/index.ts";
 import type { ProcessMachine } from "./machine.ts";
-import { createProcesses } from "./processes.ts";
-import type { ListedProcess, Processes, ProcessesOptions } from "./registry.ts";
+import { createProcesses, mayTouch, refused } from "./processes.ts";
+import type { KilledProcess, ListedProcess, ProcessActor, Processes, ProcessesOptions } from "./registry.ts";
+import { completionNote } from "./words.ts";
 
 export interface SeveralOptions extends Omit<ProcessesOptions, "machine"> {
-	/** The first one is where programs run that name no machine. */
+	/** The first one is the default machine. */
 	readonly machines: readonly [ProcessMachine, ...ProcessMachine[]];
 }
 
 export function createProcessesOn({ machines, ...options }: SeveralOptions): Processes {
 	const [first, ...rest] = machines;
-	if (rest.length === 0) return createProcesses({ ...options, machine: first });
-	/** What is old is removed by whoever finds it first, wherever it ran. */
+	const { store } = options;
+	if (rest.length === 0 && !store.cluster) return createProcesses({ ...options, machine: first });
+	/** Old ones are removed by whichever watch finds them first. */
 	const remove = async (id: string): Promise<void> => {
 		for (const machine of machines) await machine.remove(id);
 	};
+	/** Gateways that use the same other machine each know their own programs there, and no others. */
+	const placeOf = (name: string): string =>
+		store.cluster && name !== first.name ? `${name}@${first.name}` : name;
 	const all = new Map(
-		machines.map((machine) => [
-			machine.name,
-			createProcesses({ ...options, machine: { ...machine, remove } }),
-		]),
+		machines.map((machine) => {
+			const name = placeOf(machine.name);
+			return [name, createProcesses({ ...options, machine: { ...machine, name, remove } })];
+		}),
 	);
 	const usual = all.get(first.name) as Processes;
 	const on = (name: string): Processes => {
 		const found = all.get(name);
 		if (found) return found;
+		if (store.cluster)
+			throw new KeryxError("process.unreachable", `it runs at the gateway ${name}`, {
+				hint: "ask there; if that gateway is gone, its programs are found again when it is back, or killing them gives them up",
+			});
 		throw new KeryxError(
 			"process.unreachable",
 			`it runs on ${name}, which was not in the configuration when Keryx started`,
@@ -36,15 +45,44 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 			},
 		);
 	};
+	/** Of a program that no machine of this gateway has; null: it has ended, or there are no other gateways. */
+	const elsewhere = async (
+		rows: readonly Process[],
+	): Promise<ReadonlyMap<string, ListedProcess["elsewhere"]>> => {
+		const running = rows.filter(({ endedAt, backend }) => endedAt === null && !all.has(backend));
+		if (!store.cluster || running.length === 0) return new Map();
+		const names = (await store.nodes({ scope: OPERATOR })).map(({ name }) => name);
+		return new Map(
+			running.map(({ id, backend }) => {
+				const living = names.find((name) => backend === name || backend.endsWith(`@${name}`));
+				return [id, { node: living ?? backend, lives: living !== undefined }];
+			}),
+		);
+	};
 	const of = async (scope: ProcessScope, id: string, signal?: AbortSignal): Promise<Processes> =>
 		on((await usual.find(scope, id, signal)).backend);
+	const listeners = new Set<(woken: Woken) => void>();
+	/** Its gateway is gone, perhaps for ever: nothing can be done to it, but it need not be listed as running. */
+	const giveUp = async (actor: ProcessActor, process: Process, node: string): Promise<KilledProcess> => {
+		if (!mayTouch(actor, process)) throw refused(process);
+		const { id } = process;
+		const cause = `its gateway ${node} is gone, and it was given up on request`;
+		const end: ProcessEnd = { status: "lost", exitCode: null, signal: null, cause };
+		const at = options.clock.now();
+		const output = { text: "", to: 0, cut: false };
+		const note =
+			actor.kind === "conversation" ? null : completionNote(process, end, { at, output, survivors: [] });
+		const ended = await store.endProcess({ id, end, at, logBytes: 0, logLost: 0, note });
+		if (ended?.woken) for (const listener of listeners) listener(ended.woken);
+		return { process: await usual.find(OPERATOR, id), result: "already_exited", survivors: [] };
+	};
 	const each = async (work: (one: Processes) => Promise<unknown>): Promise<void> => {
 		for (const one of all.values()) await work(one);
 	};
 	return {
 		open: () => each((one) => one.open()),
 		close: () => each((one) => one.close()),
-		start: (request, owner) => on(request.machine ?? first.name).start(request, owner),
+		start: (request, owner) => on(placeOf(request.machine ?? first.name)).start(request, owner),
 		list: async (scope, limit) => {
 			const lists = await Promise.all(
 				[...all].map(async ([name, one]) => [name, await one.list(scope, limit)] as const),
@@ -52,10 +90,18 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 			const known = new Map<string, ListedProcess>();
 			for (const [name, rows] of lists)
 				for (const row of rows) if (row.backend === name || !known.has(row.id)) known.set(row.id, row);
-			return [...known.values()];
+			const others = await elsewhere([...known.values()]);
+			return [...known.values()].map((row) => {
+				const other = others.get(row.id);
+				return other ? { ...row, elsewhere: other, isUnreachable: !other.lives } : row;
+			});
 		},
 		leftBehind: async (id) => (await of(OPERATOR, id)).leftBehind(id),
-		isUnreachable: (process) => on(process.backend).isUnreachable(process),
+		isUnreachable: async (process) => {
+			const other = (await elsewhere([process])).get(process.id);
+			return other ? !other.lives : await on(process.backend).isUnreachable(process);
+		},
+		elsewhere: async (process) => (await elsewhere([process])).get(process.id) ?? null,
 		adopt: (id) => usual.adopt(id),
 		discard: (id) => {
 			of(OPERATOR, id).then(
@@ -72,7 +118,13 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 		read: async (scope, id, given) => (await of(scope, id)).read(scope, id, given),
 		attach: async (scope, id) => (await of(scope, id)).attach(scope, id),
 		wait: async (scope, id, given) => (await of(scope, id, given.signal)).wait(scope, id, given),
-		kill: async (actor, id, given) => (await of(actor, id)).kill(actor, id, given),
+		kill: async (actor, id, given) => {
+			const process = await usual.find(actor, id);
+			const other = (await elsewhere([process])).get(process.id);
+			return other && !other.lives
+				? giveUp(actor, process, other.node)
+				: on(process.backend).kill(actor, id, given);
+		},
 		killAll: async (actor, conversation) => {
 			const killed = await Promise.all([...all.values()].map((one) => one.killAll(actor, conversation)));
 			return killed.flat();
@@ -82,7 +134,9 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 		resize: async (actor, id, size) => (await of(actor, id)).resize(actor, id, size),
 		onWoken: (listener) => {
 			const offs = [...all.values()].map((one) => one.onWoken(listener));
+			listeners.add(listener);
 			return () => {
+				listeners.delete(listener);
 				for (const off of offs) off();
 			};
 		},

@@ -1,12 +1,12 @@
-// What a process is to whoever starts, watches or ends one. The same words stand in the files of docs/reference/processes.md.
+// A process for callers that start, watch or kill one. The files in docs/reference/processes.md use the same words.
 
 import type { WallRequest } from "../walls/index.ts";
 
-/** Never the pid alone: pids are used again, and a signal must not reach a stranger. */
+/** Never the pid alone: pids are reused, and a signal must not reach a stranger. */
 export interface ProcessIdentity {
 	readonly bootId: string;
 	readonly pid: number;
-	/** When the kernel started it, in the kernel's own words; "" where it was gone before that could be read. */
+	/** The kernel's start time, in its own format; "" if it was gone before that could be read. */
 	readonly startTime: string;
 }
 
@@ -16,28 +16,28 @@ export interface PtySize {
 }
 
 export interface SpawnRequest {
-	/** [a-z0-9_]{4,40}, drawn by the caller: it becomes the name of a folder (I10). */
+	/** [a-z0-9_]{4,40}, drawn by the caller: it becomes a folder name (I10). */
 	readonly id: string;
-	/** The program and its arguments, as they are: nothing is put through a shell that is not named here. */
+	/** The program and its arguments: no implicit shell. */
 	readonly argv: readonly string[];
-	/** What files and lists show in place of `argv`, where that holds a secret (I12). */
+	/** Shown in files and lists instead of `argv`, if that contains a secret (I12). */
 	readonly shownArgv?: readonly string[];
 	readonly cwd: string;
-	/** All of it; only KERYX_PROCESS=<id> is added. */
+	/** The complete environment; only KERYX_PROCESS=<id> is added. */
 	readonly env: Readonly<Record<string, string>>;
 	/** Null: pipes, with stdout and stderr as one. */
 	readonly pty: PtySize | null;
-	/** The log keeps this much; beyond it the middle is cut out. */
+	/** The log's maximum size; beyond it the middle is cut out. */
 	readonly maxLogBytes: number;
-	/** It runs behind this wall: then its end is that of everything it started. Not every backend can; one that cannot refuses. */
+	/** Its wall: then its end is the end of everything it started. A backend that cannot do this refuses. */
 	readonly wall?: WallRequest;
-	/** What a container may read and write of this machine; chosen by whoever decides about walls, never by a call. Left out: `cwd`. */
+	/** What a container may read and write of this machine; set by the code that decides about walls, never by a call. Default: `cwd`. */
 	readonly folder?: string;
 }
 
 /**
- * running; exited by itself, also by a signal that was not ours; killed on request; failed_start: it never ran; lost: its host
- * died, so how it ended, if it has, nobody knows.
+ * running; exited by itself, also by a foreign signal; killed on request; failed_start: it never ran; lost: its host died, so its outcome
+ * is unknown.
  */
 export type ProcessStatus = "running" | "exited" | "killed" | "failed_start" | "lost";
 
@@ -46,7 +46,7 @@ export type EndCause = "exited" | "signal" | "killed" | "failed_start";
 export interface ProcessEnd {
 	readonly cause: EndCause;
 	readonly code: number | null;
-	/** SIGTERM and so on. With a code: behind a wall a death by signal is told as 128 and its number, and this is its name. */
+	/** SIGTERM and so on. With a code: behind a wall a death by signal is reported as 128 plus its number, and this is its name. */
 	readonly signal: string | null;
 	/** Why it could not be started. */
 	readonly reason: string | null;
@@ -60,43 +60,43 @@ export interface ProcessInfo {
 	readonly pty: PtySize | null;
 	readonly startedAt: number;
 	readonly status: ProcessStatus;
-	/** Null where nothing was started. */
+	/** Null if nothing was started. */
 	readonly identity: ProcessIdentity | null;
-	/** Null while it runs, and for ever when it is lost. */
+	/** Null while it runs, and always when lost. */
 	readonly end: ProcessEnd | null;
-	/** Pids of what it started and left behind; of a lost one also its own, while it lives. */
+	/** Pids of survivors it started; for a lost one also its own, while alive. */
 	readonly survivors: readonly number[];
-	/** Bytes that it has written to its log so far, those that were cut out included. */
+	/** Bytes written to its log so far, including cut ones. */
 	readonly logSize: number;
 }
 
-/** A piece of a log, at its place. Positions count bytes from the beginning of the output, whatever was cut out since. */
+/** A piece of a log with its position. Positions count bytes from the beginning of the output, whatever was cut. */
 export interface LogPiece {
 	/** Where `data` begins. */
 	readonly from: number;
 	readonly data: Buffer;
-	/** Bytes between what was asked for and `from`: they were cut out. */
+	/** Cut bytes between the requested position and `from`. */
 	readonly lost: number;
-	/** What to ask for next. */
+	/** The next position to read. */
 	readonly next: number;
-	/** Where the log ended when it was read. */
+	/** The log's end when it was read. */
 	readonly size: number;
 }
 
 export interface KillOptions {
 	/** Sent first; SIGTERM. */
 	readonly signal?: string;
-	/** How long it has to end by itself before SIGKILL; 5000. */
+	/** Grace period before SIGKILL; default 5000. */
 	readonly graceMs?: number;
 }
 
 export interface KillOutcome {
-	/** survived: something of it still lives after all, and `survivors` names it. Never "killed" then. */
+	/** survived: part of it is still alive, listed in `survivors`. Never "killed" then. */
 	readonly result: "killed" | "already_exited" | "survived";
 	readonly survivors: readonly number[];
 	/**
-	 * It ran behind a wall, so nothing of it can be left. Otherwise what left its group, its parents, its environment and its
-	 * streams, all before anybody looked, is not known of.
+	 * It ran behind a wall, so nothing of it can be left. Otherwise a process that left its group, parents, environment and streams
+	 * before anyone looked is unknown.
 	 */
 	readonly isCertain?: true;
 }

@@ -1,5 +1,5 @@
-// What happens to processes without anybody: progress is told to the chat they came from, what still prints is noted, and what ended
-// long ago is removed with its log. Idempotent; asks the store for what is due, and sleeps until the next thing is.
+// Background work for processes: reports progress to their chat, notes which still print, and removes old ones with their logs.
+// Idempotent; asks the store for due work, and sleeps until the next.
 import { type Destination, type NewDelivery, OPERATOR, type Process, type Store } from "../store/index.ts";
 import { type Clock, Rounds } from "../time/index.ts";
 import { newOutput } from "./log/reading.ts";
@@ -7,12 +7,12 @@ import type { ProcessMachine } from "./machine.ts";
 import { progressText } from "./words.ts";
 
 const AT_ONCE = 100;
-/** What holds a session open looks at hours. */
+/** Sessions are kept open by the hour. */
 const PRINTED_EVERY_MS = 600_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const PROGRESS_LENGTH = 1000;
-/** Whoever asks with this sees the next check, however far away it is. */
+/** Shows the next check, however far away. */
 const FAR = 253_402_300_000_000;
 
 export interface ProcessWatchOptions {
@@ -29,10 +29,10 @@ export interface ProcessWatchOptions {
 
 export class ProcessWatch {
 	readonly #options: ProcessWatchOptions;
-	/** How much each had printed when it was last looked at. */
+	/** How much each had printed at the last check. */
 	readonly #printed = new Map<string, number>();
 	readonly #rounds: Rounds;
-	/** When each was last done, by the monotonic clock. */
+	/** When each was last done (monotonic). */
 	#printedAt = Number.NEGATIVE_INFINITY;
 	#sweptAt = Number.NEGATIVE_INFINITY;
 
@@ -63,7 +63,7 @@ export class ProcessWatch {
 		const runs = await this.#notePrinting();
 		await this.#sweep();
 		const checks = await store.dueProcessChecks({ scope: OPERATOR, now: FAR, limit: AT_ONCE });
-		// Another machine's are the business of its own watch.
+		// Another machine has its own watch.
 		const next = checks.find(({ backend }) => backend === machine.name);
 		const pause = Math.min(
 			this.#sweptAt + SWEEP_EVERY_MS,
@@ -86,7 +86,7 @@ export class ProcessWatch {
 		}
 	}
 
-	/** Silence is not told: only what is new is worth a message. */
+	/** Silence is not reported: only new output is worth a message. */
 	async #tell(process: Process): Promise<void> {
 		const { store, clock, machine, render } = this.#options;
 		const { id, checkedTo, destination } = process;

@@ -1,5 +1,4 @@
-// What is said of a process: to the agent when it has ended, to a chat while it runs. What it printed is quoted, never part of a
-// sentence.
+// Texts about a process: for the agent at its end, for a chat while it runs. Its output is quoted, never part of a sentence.
 import { describeDuration } from "../domain/index.ts";
 import type { Process, ProcessEnd } from "../store/index.ts";
 import type { NewOutput } from "./log/reading.ts";
@@ -7,9 +6,9 @@ import type { ProcessInfo } from "./types.ts";
 
 const LONGEST_COMMAND = 200;
 
-/** The end of a process in the words of the record. */
+/** The end of a process, in the record's words. */
 export function endOf({ status, end }: ProcessInfo): ProcessEnd {
-	// What of it lives is asked for when it matters: in the record it would soon be untrue.
+	// Survivors are looked up when needed: in the record they would soon be outdated.
 	if (status === "lost" || end === null)
 		return {
 			status: "lost",
@@ -35,7 +34,7 @@ export function endOf({ status, end }: ProcessInfo): ProcessEnd {
 	}
 }
 
-/** What the agent is told of an end. */
+/** What the agent is told about an end. */
 export function completionNote(
 	{ id, command, startedAt }: Process,
 	end: ProcessEnd,
@@ -53,7 +52,7 @@ export function completionNote(
 	].join("\n");
 }
 
-/** Said in the past: it may be read much later. */
+/** Past tense: it may be read much later. */
 function leftAlive({ status }: ProcessEnd, survivors: readonly number[]): string {
 	const pids = `pid ${survivors.join(", ")}`;
 	return status === "lost"

@@ -1,6 +1,6 @@
-// What one character counts as when secrets are looked for. Much is done to a text after it was hidden: accents and wide letters are
-// folded for the search, invisible characters are taken out of titles. None of it may put a secret together that was not seen before,
-// so a text is searched as if all of it had been done.
+// What one character counts as in the search for secrets. Text changes after hiding: accents and wide letters are folded for search,
+// invisible characters are removed from titles. None of this may reveal a secret that was not recognised, so a text is searched as if all
+// of it had been done.
 
 /** How a text is read: see reading.ts. */
 export type Manner = "strict" | "loose" | "squeezed";

@@ -1,5 +1,5 @@
-// Takes known secrets out of texts, of texts that come in pieces, and of bytes (I12). What is put in their place depends on who
-// reads: the owner sees the name, everybody else that something was there.
+// Hides known secrets in texts, streamed texts and bytes (I12). The replacement depends on the reader: the owner sees the name, everyone
+// else only that something was there.
 import { MOST_BACKSLASHES } from "./reading.ts";
 import { latin, nameOf, type Stretch, type Words } from "./words.ts";
 

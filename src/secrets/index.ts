@@ -1,4 +1,4 @@
-// Known secrets, and how they are kept out of everything that is written down or sent (I12).
+// Known secrets, and how they are kept out of everything stored or sent (I12).
 // Streams, values and bytes go through the same search.
 // Never here: where a secret is kept or read from.
 

@@ -1,12 +1,11 @@
-// The secrets that a Keryx knows, and the one way of hiding them (I12). They may become more while it runs: whatever holds this
-// object hides a secret from the moment that its name is read. None is forgotten before the end, since what was written with it may
-// still be on its way.
+// The secrets a Keryx knows, and the only way of hiding them (I12). More may be added while it runs: every holder of this object then
+// hides them, too. None is forgotten before the end, because text written with it may still be on its way.
 import { type Audience, HIDDEN, HidingBytes, HidingStream, hideBytes, hideText, longestIn } from "./hider.ts";
 import { hasShape, MaskingStream, maskShapes } from "./shapes.ts";
 import { type Hiding, hideIn, isHiddenIn } from "./walk.ts";
 import { Words } from "./words.ts";
 
-/** Hides in a text that comes in pieces, as if it had come whole. */
+/** Hides in streamed text, as if it had come whole. */
 export interface TextStream {
 	/** Everything that is final by now. */
 	push(text: string): string;
@@ -30,9 +29,9 @@ export interface Hider {
 	hideIn<Value>(value: Value): Value;
 }
 
-/** By itself it hides from the owner, who sees names. */
+/** Hides from the owner, who sees names. */
 export interface Secrets extends Hider {
-	/** From everybody else: names are hidden, too, so that hiding confirms no guess. */
+	/** Hides from everyone else: names are hidden, too, so that hiding confirms no guess. */
 	readonly forOthers: Hider;
 	/** Whether `hideIn` would change it. */
 	changes(value: unknown): boolean;

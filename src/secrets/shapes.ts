@@ -1,5 +1,5 @@
-// Credentials that nobody has named, known by their shape alone: keys of providers, private key blocks, signed tokens. Only shapes that
-// say what they are: what might as well be an id or a digest stays.
+// Unlisted credentials, recognised by shape: provider keys, private key blocks, signed tokens. Only unmistakable shapes: anything that
+// could be an id or a digest stays.
 import { maskKeyBlocks, openBlock } from "./key-blocks.ts";
 
 // Time follows the length of the text, whatever it is made of: a shape takes in all of a run of characters that it begins in, or begins

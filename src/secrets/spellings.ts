@@ -1,5 +1,4 @@
-// The forms in which a value may be written down. Upper and lower case, line breaks and backslashes are the business of the search:
-// here stands one spelling for each way of encoding.
+// The forms in which a value may be written. The search handles case, line breaks and backslashes; this lists one spelling per encoding.
 
 /** Shorter values would hide ordinary words all over the place. */
 export const SHORTEST_HIDDEN = 6;

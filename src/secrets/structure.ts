@@ -1,6 +1,6 @@
-// Which fields of what goes into the store are Keryx's own words: ids, kinds, settings. A short secret may be part of one by chance (a
-// password `session`, six digits of an id); hidden there it would break the row and keep nothing from anybody. Only such chance finds
-// are left in these fields: a longer secret is hidden in them like everywhere. A field that is not named here holds text.
+// Which stored fields are Keryx's own words: ids, kinds, settings. A short secret may be part of one by chance (a password `session`, six
+// digits of an id); hiding it there would break the row and protect nothing. Only such chance matches are left in these fields: a longer
+// secret is hidden as everywhere. Unlisted fields contain text.
 
 /** A secret of more characters is nowhere by chance. */
 const LONGEST_CHANCE = 11;

@@ -1,4 +1,4 @@
-// Hiding in values of any form: texts, names of fields, numbers and bytes, however deep they stand.
+// Hides in values of any form: texts, field names, numbers and bytes, at any depth.
 import { isChance, isFree, isHolder, roleOf, type TextRole } from "./structure.ts";
 
 export interface Hiding {

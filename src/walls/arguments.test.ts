@@ -8,6 +8,8 @@ import type { HiddenPath, Machine, Wall, WallKind } from "./types.ts";
 const machine: Machine = {
 	bwrap: "/usr/bin/bwrap",
 	canDisableUserns: true,
+	cgroups: { version: null, memory: null, pids: null, problem: "none" },
+	pasta: null,
 	canBindDescriptors: false,
 	env: "/usr/bin/env",
 	shell: "/bin/sh",

@@ -1,10 +1,10 @@
-// The three walls as argument lists of bubblewrap: pure functions of a wall, the machine and what is hidden. Order decides: a later
-// argument covers an earlier one. I17 rests on this file and on layout.ts.
+// The three walls as bubblewrap arguments: pure functions of a wall, the machine and the hidden paths. Order matters: later arguments
+// cover earlier ones. I17 depends on this file and on layout.ts.
 import { type Binding, type Layout, layoutOf } from "./layout.ts";
 import { byDepth } from "./paths.ts";
 import type { HiddenPath, Machine, Wall } from "./types.ts";
 
-/** What root needs to administer a machine. None of these reaches past a mount, a namespace or a kernel setting. */
+/** Root's capabilities for administration. None of them gets past a mount, a namespace or a kernel setting. */
 const ADMIN_CAPABILITIES = [
 	"CAP_CHOWN",
 	"CAP_DAC_OVERRIDE",
@@ -15,20 +15,20 @@ const ADMIN_CAPABILITIES = [
 	"CAP_KILL",
 	"CAP_NET_BIND_SERVICE",
 ];
-/** Without a limit a tmpfs may take half of the memory. */
+/** Without a limit, a tmpfs may use half of the memory. */
 const TMPFS_SIZE = ["--size", String(512 * 1024 * 1024)];
 
-/** Descriptors by path, of what `usedDescriptors` names: open files that take the place of whatever is at the path by then. */
+/** Descriptors by path, for `usedDescriptors`: open files, so a path replaced meanwhile does not matter. */
 export type Descriptors = ReadonlyMap<string, number>;
 
 export interface UsedDescriptors {
-	/** Bound as they are; whoever exchanges them after they were checked is too late. */
+	/** Bound as opened; replacing them after the check has no effect. */
 	readonly bound: readonly string[];
 	/** Copied, which costs less than a mount. One that cannot be opened may be left out. */
 	readonly copied: readonly string[];
 }
 
-/** Each is used once: one that is not would be passed on to the program. */
+/** Each is used once: an unused one would reach the program. */
 export function usedDescriptors(
 	wall: Wall,
 	machine: Machine,
@@ -109,22 +109,23 @@ function namespaces(wall: Wall, machine: Machine): string[] {
 	return [
 		...(isAdmin ? [] : ["--unshare-user"]),
 		...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
-		...(wall.network === "host" ? [] : ["--unshare-net"]),
+		// With its own, bubblewrap is started inside it: see network/pasta.ts.
+		...(wall.network === "host" || wall.network === "own" ? [] : ["--unshare-net"]),
 		...(isAdmin || !machine.canDisableUserns ? [] : ["--disable-userns"]),
-		// Without this, root keeps every capability inside and unmounts what hides the home.
+		// Without this, root keeps every capability inside and could unmount what hides the home.
 		...["--cap-drop", "ALL"],
 		...(isAdmin ? ADMIN_CAPABILITIES.flatMap((name) => ["--cap-add", name]) : []),
 		...(wall.outlivesStarter ? [] : ["--die-with-parent"]),
 	];
 }
 
-/** After what is bound: bubblewrap reads the list of all mounts for each bind, and these make it long. */
+/** After the binds: bubblewrap reads the whole mount list for each bind, and these make it long. */
 function kernelFolders({ kind, devices }: Wall): string[] {
 	return [
 		...["--dev", "/dev"],
 		...devices.flatMap((name) => ["--dev-bind-try", `/dev/${name}`, `/dev/${name}`]),
-		// Root could write parts of it without any capability: by /proc/sys, core_pattern would run a program outside. All of it is
-		// read-only at once, as each bind of a part takes bubblewrap a look at every mount there is.
+		// Root could write parts of it without any capability: core_pattern in /proc/sys would run a program outside. It is made
+		// read-only in one bind, because bubblewrap reads the whole mount list for each.
 		...["--proc", "/proc", "--remount-ro", "/proc"],
 		// A view's root is read-only with all that is mounted below it.
 		...(kind === "mask" ? ["--ro-bind-try", "/sys", "/sys"] : []),
@@ -145,7 +146,7 @@ function bindings(list: readonly Binding[], descriptors: Descriptors): string[] 
 	});
 }
 
-/** Last of all, so that nothing that was bound shows the home again. */
+/** Last, so that no other bind shows the home again. */
 function hide({ hidden, insideHidden }: Layout, descriptors: Descriptors): string[] {
 	const steps = [
 		...hidden.map(({ path, kind }) => ({

@@ -1,11 +1,11 @@
-// Why no wall can be made, from bubblewrap's own words, and what to do about it. Each cause has one remedy, in one sentence.
+// Why no wall can be made, judged from bubblewrap's message, and the remedy. Each cause has one remedy, in one sentence.
 import { KERYX } from "../called.ts";
 
 /**
  * missing: bubblewrap is not installed. apparmor: Ubuntu refuses user namespaces to programs without a profile. userns_off: a setting
- * forbids them. container: the container does. userns_limit: none may be made any more, or this runs inside a wall already.
- * proc_covered: a container covers parts of /proc. too_old: an option is not known. no_gnu_env: env cannot ignore signals.
- * processor: there is no seccomp program for it. platform: neither Linux nor macOS. unknown: something else, in its own words.
+ * forbids them. container: the container forbids them. userns_limit: the limit is reached, or this already runs inside a wall.
+ * proc_covered: a container covers parts of /proc. too_old: an option is unknown. no_gnu_env: env cannot ignore signals. processor: there
+ * is no seccomp program for it. platform: neither Linux nor macOS. unknown: something else, with its message.
  */
 export type WallCause =
 	| "missing"
@@ -44,17 +44,18 @@ export function causeOf({ said, isContainer, isApparmorRestricting }: CauseFacts
 	return "unknown";
 }
 
-/** What to install with, by the program that is there. */
+/** Install commands, by package manager. */
 const INSTALLERS: readonly (readonly [program: string, command: string])[] = [
-	["apt-get", "sudo apt install bubblewrap"],
-	["dnf", "sudo dnf install bubblewrap"],
-	["pacman", "sudo pacman -S bubblewrap"],
-	["apk", "sudo apk add bubblewrap coreutils"],
-	["zypper", "sudo zypper install bubblewrap"],
+	["apt-get", "sudo apt install"],
+	["dnf", "sudo dnf install"],
+	["pacman", "sudo pacman -S"],
+	["apk", "sudo apk add coreutils"],
+	["zypper", "sudo zypper install"],
 ];
 
-export function installCommand(hasProgram: (name: string) => boolean): string {
-	return INSTALLERS.find(([program]) => hasProgram(program))?.[1] ?? "install the package bubblewrap";
+export function installCommand(hasProgram: (name: string) => boolean, name = "bubblewrap"): string {
+	const command = INSTALLERS.find(([program]) => hasProgram(program))?.[1] ?? "install the package";
+	return `${command} ${name}`;
 }
 
 export function remedyOf(cause: WallCause, { install }: { readonly install: string }): string {

@@ -1,24 +1,24 @@
-// Where one command or program runs, decided once for the rights of the turn that starts it. This type alone carries the decision.
+// Where one command or program runs, decided once from the rights of its turn.
 import type { WallRequest } from "./request.ts";
 
 export type CommandWall =
 	| {
 			readonly run: "walled";
 			readonly request: WallRequest;
-			/** All of the program's environment, but for what its call adds. */
+			/** The program's whole environment, except what its call adds. */
 			readonly env: Readonly<Record<string, string>>;
 	  }
 	| {
 			readonly run: "open";
 			readonly env: Readonly<Record<string, string>>;
-			/** Everything that is not plainly read-only is asked about. */
+			/** Everything that is not clearly read-only needs approval. */
 			readonly asks: boolean;
-			/** Why there is no wall, and what would give one; for people. */
+			/** Why there is no wall, and the remedy; for people. */
 			readonly reason: string;
 			readonly remedy: string | null;
 	  }
 	| {
-			/** On another machine, or in a container: that is the wall. */
+			/** On another machine, or in a container, which is then the wall. */
 			readonly run: "elsewhere";
 			/** Of the processes there. */
 			readonly machine: string;
@@ -27,9 +27,9 @@ export type CommandWall =
 			readonly env: Readonly<Record<string, string>>;
 			/** For people: `on deploy@build.example over ssh`, `in a docker container of debian:12`. */
 			readonly where: string;
-			/** A command by which the operator can look why it does not work. */
+			/** A command for the operator to find out why it does not work. */
 			readonly check: string;
-			/** Whether checkpoints know the files there. */
+			/** Whether checkpoints cover the files there. */
 			readonly covered: boolean;
 	  }
 	| { readonly run: "refused"; readonly reason: string; readonly remedy: string | null };

@@ -3,7 +3,7 @@ import { causeInWords } from "./causes.ts";
 import type { ProbeResult, WallProbe } from "./probe.ts";
 import type { WallKind } from "./types.ts";
 
-/** off: no walls, on purpose. auto: where none can be made, little is allowed. required: no wall, no command. */
+/** off: no walls, on purpose. auto: without a wall, little is allowed. required: no command without a wall. */
 export type WallMode = "off" | "auto" | "required";
 
 export interface WallQuestion {
@@ -13,7 +13,7 @@ export interface WallQuestion {
 	readonly probe: Pick<WallProbe, WallKind>;
 }
 
-/** `reason` and `remedy` are for people. `asks`: everything that is not plainly read-only is asked about. */
+/** `reason` and `remedy` are for people. `asks`: everything that is not clearly read-only needs approval. */
 export type WallDecision =
 	| { readonly run: "walled"; readonly kind: WallKind }
 	| { readonly run: "open"; readonly asks: boolean; readonly reason: string; readonly remedy: string | null }
@@ -29,7 +29,7 @@ export function decideWall({ mode, kind, isOwner, probe }: WallQuestion): WallDe
 	return { run: "refused", reason: `${reason}, and without a wall only the owner has a terminal`, remedy };
 }
 
-/** One sentence on which walls there are, for start-up, doctor and page. */
+/** One sentence on the available walls, for start-up, doctor and page. */
 export function wallsInWords(mode: WallMode, probe: Pick<WallProbe, WallKind>): string {
 	if (mode === "off") return "walls are off (walls.mode): commands can do everything this user can";
 	const failed = (["view", "mask", "box"] as const).flatMap((kind) => {

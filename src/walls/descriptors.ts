@@ -1,18 +1,17 @@
-// Descriptors that this process was given by its parent. bubblewrap passes on all it gets, so none of these may reach it; what Node
-// opens itself is never passed on.
+// Descriptors inherited from the parent. bubblewrap passes on all it gets, so these must not reach it; Node's own are never passed on.
 import { closeSync, readdirSync, readFileSync } from "node:fs";
 
 const CLOSE_ON_EXEC = 0o2000000;
 
 let known: readonly number[] | undefined;
 
-/** Those above stderr that a child would inherit, read once: what this process opens later is its own. */
+/** Those above stderr that a child would inherit, read once: later ones are this process's own. */
 export function inheritedDescriptors(): readonly number[] {
 	known ??= process.platform === "linux" ? readdirSync("/proc/self/fd").map(Number).filter(isInherited) : [];
 	return known;
 }
 
-/** Closes them. For a program that was given none on purpose. Answers their numbers. */
+/** Closes them, for a program that was given none on purpose. Returns their numbers. */
 export function closeInherited(): readonly number[] {
 	const closed = inheritedDescriptors();
 	for (const descriptor of closed) closeSync(descriptor);

@@ -1,18 +1,18 @@
-// The environment of a program behind a wall, built from nothing: what Keryx itself was started with holds keys.
+// The environment of a walled program, built from scratch: Keryx's own environment contains keys.
 import { join } from "node:path";
 import type { Wall } from "./types.ts";
 
 const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin";
-/** In a box HOME is a folder of the workspace, which keeps it between commands. */
+/** In a box HOME is a folder of the workspace, which persists between commands. */
 const BOX_HOME = ".home";
 
 export interface EnvironmentOptions {
 	readonly wall: Pick<Wall, "kind" | "workspace" | "isWorkspaceReadonly">;
-	/** Keryx's own variables: only PATH, HOME, USER, SHELL, LANG, TERM and those that `pass` names are taken from them. */
+	/** Keryx's own variables: only PATH, HOME, USER, SHELL, LANG, TERM and those in `pass` are taken. */
 	readonly own: Readonly<Record<string, string | undefined>>;
-	/** Names from the configuration, as a proxy's. */
+	/** Names from the configuration, such as a proxy's. */
 	readonly pass: readonly string[];
-	/** What the call asks for; it wins. */
+	/** The call's variables; they override. */
 	readonly asked: Readonly<Record<string, string>>;
 }
 
@@ -29,12 +29,12 @@ export function wallEnvironment({ wall, own, pass, asked }: EnvironmentOptions):
 		const value = own[name];
 		if (value !== undefined) env[name] = value;
 	}
-	// A box has the system's shells alone.
+	// A box has only the system's shells.
 	if (isBox && !/^\/(usr\/)?bin\//.test(env.SHELL ?? "")) delete env.SHELL;
 	return { ...env, ...asked };
 }
 
-/** Never bound as a folder of its own: a command could put a link in its place. */
+/** Never bound as a separate folder: a command could put a link in its place. */
 export function boxHome({
 	workspace,
 	isWorkspaceReadonly,

@@ -1,5 +1,5 @@
-// The folders of a wall, looked at right before they are bound: a command of an earlier start may have put a link in their place.
-// Without bind by descriptor a moment stays between this look and the bind; with it there is none.
+// Checks a wall's folders right before they are bound: an earlier command may have put a link in their place. Without bind by descriptor
+// a moment remains between check and bind; with it there is none.
 import {
 	closeSync,
 	constants,
@@ -17,11 +17,11 @@ import { furtherProcMounts, otherPaths, parseMounts } from "./mounts.ts";
 import { byDepth, isAtOrInside, unique } from "./paths.ts";
 import type { HiddenPath, Wall } from "./types.ts";
 
-/** These cannot be shared: they are the kernel's, and each wall has its own. */
+/** Cannot be shared: they belong to the kernel, and each wall has its own. */
 const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-/** Throws `wall.path` for a folder that is missing, a link, or not this wall's to show. */
+/** Throws `wall.path` for a folder that is missing, a link, or not allowed for this wall. */
 export function checkWall(wall: Wall): void {
 	checkFolder("home", wall.home);
 	checkFolder("workspace", wall.workspace);
@@ -40,10 +40,10 @@ export function checkWall(wall: Wall): void {
 		if (!/^[\w][\w.-]*(\/[\w][\w.-]*)*$/.test(name))
 			throw wrong("devices", name, "is no name of a device below /dev");
 	if (wall.privileges === "admin" && process.getuid?.() !== 0)
-		throw new KeryxError("wall.path", "privileges: admin is for root alone", { field: "privileges" });
+		throw new KeryxError("wall.path", "privileges: admin works only for root", { field: "privileges" });
 }
 
-/** The home by every path that leads to it, what the wall hides besides, and every other list of processes. */
+/** The home by every path, everything else the wall hides, and every other process list. */
 export function hiddenPaths(wall: Pick<Wall, "home" | "hide">): HiddenPath[] {
 	const mounts = parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
 	const found = new Map<string, HiddenPath>();
@@ -66,7 +66,7 @@ export function hiddenPaths(wall: Pick<Wall, "home" | "hide">): HiddenPath[] {
 	return [...found.values()].sort((a, b) => byDepth(a.path, b.path));
 }
 
-/** Opens what a path names, and nothing that a link on the way leads to. The caller closes it. */
+/** Opens a path without following links. The caller closes it. */
 export function openBound(path: string): number {
 	// Without waiting for the other end of a FIFO.
 	const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -106,7 +106,7 @@ function checkForm(field: keyof Wall, path: string): void {
 		throw wrong(field, path, "is the kernel's");
 }
 
-/** Where a path leads to; a link alone would not be covered. */
+/** Where a path leads; covering only the link would not help. */
 function existing(path: string): string[] {
 	return look(path) ? [realpathSync(path)] : [];
 }

@@ -7,13 +7,15 @@ import type { Machine } from "./types.ts";
 const machine: Machine = {
 	bwrap: "/usr/bin/bwrap",
 	canDisableUserns: true,
+	cgroups: { version: null, memory: null, pids: null, problem: "none" },
+	pasta: null,
 	canBindDescriptors: true,
 	env: "/usr/bin/env",
 	shell: "/bin/sh",
 	systemFolders: [],
 	etc: { files: [], folders: [] },
 };
-const free = { openFiles: null, memoryBytes: null };
+const free = { openFiles: null, memoryBytes: null, processes: null, totalMemoryBytes: null };
 const options = { machine, argv: ["ls", "-l"], pwd: undefined, limits: free, terminal: null };
 
 test("the launcher is called by absolute paths, and nothing of the wall is in its arguments", () => {
@@ -30,13 +32,20 @@ test("the launcher is called by absolute paths, and nothing of the wall is in it
 test("limits and a terminal go through a shell, whose words are fixed", () => {
 	const command = launchCommand({
 		...options,
-		limits: { openFiles: 512, memoryBytes: 1_000_001 },
+		limits: { ...free, openFiles: 512, memoryBytes: 1_000_001 },
+		cgroup: ["/sys/fs/cgroup/it's"],
 		terminal: "/dev/pts/7",
 	});
 	expect(command.slice(0, 5)).toEqual([
 		"/bin/sh",
 		"-c",
-		'ulimit -n 512 2>/dev/null; ulimit -d 977 2>/dev/null; t=$1; shift; exec "$@" <>"$t" >&0 2>&0',
+		[
+			't=$1; shift; exec <>"$t" >&0 2>&0',
+			"echo 0 >'/sys/fs/cgroup/it'\\''s/cgroup.procs' || exit 125",
+			"ulimit -n 512 2>/dev/null",
+			"ulimit -d 977 2>/dev/null",
+			'exec "$@"',
+		].join("\n"),
 		"/bin/sh",
 		"/dev/pts/7",
 	]);

@@ -1,17 +1,19 @@
-// The command that starts a program behind a wall. bubblewrap gets nothing of the call's environment: a variable such as LD_PRELOAD
-// would run the agent's code before the wall stands. Variables go by descriptor, where no list of processes shows them.
+// Builds the command that starts a walled program. bubblewrap gets nothing of the call's environment: a variable such as LD_PRELOAD would
+// run the agent's code before the wall is up. Variables are passed by descriptor, invisible in process lists.
 import { KeryxError } from "../errors.ts";
+import { enterScript } from "./cgroups.ts";
+import { pastaScript } from "./network/pasta.ts";
 import type { Machine, WallLimits } from "./types.ts";
 
-/** Descriptors of the launcher; the guard's where there is one, and those of folders and files follow. */
+/** Descriptors of the launcher, then the guard's if there is one, then those of folders and files. */
 export const ARGUMENTS_FD = 3;
 export const SECCOMP_FD = 4;
 export const STATUS_FD = 5;
-/** Of one digit: a plain shell knows no others. */
+/** One digit: a plain shell supports no others. */
 export const GUARD_FD = 6;
 
 /**
- * Ignored by bubblewrap and restored for the program: a signal to the group, or Ctrl-C, is then the program's alone, which ends in its
+ * Ignored by bubblewrap and restored for the program: a signal to the group, or Ctrl-C, then reaches only the program, which ends in its
  * own time and with its own code. Never CHLD: bubblewrap waits for it.
  */
 const IGNORED = [
@@ -34,33 +36,39 @@ const IGNORED = [
 	...["STKFLT", "TSTP", "TTIN", "TTOU", "XCPU", "XFSZ", "VTALRM", "PROF", "IO", "PWR", "SYS"],
 ];
 const KB = 1024;
-/** bubblewrap itself asks to die with its starter only when the wall stands. This shell is in its group and needs no wall. */
+/** bubblewrap dies with its starter only once the wall is up. This shell is in its group and needs no wall. */
 const GUARD = `(read -r _ <&${GUARD_FD}; kill -KILL 0) </dev/null >/dev/null 2>&1 &`;
 
 export interface LaunchOptions {
 	readonly machine: Machine;
 	readonly argv: readonly string[];
-	/** PWD as the program shall see it, where it is given one. */
+	/** PWD for the program, if given. */
 	readonly pwd: string | undefined;
 	readonly limits: WallLimits;
-	/** Everything ends when whoever holds the other end of this pipe does, from the first moment on. */
+	/** Of its cgroup. */
+	readonly cgroup?: readonly string[] | null;
+	/** The first of two free descriptors, if pasta gives the program its network. */
+	readonly pastaFd?: number | null;
+	/** Everything ends when the holder of this pipe's other end does, from the first moment on. */
 	readonly isGuarded?: boolean;
-	/** The program takes the terminal that is its first argument; the session's leader gets it by opening it. */
+	/** The program takes the terminal given as its first argument; the session leader gets it by opening it. */
 	readonly terminal: string | null;
 }
 
-/** A program and its arguments. The wall itself is read from descriptors, so that nobody sees it. */
+/** A program and its arguments. The wall itself is read from descriptors, so that it is not visible in process lists. */
 export function launchCommand({
 	machine,
 	argv,
 	pwd,
 	limits,
+	cgroup = null,
+	pastaFd = null,
 	isGuarded = false,
 	terminal,
 }: LaunchOptions): string[] {
+	const ignoring = [machine.env, `--ignore-signal=${IGNORED.join(",")}`];
 	const walled = [
-		machine.env,
-		`--ignore-signal=${IGNORED.join(",")}`,
+		...(pastaFd === null ? ignoring : []),
 		machine.bwrap,
 		...["--args", String(ARGUMENTS_FD)],
 		...["--seccomp", String(SECCOMP_FD)],
@@ -68,20 +76,34 @@ export function launchCommand({
 		"--",
 		machine.env,
 		"--default-signal",
-		// bubblewrap sets it, asked or not.
+		// bubblewrap always sets it.
 		...(pwd === undefined ? ["-u", "PWD", "--"] : ["--", `PWD=${pwd}`]),
-		// env takes a name with = in it for a variable.
+		// env takes a name with = for a variable.
 		...((argv[0] ?? "").includes("=") ? [machine.shell, "-c", 'exec "$@"', machine.shell] : []),
 		...argv,
 	];
-	const script = [
-		// Where the limit that is there is lower already, it stays.
+	const limiting = [
+		...enterScript(cgroup ?? []),
+		// A lower existing limit stays.
 		...(limits.openFiles === null ? [] : [`ulimit -n ${limits.openFiles} 2>/dev/null`]),
 		...(limits.memoryBytes === null ? [] : [`ulimit -d ${Math.ceil(limits.memoryBytes / KB)} 2>/dev/null`]),
-		`${isGuarded ? `${GUARD} ` : ""}${terminal === null ? 'exec "$@"' : 't=$1; shift; exec "$@" <>"$t" >&0 2>&0'}${isGuarded ? ` ${GUARD_FD}<&-` : ""}`,
-	].join("; ");
+	];
+	const closed = isGuarded ? ` ${GUARD_FD}<&-` : "";
+	const script = [
+		// First: this limit would also apply to the guard.
+		...(isGuarded ? [GUARD] : []),
+		...(terminal === null ? [] : ['t=$1; shift; exec <>"$t" >&0 2>&0']),
+		...(pastaFd === null
+			? [...limiting, `exec "$@"${closed}`]
+			: [pastaScript(machine, { before: limiting, input: pastaFd, closed })]),
+	].join("\n");
 	if (script === 'exec "$@"') return walled;
-	return [machine.shell, "-c", script, machine.shell, ...(terminal === null ? [] : [terminal]), ...walled];
+	return [
+		...(pastaFd === null ? [] : ignoring),
+		...[machine.shell, "-c", script, machine.shell],
+		...(terminal === null ? [] : [terminal]),
+		...walled,
+	];
 }
 
 /** What bubblewrap reads from its descriptor: the wall, where to begin, and the whole environment. */
@@ -96,9 +118,9 @@ export function launchArguments(
 		...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
 	];
 	for (const word of words) {
-		// It would end the word, and the rest would be an argument of its own.
+		// It would end the word, and the rest would become another argument.
 		if (word.includes("\0"))
-			throw new KeryxError("argument.invalid", "a variable or path has a NUL in it", { field: "env" });
+			throw new KeryxError("argument.invalid", "a variable or path contains a NUL", { field: "env" });
 	}
 	return Buffer.from(words.map((word) => `${word}\0`).join(""));
 }

@@ -1,33 +1,33 @@
-// What a wall shows of the machine: which paths are bound, which are covered, and which folders must not be renamed. Whoever could
-// rename a folder above the home could put another home in its place, for the gateway to read at its next start.
+// What a wall shows: which paths are bound, which are covered, and which folders must not be renamed. Renaming a folder above the home
+// would allow replacing the home the gateway reads at its next start.
 import { byDepth, foldersAbove, isAtOrInside, isInside, topFolder, unique } from "./paths.ts";
 import type { HiddenPath, Machine, Wall } from "./types.ts";
 
 const TMP = "/tmp";
-/** Folders that each wall makes for itself; what lies there outside cannot be seen inside. */
+/** Folders that each wall creates for itself; their contents outside are not visible inside. */
 const OWN_FOLDERS = [TMP, "/dev", "/proc"];
 
 export interface Binding {
 	readonly path: string;
 	readonly access: "read" | "write";
-	/** A path that may be missing, in which case there is nothing to bind. */
+	/** A path that may be missing; then nothing is bound. */
 	readonly isOptional: boolean;
-	/** Folders in it that must stay where they are, the highest first. */
+	/** Folders in it that must not move, the highest first. */
 	readonly pins: readonly string[];
 }
 
 export interface Layout {
 	/** Top folders of a mask below which something is guarded. */
 	readonly tops: readonly { readonly path: string; readonly pins: readonly string[] }[];
-	/** The deeper of two paths comes later, so it decides. */
+	/** The deeper of two paths comes later, and so decides. */
 	readonly bindings: readonly Binding[];
-	/** Only what would be seen: bubblewrap makes missing mount points, on the host. */
+	/** Only visible ones: bubblewrap creates missing mount points on the host. */
 	readonly hidden: readonly HiddenPath[];
-	/** A workspace that lies inside a hidden folder: it is shown there, alone. */
+	/** A workspace inside a hidden folder: only the workspace is shown there. */
 	readonly insideHidden: readonly Binding[];
 	/**
-	 * Bound on /tmp; null: a new one. Nothing is bound inside one that is kept: a command could have put a link in the place of a folder
-	 * there, and bubblewrap would make folders where that leads, outside.
+	 * Bound on /tmp; null: a new one. Nothing is bound inside a kept one: a command could have replaced a folder there by a link, and
+	 * bubblewrap would create folders outside.
 	 */
 	readonly tmp: string | null;
 }
@@ -85,7 +85,7 @@ export function layoutOf(given: Wall, machine: Machine, hidden: readonly HiddenP
 	};
 }
 
-/** Without those that another one covers already: each bind costs time at every start. */
+/** Without those that another one already covers: each bind costs time at every start. */
 function outermostProtected({ protect, write, workspace }: Wall): string[] {
 	const written = [workspace, ...write];
 	const isCovered = (path: string, outer: string) =>
@@ -98,7 +98,7 @@ function wantedPaths(wall: Wall): { readonly path: string; readonly access: Acce
 	for (const path of wall.read) access.set(path, "read");
 	for (const path of wall.write) access.set(path, "write");
 	access.set(wall.workspace, wall.isWorkspaceReadonly ? "readonly" : "write");
-	// What the gateway runs is never written, also where it is the workspace itself.
+	// Never writable, because the gateway runs it, even if it is the workspace itself.
 	for (const path of wall.protect) access.set(path, access.has(path) ? "readonly" : "protected");
 	return [...access].map(([path, access]) => ({ path, access })).sort((a, b) => byDepth(a.path, b.path));
 }
@@ -124,7 +124,7 @@ function topsOf({ kind }: Wall, guarded: readonly string[]): Layout["tops"] {
 	return tops.map((path) => ({ path, pins: pinsIn(path, guarded) }));
 }
 
-/** Of what is guarded the folders above it: it is a mount itself. Of what is to be kept all of it. */
+/** For a guarded path the folders above it, since it is a mount itself. For a path to keep, all of it. */
 function pinsIn(region: string, guarded: readonly string[], kept: readonly string[] = []): string[] {
 	const pins = [...guarded, ...kept].flatMap(foldersAbove).concat(kept);
 	return unique(pins.filter((path) => isInside(path, region))).sort(byDepth);

@@ -1,11 +1,12 @@
-// What a wall needs to know of the machine, read once: where bubblewrap is and what it can do, and what a box shows of the system.
+// Facts about the machine, read once: where bubblewrap is and what it can do, and what a box shows of the system.
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { lookForCgroups } from "./cgroups.ts";
 import { unique } from "./paths.ts";
-import type { Machine } from "./types.ts";
+import type { Machine, Pasta } from "./types.ts";
 
-/** Folders of the system alone. */
+/** Only system folders. */
 const FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 const SYSTEM_FOLDERS = ["/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"];
 /** Not all of /etc, nor of ssl: for root, shadow and private keys would be readable. */
@@ -55,11 +56,11 @@ const ETC = [
 	],
 ];
 const OTHERS_READ = 0o004;
-/** A folder with no more files than this is copied: as many copies cost less than the mount of a folder. */
+/** A folder with at most this many files is copied: that costs less than a mount. */
 const FEW_FILES = 8;
 const HELP_MS = 10_000;
 
-/** Null where bubblewrap, or a shell and an env beside it, is not installed. */
+/** Null if bubblewrap, or a shell and an env, is not installed. */
 export function readMachine(): Machine | null {
 	const bwrap = findProgram("bwrap");
 	const env = findProgram("env");
@@ -68,7 +69,7 @@ export function readMachine(): Machine | null {
 	const help = helpOf(bwrap);
 	return {
 		bwrap,
-		// One that is setuid refuses it.
+		// A setuid one refuses it.
 		canDisableUserns: help.includes("--disable-userns") && !isSetuid(bwrap),
 		canBindDescriptors: /^\s*--bind-fd\b/m.test(help),
 		env,
@@ -79,12 +80,14 @@ export function readMachine(): Machine | null {
 			return { path, link: found.isSymbolicLink() ? readlinkSync(path) : null };
 		}),
 		etc: readableEtc(),
+		cgroups: lookForCgroups(),
+		pasta: findPasta(),
 	};
 }
 
 /**
- * What the gateway runs and so must not be written behind a wall: its own folder, Node, and the folders of PATH that this user can
- * write. For root that is /usr as a whole, with the libraries. Root, who administers, keeps these: `apt install` writes there.
+ * What the gateway runs and must not be written behind a wall: its own folder, Node, and the folders of PATH that this user can write.
+ * For root that is all of /usr, with the libraries. An administering root keeps these: `apt install` writes there.
  */
 export function protectedPrograms({
 	folder,
@@ -103,10 +106,17 @@ export function protectedPrograms({
 	return unique([realpathSync(folder), ...nodeFolder(node), ...onPath.map((one) => realpathSync(one))]);
 }
 
-/** The folder Node was unpacked into, or Node alone where that is a folder of the system's. */
+/** The folder Node was unpacked into, or only Node if that is a system folder. */
 export function nodeFolder(node: string): string[] {
 	const prefix = dirname(dirname(node));
 	return ["/", "/usr", "/usr/local"].includes(prefix) ? [node] : [prefix];
+}
+
+function findPasta(): Pasta | null {
+	const program = findProgram("pasta");
+	const unshare = findProgram("unshare");
+	const nsenter = findProgram("nsenter");
+	return program === null || unshare === null || nsenter === null ? null : { program, unshare, nsenter };
 }
 
 function findProgram(name: string): string | null {
@@ -154,7 +164,7 @@ function readableEtc(): Machine["etc"] {
 	return { files, folders };
 }
 
-/** What everybody may read of it; null where that is more than a few files. */
+/** Its world-readable files; null if there are more than a few. */
 function fewFiles(folder: string): string[] | null {
 	const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
 	const files = entries.filter((entry) => !entry.isDirectory()).map((one) => join(one.parentPath, one.name));

@@ -1,11 +1,11 @@
-// The walls as profiles for macOS's sandbox-exec. The text is tested, the walls are not: nobody has run them yet. The last rule that
-// matches decides, so what is denied comes last.
+// The walls as profiles for macOS's sandbox-exec. The text is tested, the walls have never been run. The last matching rule decides, so
+// denials come last.
 import { foldersAbove, unique } from "./paths.ts";
 import type { Wall } from "./types.ts";
 
 export interface ProfileOptions {
 	readonly wall: Wall;
-	/** Keryx's own ports, which are closed. */
+	/** Keryx's own ports, which are blocked. */
 	readonly ports: readonly number[];
 	/** The user's home, below which programs are started at login. */
 	readonly userHome: string;
@@ -37,7 +37,7 @@ export function sandboxProfile(options: ProfileOptions): string {
 	return `${["(version 1)", ...rules].join("\n")}\n`;
 }
 
-/** What to run: nothing but the profile stands before the program. */
+/** What to run: only the profile comes before the program. */
 export function sandboxCommand(profileFile: string, argv: readonly string[]): string[] {
 	return ["/usr/bin/sandbox-exec", "-f", profileFile, ...argv];
 }

@@ -1,4 +1,4 @@
-// What the kernel tells of mounts: by which other paths a folder can be reached, and where else the list of processes is shown.
+// Mounts from the kernel: other paths to a folder, and other views of the process list.
 import { isAtOrInside, isInside, unique } from "./paths.ts";
 
 export interface Mount {
@@ -22,10 +22,7 @@ export function parseMounts(mountinfo: string): Mount[] {
 		});
 }
 
-/**
- * Paths besides its own under which a folder, or a part of it, may be seen. A later mount can have covered one since: whether it
- * leads there is for the caller to look.
- */
+/** Other paths where a folder, or a part of it, may be visible. A later mount may have covered one since, so the caller must check. */
 export function otherPaths(folder: string, mounts: readonly Mount[]): string[] {
 	const own = mountOf(folder, mounts);
 	if (!own) return [];
@@ -40,7 +37,7 @@ export function otherPaths(folder: string, mounts: readonly Mount[]): string[] {
 	return unique(found).filter((path) => !isAtOrInside(path, folder));
 }
 
-/** Besides /proc, which every wall makes anew. */
+/** Besides /proc, which every wall creates. */
 export function furtherProcMounts(mounts: readonly Mount[]): string[] {
 	return unique(
 		mounts.filter(({ type, point }) => type === "proc" && point !== "/proc").map(({ point }) => point),

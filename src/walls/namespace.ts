@@ -1,20 +1,20 @@
-// The end of a namespace: its first process is killed, and with it daemons, double forks and whatever cleared its environment. A pid
-// is signalled only while it is in the namespace that was noted: numbers are used again.
+// Kills a namespace: its first process is killed, and with it daemons, double forks and everything that cleared its environment. A pid is
+// signalled only while it is in the recorded namespace: numbers are reused.
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { uptime } from "node:os";
 import { setImmediate as afterPoll, setTimeout as delay } from "node:timers/promises";
 import { type Namespace, readStatus } from "./status.ts";
 
-/** What was killed is gone after this, unless the kernel holds it. */
+/** Killed processes are gone after this time, unless the kernel holds them. */
 const GONE_MS = 5000;
-/** What was killed is mostly gone within this. */
+/** Killed processes are mostly gone within this time. */
 const SOON_MS = 1;
-/** Clocks are not compared more closely than this. */
+/** Clocks are compared with this precision. */
 const CLOCK_MS = 2000;
-/** In which the kernel counts. */
+/** The kernel's unit. */
 const TICKS_PER_SECOND = 100;
 
-/** Null where there is no such process, or where it may not be looked at. */
+/** Null if there is no such process, or it may not be read. */
 export function pidNamespaceOf(pid: number | "self"): number | null {
 	try {
 		return Number(/^pid:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/ns/pid`))?.[1] ?? Number.NaN) || null;
@@ -28,8 +28,8 @@ export function isNamespaceAlive({ pid, inode }: Namespace): boolean {
 }
 
 /**
- * The namespace that a status file of this boot names, if it lives. Both its numbers may have been given to somebody else since; but
- * whoever has them now began after the last word in the file.
+ * The living namespace named by a status file of this boot. Both its numbers may have been reused; but a new holder started after the
+ * file's last line.
  */
 export function findNamespace(statusFile: string): Namespace | null {
 	const { namespace } = readStatus(statusFile);
@@ -41,7 +41,7 @@ export function findNamespace(statusFile: string): Namespace | null {
 
 /** Pids, as seen from outside, of everything in it. */
 export function namespaceMembers({ inode }: Namespace): number[] {
-	// A number that was used again could be that of our own.
+	// A reused number could be one of ours.
 	if (pidNamespaceOf("self") === inode) return [];
 	return readdirSync("/proc")
 		.filter((name) => /^\d+$/.test(name))
@@ -49,7 +49,7 @@ export function namespaceMembers({ inode }: Namespace): number[] {
 		.filter((pid) => pidNamespaceOf(pid) === inode && !isZombie(pid));
 }
 
-/** Kills everything in it at once. False: it is gone, or its pid is somebody else's. */
+/** Kills everything in it at once. False: it is gone, or its pid belongs to another process. */
 export function killNamespace(namespace: Namespace): boolean {
 	if (!isNamespaceAlive(namespace) || pidNamespaceOf("self") === namespace.inode) return false;
 	try {
@@ -60,7 +60,7 @@ export function killNamespace(namespace: Namespace): boolean {
 	}
 }
 
-/** Kills it and looks until nothing of it is left; answers the pids that live on after all. */
+/** Kills it and checks until nothing is left; returns the pids still alive. */
 export async function endNamespace(namespace: Namespace): Promise<number[]> {
 	const began = performance.now();
 	killNamespace(namespace);
@@ -89,7 +89,7 @@ function startOf(pid: number): number | null {
 	return Date.now() - (uptime() - ticks / TICKS_PER_SECOND) * 1000;
 }
 
-/** What follows the name in brackets, which may hold anything; empty where there is no such process. */
+/** Everything after the name in brackets, which may contain anything; empty if there is no such process. */
 function statOf(pid: number): string[] {
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -1,8 +1,11 @@
-// A wall of which only the folders are known: nothing further is shown, hidden or limited, and it ends with its starter.
-import type { Wall } from "./types.ts";
+// A wall with only its folders: nothing more is shown, hidden or limited, and it ends with its starter.
+import type { Wall, WallLimits } from "./types.ts";
 
 /** A box has no network unless one is asked for. */
-export function newWall(wall: Pick<Wall, "kind" | "home" | "workspace"> & Partial<Wall>): Wall {
+export function newWall(
+	wall: Pick<Wall, "kind" | "home" | "workspace"> &
+		Partial<Omit<Wall, "limits">> & { readonly limits?: Partial<WallLimits> },
+): Wall {
 	return {
 		tmp: null,
 		read: [],
@@ -14,7 +17,7 @@ export function newWall(wall: Pick<Wall, "kind" | "home" | "workspace"> & Partia
 		hasUnixSockets: false,
 		privileges: "none",
 		outlivesStarter: false,
-		limits: { openFiles: null, memoryBytes: null },
 		...wall,
+		limits: { openFiles: null, memoryBytes: null, processes: null, totalMemoryBytes: null, ...wall.limits },
 	};
 }

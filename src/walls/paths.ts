@@ -1,4 +1,4 @@
-// Relations between absolute paths, as text: nothing here looks at a disk.
+// Relations between absolute paths, as text: no disk access.
 import { dirname } from "node:path";
 
 export function isInside(path: string, folder: string): boolean {
@@ -22,7 +22,7 @@ export function topFolder(path: string): string {
 	return `/${path.split("/")[1]}`;
 }
 
-/** Shorter first, so that what is bound later can lie inside what was bound before. */
+/** Shorter first, so that a later bind can be inside an earlier one. */
 export function byDepth(a: string, b: string): number {
 	return a.split("/").length - b.split("/").length || (a < b ? -1 : a > b ? 1 : 0);
 }

@@ -1,9 +1,10 @@
-// Whether walls can be made here: the real list is run once, with /usr/bin/true. Settings alone say too little, a version less.
+// Tests whether walls work here by running the real arguments once, with /usr/bin/true. Settings and versions say too little.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type CauseFacts, causeOf, installCommand, remedyOf, type WallCause } from "./causes.ts";
 import { readMachine } from "./machine.ts";
+import { networkCauseInWords, networkRemedy, probeNetwork } from "./network/probe.ts";
 import { newWall } from "./new-wall.ts";
 import { thisArchitecture } from "./seccomp/program.ts";
 import { startBehindWall, type Walled, type WalledExit } from "./start.ts";
@@ -14,13 +15,18 @@ export type ProbeResult =
 	| { readonly isPossible: false; readonly cause: WallCause; readonly said: string; readonly remedy: string };
 
 export interface WallProbe {
-	/** Null where bubblewrap is not there. */
+	/** Null if bubblewrap is missing. */
 	readonly machine: Machine | null;
 	readonly view: ProbeResult;
 	readonly mask: ProbeResult;
-	/** Without a network: it can fail alone. */
+	/** Without a network, which can fail separately. */
 	readonly box: ProbeResult;
 }
+
+/** For people. */
+export type NetworkResult =
+	| { readonly isPossible: true }
+	| { readonly isPossible: false; readonly reason: string; readonly remedy: string };
 
 /** `home`: Keryx's, which must exist. Three short starts, one after another. */
 export async function probeWalls(home: string): Promise<WallProbe> {
@@ -46,7 +52,16 @@ export async function probeWalls(home: string): Promise<WallProbe> {
 	}
 }
 
-/** In LXC the setting that turns nested user namespaces off cannot be reached: the seccomp program alone refuses them there. */
+/** Whether a box can have its own network; tested only if the configuration wants one. */
+export async function probeBoxNetwork(home: string, { machine, box }: WallProbe): Promise<NetworkResult> {
+	if (!box.isPossible) return { isPossible: false, reason: "there is no box", remedy: box.remedy };
+	const result = await probeNetwork(home, machine);
+	if (result.isPossible) return result;
+	const remedy = networkRemedy(result.cause, (name) => installCommand(isOnPath, name));
+	return { isPossible: false, reason: networkCauseInWords(result), remedy };
+}
+
+/** In LXC the setting that turns off nested user namespaces is out of reach: there only the seccomp program refuses them. */
 async function probeFit(
 	home: string,
 	folder: string,

@@ -1,15 +1,15 @@
-// What each backend keeps of what a wall promises. The conformance suite holds each to its word.
+// Which of a wall's promises each backend keeps. The conformance suite checks them.
 
 export interface WallPromises {
-	/** Keryx's home cannot be read or written, nor exchanged for another one. */
+	/** Keryx's home cannot be read, written or replaced. */
 	readonly hidesHome: boolean;
 	/** Other processes can be neither seen nor signalled. */
 	readonly ownProcesses: boolean;
 	/** Nothing the program started outlives its end. */
 	readonly endsEverything: boolean;
-	/** exact: a signal is told as one. code: as 128 and its number. */
+	/** exact: a signal is reported as one. code: as 128 plus its number. */
 	readonly signals: "exact" | "code";
-	/** Keryx's ports cannot be reached: always, or where the wall has no network. */
+	/** Keryx's ports cannot be reached: always, or if the wall has no network. */
 	readonly closesPorts: "always" | "without_network";
 	readonly terminals: boolean;
 	/** Unix sockets outside cannot be reached. */
@@ -29,7 +29,7 @@ export const BUBBLEWRAP_PROMISES: WallPromises = {
 	hidesVariables: true,
 };
 
-/** macOS has no namespaces: processes stay visible, and what leaves its group must be looked for. */
+/** macOS has no namespaces: processes stay visible, and those that leave the group must be searched for. */
 export const SANDBOX_EXEC_PROMISES: WallPromises = {
 	hidesHome: true,
 	ownProcesses: false,

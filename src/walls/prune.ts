@@ -1,5 +1,5 @@
-// What walls leave on the disk: folders that were shown as /tmp, and notes of namespaces whose starter died before it could take them
-// away. Whatever lies there was written by commands, so no link is followed.
+// Removes what walls leave on disk: folders shown as /tmp, and status files of dead starters. Commands wrote their contents, so no link
+// is followed.
 import { chmodSync, lstatSync, readdirSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { endNamespace, findNamespace } from "./namespace.ts";
@@ -13,14 +13,14 @@ export interface PruneTmpOptions {
 	isUsed(name: string): boolean;
 }
 
-/** Answers how many were removed. A folder is used when something begins in it, or is made or removed in it. */
+/** Returns how many were removed. A folder counts as used when a command starts in it, or entries change. */
 export function pruneTmp({ folder, before, isUsed }: PruneTmpOptions): number {
 	const old = namesIn(folder).filter((name) => !isUsed(name) && lastUse(join(folder, name)) < before);
 	for (const name of old) remove(join(folder, name));
 	return old.length;
 }
 
-/** For whoever alone starts programs with a status file in this folder, before the first: what they left behind is ended. */
+/** For the only starter of programs with a status file in this folder, before its first start: ends what an earlier run left behind. */
 export async function pruneStatus(folder: string): Promise<void> {
 	for (const name of namesIn(folder).filter((one) => one.endsWith(".status"))) {
 		const file = join(folder, name);
@@ -31,13 +31,13 @@ export async function pruneStatus(folder: string): Promise<void> {
 
 function lastUse(path: string): number {
 	let last = 0;
-	// One by one: a command may have left more files than a call takes arguments.
+	// One by one: a command may have left more files than one call takes.
 	for (const one of [path, ...namesIn(path).map((name) => join(path, name))])
 		last = Math.max(last, lstatSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0);
 	return last;
 }
 
-/** A command may have taken the rights to its own folders away. */
+/** A command may have removed the permissions of its own folders. */
 function remove(path: string): void {
 	if (!lstatSync(path).isDirectory()) {
 		unlinkSync(path);

@@ -18,11 +18,13 @@ const wall: Wall = {
 	hasUnixSockets: false,
 	privileges: "none",
 	outlivesStarter: true,
-	limits: { openFiles: 100, memoryBytes: null },
+	limits: { openFiles: 100, memoryBytes: null, processes: 50, totalMemoryBytes: null },
 };
 const machine: Machine = {
 	bwrap: "/usr/bin/bwrap",
 	canDisableUserns: true,
+	cgroups: { version: 1, memory: null, pids: "/sys/fs/cgroup/pids", problem: null },
+	pasta: { program: "/usr/bin/pasta", unshare: "/usr/bin/unshare", nsenter: "/usr/bin/nsenter" },
 	canBindDescriptors: false,
 	env: "/usr/bin/env",
 	shell: "/bin/sh",
@@ -39,8 +41,16 @@ test("every field is missed when it is not there, and named", () => {
 		const { [name as keyof Wall]: _, ...rest } = wall;
 		expect(() => readWallRequest({ wall: rest, machine })).toThrow(`wall.wall.${name}`);
 	}
-	for (const name of Object.keys(machine)) {
+	for (const name of Object.keys(machine).filter((one) => !["cgroups", "pasta"].includes(one))) {
 		const { [name as keyof Machine]: _, ...rest } = machine;
 		expect(() => readWallRequest({ wall, machine: rest })).toThrow(`wall.machine.${name}`);
 	}
+});
+
+test("a request of an earlier version has no cgroups and no pasta", () => {
+	const { cgroups, pasta, ...earlier } = machine;
+	const { openFiles, memoryBytes } = wall.limits;
+	const read = readWallRequest({ wall: { ...wall, limits: { openFiles, memoryBytes } }, machine: earlier });
+	expect(read.machine).toMatchObject({ cgroups: { problem: "none" }, pasta: null });
+	expect(read.wall.limits).toEqual({ openFiles, memoryBytes, processes: null, totalMemoryBytes: null });
 });

@@ -1,6 +1,7 @@
-// A wall on its way to the program that makes it: what comes over a wire is checked field by field.
+// A wall as sent to the program that makes it: wire data is checked field by field.
 import { KeryxError } from "../errors.ts";
-import type { Machine, Wall, WallKind, WallLimits, WallNetwork } from "./types.ts";
+import { NO_CGROUPS } from "./cgroups.ts";
+import type { Cgroups, Machine, Pasta, Wall, WallKind, WallLimits, WallNetwork } from "./types.ts";
 
 /** The wall, and the machine as it was found able to make it. */
 export interface WallRequest {
@@ -34,7 +35,7 @@ function readWall(fields: Fields, field: string): Wall {
 		protect: texts(fields.protect, at("protect")),
 		...(fields.keep !== undefined && { keep: texts(fields.keep, at("keep")) }),
 		devices: texts(fields.devices, at("devices")),
-		network: one<WallNetwork>(fields.network, at("network"), ["host", "none", "hosts"]),
+		network: one<WallNetwork>(fields.network, at("network"), ["host", "none", "hosts", "own"]),
 		...(fields.hosts !== undefined && { hosts: texts(fields.hosts, at("hosts")) }),
 		hasUnixSockets: flag(fields.hasUnixSockets, at("hasUnixSockets")),
 		privileges: one<Wall["privileges"]>(fields.privileges, at("privileges"), ["none", "admin"]),
@@ -43,10 +44,32 @@ function readWall(fields: Fields, field: string): Wall {
 	};
 }
 
-function readLimits({ openFiles, memoryBytes }: Fields, field: string): WallLimits {
+function readLimits(fields: Fields, field: string): WallLimits {
+	// A Keryx of an earlier version does not send the last two.
+	const at = (name: keyof WallLimits) => count(fields[name] ?? null, `${field}.${name}`);
 	return {
-		openFiles: count(openFiles, `${field}.openFiles`),
-		memoryBytes: count(memoryBytes, `${field}.memoryBytes`),
+		openFiles: at("openFiles"),
+		memoryBytes: at("memoryBytes"),
+		processes: at("processes"),
+		totalMemoryBytes: at("totalMemoryBytes"),
+	};
+}
+
+function readCgroups({ version, memory, pids, problem }: Fields, field: string): Cgroups {
+	const folder = (value: unknown, name: string) => (value === null ? null : text(value, `${field}.${name}`));
+	return {
+		version: one(version, `${field}.version`, [1, 2, null]),
+		memory: folder(memory, "memory"),
+		pids: folder(pids, "pids"),
+		problem: one(problem, `${field}.problem`, ["none", "not_delegated", "refused", null]),
+	};
+}
+
+function readPasta({ program, unshare, nsenter }: Fields, field: string): Pasta {
+	return {
+		program: text(program, `${field}.program`),
+		unshare: text(unshare, `${field}.unshare`),
+		nsenter: text(nsenter, `${field}.nsenter`),
 	};
 }
 
@@ -67,6 +90,12 @@ function readKnown(fields: Fields, field: string): Machine {
 			};
 		}),
 		etc: { files: texts(etc.files, at("etc")), folders: texts(etc.folders, at("etc")) },
+		// A Keryx of an earlier version sends neither.
+		cgroups:
+			fields.cgroups === undefined
+				? NO_CGROUPS
+				: readCgroups(record(fields.cgroups, at("cgroups")), at("cgroups")),
+		pasta: (fields.pasta ?? null) === null ? null : readPasta(record(fields.pasta, at("pasta")), at("pasta")),
 	};
 }
 
@@ -103,7 +132,11 @@ function count(value: unknown, field: string): number | null {
 	return value;
 }
 
-function one<Value extends string>(value: unknown, field: string, values: readonly Value[]): Value {
+function one<Value extends string | number | null>(
+	value: unknown,
+	field: string,
+	values: readonly Value[],
+): Value {
 	const found = values.find((item) => item === value);
 	if (found === undefined) throw invalid(field, `must be one of ${values.join(", ")}`);
 	return found;

@@ -1,5 +1,5 @@
-// The one door through which a program gets behind a wall: folders are looked at, the launcher gets an empty environment, the program
-// gets its own by descriptor and nothing else that is open here, and whatever it leaves behind ends with it.
+// The only way to start a program behind a wall: folders are checked, the launcher gets an empty environment, the program gets its own by
+// descriptor and nothing else that is open here, and everything it leaves ends with it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, unlinkSync, writeSync } from "node:fs";
@@ -8,18 +8,20 @@ import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { KeryxError } from "../errors.ts";
 import { type Descriptors, usedDescriptors, wallArguments } from "./arguments.ts";
+import { makeCgroup, removeCgroup } from "./cgroups.ts";
 import { inheritedDescriptors } from "./descriptors.ts";
 import { boxHome } from "./environment.ts";
 import { checkWall, hiddenPaths, openBound } from "./folders.ts";
 import { GUARD_FD, launchArguments, launchCommand } from "./launch.ts";
 import { endNamespace, killNamespace } from "./namespace.ts";
+import { isResolver, reachableResolver } from "./network/pasta.ts";
 import { preludeArguments, proxyVariables, withPrelude } from "./network/prelude.ts";
 import { type Outside, serveBox } from "./network/proxy.ts";
 import { seccompProgram, thisArchitecture } from "./seccomp/program.ts";
 import { readStatus } from "./status.ts";
 import type { Machine, Wall } from "./types.ts";
 
-/** Files without a name are made here: it is memory, so that no variable's value reaches a disk. */
+/** Unnamed files are created here: it is memory, so no variable's value reaches a disk. */
 const MEMORY = "/dev/shm";
 const SIGNALED = 128;
 
@@ -29,22 +31,22 @@ export interface WalledStart {
 	readonly cwd: string;
 	/** All of it. */
 	readonly env: Readonly<Record<string, string>>;
-	/** Made here, where the program cannot see it: in the home. It names the namespace before the program runs. */
+	/** Created in the home, where the program cannot see it. It names the namespace before the program runs. */
 	readonly statusFile: string;
 	/**
-	 * Descriptors, or a terminal that the program takes as its own: its path, and a descriptor of it, without which it would hang up
-	 * before the program has opened it. The caller closes it then.
+	 * Descriptors, or a terminal that the program takes as its own: its path, and an open descriptor, without which it would hang up
+	 * before the program opens it. The caller closes that.
 	 */
 	readonly streams:
 		| { readonly terminal: string; readonly descriptor: number }
 		| readonly [input: Stream, output: Stream, errors: Stream];
-	/** Its launcher gets a pipe, the seventh of its streams: when that ends, by whatever death of this process, all of it is killed. */
+	/** Its launcher gets a pipe as its seventh stream: when this process dies, for any reason, everything is killed. */
 	readonly isGuarded?: boolean;
-	/** Descriptors of this process that a child would inherit although they are nobody's but ours; terminals' are such. */
+	/** Descriptors of this process that a child would inherit although they are ours; terminals have such. */
 	readonly withheld?: readonly number[];
-	/** The launcher's only variables; they hold nothing secret, and let a search find it. */
+	/** The launcher's only variables; they are not secret, and let a search find it. */
 	readonly mark?: Readonly<Record<string, string>>;
-	/** How a box's proxy finds and reaches hosts; left out: by the machine's own network. */
+	/** How a box's proxy resolves and reaches hosts; default: over the machine's network. */
 	readonly outside?: Outside;
 }
 
@@ -52,8 +54,8 @@ type Stream = number | "pipe" | "ignore";
 type Passed = Stream | "ipc";
 
 /**
- * exited: by itself; a death by signal n is the code 128 + n, and `signal` its name. killed: the launcher was, with its group.
- * failed: the wall could not be made, and bubblewrap's words are on the program's stderr.
+ * exited: by itself; death by signal n is the code 128 + n, and `signal` its name. killed: the launcher was killed, with its group.
+ * failed: the wall could not be made, and bubblewrap's message is on the program's stderr.
  */
 export type WalledExit =
 	| { readonly kind: "exited"; readonly code: number; readonly signal: string | null }
@@ -61,7 +63,7 @@ export type WalledExit =
 	| { readonly kind: "failed"; readonly code: number | null };
 
 export interface Walled {
-	/** Leader of a session and a group of its own. A signal to the group reaches the program and not the launcher. */
+	/** Leader of its own session and group. A signal to the group reaches the program and not the launcher. */
 	readonly pid: number;
 	readonly child: ChildProcess;
 	/** Resolves when nothing in the namespace is left. */
@@ -70,7 +72,7 @@ export interface Walled {
 	kill(): void;
 }
 
-/** Rejects with `wall.path` for folders that cannot be bound, and with the system's error where nothing could be started. */
+/** Rejects with `wall.path` for folders that cannot be bound, and with the system's error if nothing could be started. */
 export async function startBehindWall(
 	{
 		wall,
@@ -93,6 +95,7 @@ export async function startBehindWall(
 		throw new KeryxError("argument.invalid", "argv must begin with a program", { field: "argv" });
 	checkWall(wall);
 	makeBoxHome(wall);
+	const cgroup = makeCgroup(wall.limits, machine.cgroups, wall.home);
 	const opened: number[] = [];
 	const keep = (descriptor: number) => {
 		opened.push(descriptor);
@@ -103,11 +106,12 @@ export async function startBehindWall(
 		const { bound, copied } = usedDescriptors(wall, machine, hidden);
 		const passed = [
 			...bound.map((path) => ({ path, descriptor: keep(openBound(path)) })),
-			...copied.flatMap((path) => openReadable(path, keep)),
+			...copied.flatMap((path) => openReadable(path, keep, sourceOf(path, wall))),
 		];
 		const hasProxy = wall.network === "hosts";
+		const hasPasta = wall.network === "own";
 		const channel = GUARD_FD + (isGuarded ? 1 : 0);
-		const firstFree = channel + (hasProxy ? 1 : 0);
+		const firstFree = channel + (hasProxy ? 1 : hasPasta ? 2 : 0);
 		const descriptors: Descriptors = new Map(passed.map(({ path }, index) => [path, firstFree + index]));
 		const list = wallArguments(wall, machine, hidden, descriptors);
 		if (hasProxy) list.push(...preludeArguments());
@@ -124,13 +128,15 @@ export async function startBehindWall(
 			argv: program.argv,
 			pwd: env.PWD,
 			limits: wall.limits,
+			cgroup,
+			pastaFd: hasPasta ? channel : null,
 			isGuarded,
 			terminal,
 		});
 		const child = spawn(launcher, rest, {
 			cwd: "/",
 			env: { ...mark },
-			// A session of its own: `kill 0` inside would otherwise end whoever starts it.
+			// In a separate session: `kill 0` inside would otherwise end its starter.
 			detached: true,
 			stdio: descriptorsOf({
 				streams: "terminal" in streams ? Array<Stream>(3).fill(streams.descriptor) : streams,
@@ -138,28 +144,32 @@ export async function startBehindWall(
 					...[args, filter, status],
 					...(isGuarded ? ["pipe" as const] : []),
 					...(hasProxy ? ["ipc" as const] : []),
+					...(hasPasta ? ["ignore" as const, "ignore" as const] : []),
 					...passed.map(({ descriptor }) => descriptor),
 				],
 				withheld: [...inheritedDescriptors(), ...withheld],
 				nothing: () => keep(openSync("/dev/null", "r+")),
 			}),
 		});
-		const exit = exitOf(child, statusFile);
+		const exit = exitOf(child, statusFile, cgroup);
 		if (hasProxy) serveListener(child, exit, wall.hosts ?? [], outside);
 		const pid = await started(child);
 		return { pid, child, exit, kill: () => killWalled(child, statusFile) };
+	} catch (error) {
+		if (cgroup) await removeCgroup(cgroup);
+		throw error;
 	} finally {
 		for (const descriptor of opened) closeSync(descriptor);
 	}
 }
 
-/** The name of the signal that a code of 129 and more stands for. */
+/** The signal's name for a code of 129 or more. */
 export function signalOfCode(code: number): string | null {
 	const found = Object.entries(constants.signals).find(([, number]) => number === code - SIGNALED);
 	return found?.[0] ?? null;
 }
 
-/** By number. What is withheld is replaced by nothing: the program would get it otherwise. */
+/** By number. A withheld one is replaced by nothing; otherwise the program would get it. */
 function descriptorsOf({
 	streams,
 	own,
@@ -180,7 +190,7 @@ function descriptorsOf({
 	return all;
 }
 
-/** The first message is the box's listener; after it nothing is heard over that channel. */
+/** The first message is the box's listener; after it the channel is ignored. */
 function serveListener(
 	child: ChildProcess,
 	exit: Promise<WalledExit>,
@@ -195,7 +205,7 @@ function serveListener(
 	});
 }
 
-/** Not through a link that a command put there: what exists stays as it is. */
+/** Does not follow a link that a command put there: an existing path stays as it is. */
 function makeBoxHome(wall: Wall): void {
 	if (wall.kind !== "box" || wall.isWorkspaceReadonly) return;
 	try {
@@ -205,23 +215,29 @@ function makeBoxHome(wall: Wall): void {
 	}
 }
 
-/** One that is gone is shown as it is then: not at all. */
+/** A box with its own network cannot reach a resolver on the machine's loopback. */
+function sourceOf(path: string, { network }: Wall): string {
+	return network === "own" && isResolver(path) ? reachableResolver() : path;
+}
+
+/** A missing one is not shown. */
 function openReadable(
 	path: string,
 	keep: (descriptor: number) => number,
+	source: string,
 ): { readonly path: string; readonly descriptor: number }[] {
 	try {
-		return [{ path, descriptor: keep(openSync(path, "r")) }];
+		return [{ path, descriptor: keep(openSync(source, "r")) }];
 	} catch (error) {
 		if (["ENOENT", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
 		throw error;
 	}
 }
 
-/** Complete before anybody reads it: of half a list, bubblewrap would make half a wall. */
+/** Complete before it is read: from half a list, bubblewrap would make half a wall. */
 function unnamedFile(data: Buffer, folder: string): number {
 	const descriptor = createUnnamed(MEMORY) ?? createUnnamed(folder);
-	if (descriptor === null) throw new KeryxError("wall.unavailable", `no file can be made in ${folder}`);
+	if (descriptor === null) throw new KeryxError("wall.unavailable", `no file can be created in ${folder}`);
 	try {
 		for (let at = 0; at < data.length; ) at += writeSync(descriptor, data, at, data.length - at, at);
 		return descriptor;
@@ -243,14 +259,21 @@ function createUnnamed(folder: string): number | null {
 	}
 }
 
-function exitOf(child: ChildProcess, statusFile: string): Promise<WalledExit> {
+function exitOf(
+	child: ChildProcess,
+	statusFile: string,
+	cgroup: readonly string[] | null,
+): Promise<WalledExit> {
 	return new Promise((resolve, reject) => {
-		child.once("exit", (code, signal) => {
+		const end = async (code: number | null, signal: string | null) => {
 			const { namespace, exitCode } = readStatus(statusFile);
-			const exit = toldExit(code, signal, exitCode);
-			if (namespace === null) resolve(exit);
-			else endNamespace(namespace).then(() => resolve(exit), reject);
-		});
+			if (namespace !== null) await endNamespace(namespace);
+			if (cgroup !== null) await removeCgroup(cgroup);
+			// A shell tells bubblewrap's own death by signal as a code.
+			const died = namespace !== null && exitCode === null && code !== null ? signalOfCode(code) : null;
+			return toldExit(code, signal ?? died, exitCode);
+		};
+		child.once("exit", (code, signal) => void end(code, signal).then(resolve, reject));
 	});
 }
 
@@ -265,7 +288,7 @@ async function started(child: ChildProcess): Promise<number> {
 	return new Promise((_, reject) => child.once("error", reject));
 }
 
-/** The group first: until the namespace is noted, nothing has left it. */
+/** The group first: until the namespace is recorded, nothing has left it. */
 function killWalled(child: ChildProcess, statusFile: string): void {
 	const { pid } = child;
 	if (pid !== undefined && child.exitCode === null && child.signalCode === null) {

@@ -1,16 +1,16 @@
-// What bubblewrap writes about a start: one object a line. The first names the namespace, and is there before the program runs.
+// bubblewrap's status: one object per line. The first names the namespace, and is there before the program runs.
 import { readFileSync } from "node:fs";
 
 /** The first process of a program's namespace. When it is killed, the kernel kills everything in it. */
 export interface Namespace {
 	/** As seen from outside. */
 	readonly pid: number;
-	/** The number of its PID namespace: a pid alone may be somebody else's by now. */
+	/** The number of its PID namespace: the pid alone may belong to another process by now. */
 	readonly inode: number;
 }
 
 export interface WallStatus {
-	/** Null: bubblewrap did not come that far. */
+	/** Null: bubblewrap did not get that far. */
 	readonly namespace: Namespace | null;
 	/** Null: the program was not started, or has not ended. */
 	readonly exitCode: number | null;
@@ -28,7 +28,7 @@ export function parseStatus(text: string): WallStatus {
 	return { namespace, exitCode };
 }
 
-/** Of a file that is missing, nothing is known. */
+/** A missing file tells nothing. */
 export function readStatus(file: string): WallStatus {
 	try {
 		return parseStatus(readFileSync(file, "utf8"));

@@ -1,77 +1,105 @@
-// What a wall is, described by its caller, and what is known of the machine it stands on. Argument lists follow from these two alone.
+// A wall as described by its caller, and the facts about its machine. Arguments follow from these two alone.
 
 /**
- * view: everything is readable, only the workspace and `write` are writable. mask: the machine as it is, without Keryx. box: the
- * system's programs, the workspace, and nothing else save `read` and `write`.
+ * view: everything is readable, only the workspace and `write` are writable. mask: the machine as it is, without Keryx. box: the system's
+ * programs, the workspace, `read` and `write`, and nothing else.
  */
 export type WallKind = "view" | "mask" | "box";
 
 /**
- * host: the machine's own network. none: a loopback of its own, with nobody on it. hosts: the same in a box, with a proxy there that
- * reaches the wall's `hosts` and nothing else.
+ * host: the machine's network. none: an empty loopback. hosts: the same in a box, with a proxy that reaches only the wall's `hosts`. own:
+ * in a box, a separate network that pasta connects to the machine's, without the machine's loopback.
  */
-export type WallNetwork = "host" | "none" | "hosts";
+export type WallNetwork = "host" | "none" | "hosts" | "own";
 
-/** All paths are absolute and real: no link in them, and none at their end. */
+/** All paths are absolute and real: without links. */
 export interface Wall {
 	readonly kind: WallKind;
-	/** Keryx's home. It is hidden by every path that leads to it, and the folders above it cannot be renamed. */
+	/** Keryx's home. Hidden by every path that leads to it; the folders above it cannot be renamed. */
 	readonly home: string;
 	readonly workspace: string;
-	/** The workspace can be read and not written, for modes in which nothing may change. */
+	/** The workspace is read-only, for modes in which nothing may change. */
 	readonly isWorkspaceReadonly?: boolean;
 	/** Shown as /tmp: one folder per conversation. Null: an empty one that ends with the program. */
 	readonly tmp: string | null;
-	/** Further folders or files that can be read; matters in a box. */
+	/** More readable folders or files; matters in a box. */
 	readonly read: readonly string[];
-	/** Further folders or files that can be written. */
+	/** More writable folders or files. */
 	readonly write: readonly string[];
-	/** Hidden like the home; those that do not exist are passed over. */
+	/** Hidden like the home; missing ones are skipped. */
 	readonly hide: readonly string[];
-	/** Read-only wherever they can be seen, and their parents cannot be renamed: what the gateway itself runs. */
+	/** Read-only everywhere, and their parents cannot be renamed: what the gateway itself runs. */
 	readonly protect: readonly string[];
-	/** Stay where they are, with the folders above them, wherever they could be written: what another wall shows by these paths. */
+	/** Cannot be moved, nor the folders above them, even if writable: another wall shows these paths. */
 	readonly keep?: readonly string[];
-	/** Names below /dev that are passed on where they exist, as kvm or dri. */
+	/** Names below /dev that are passed on if they exist, such as kvm or dri. */
 	readonly devices: readonly string[];
 	readonly network: WallNetwork;
-	/** What the proxy reaches: `example.org`, `*.example.org`, with `:port` for another port than 80 and 443. */
+	/** Hosts the proxy reaches: `example.org`, `*.example.org`, with `:port` for ports other than 80 and 443. */
 	readonly hosts?: readonly string[];
-	/** Allows Unix sockets: docker, tmux and agents then work, and each of them is a way around the wall. */
+	/** Allows Unix sockets: docker, tmux and agents then work, and each is a way around the wall. */
 	readonly hasUnixSockets: boolean;
-	/** admin: for root alone, eight capabilities in view and mask, so that chown, `apt install` and `su` work. */
+	/** admin: only for root, eight capabilities in view and mask, so that chown, `apt install` and `su` work. */
 	readonly privileges: "none" | "admin";
-	/** The program goes on when its starter dies; otherwise it ends with it. */
+	/** The program continues when its starter dies; otherwise it ends with it. */
 	readonly outlivesStarter: boolean;
 	readonly limits: WallLimits;
 }
 
 export interface WallLimits {
-	/** Open files of each process. */
+	/** Open files per process. */
 	readonly openFiles: number | null;
-	/** Bytes of data of each process; what several use together is not bounded by it. */
+	/** Bytes of data per process; does not limit several together. */
 	readonly memoryBytes: number | null;
+	/** Processes and threads of the program and everything it starts. Needs a cgroup; without one there is no limit. */
+	readonly processes: number | null;
+	/** Bytes of the program and everything it starts, including swap. Needs a cgroup, too. */
+	readonly totalMemoryBytes: number | null;
 }
 
-/** A path that is covered: a folder by an empty one that cannot be written, a file by nothing. */
+/** Where cgroups can be made; see `lookForCgroups`. */
+export interface Cgroups {
+	/** Null: this machine has none. */
+	readonly version: 1 | 2 | null;
+	/** The folders that hold them, by what they can limit. */
+	readonly memory: string | null;
+	readonly pids: string | null;
+	/**
+	 * none: this machine has none. not_delegated: Keryx shares its cgroup with others, or has no group below it. refused: Keryx may not
+	 * create any.
+	 */
+	readonly problem: "none" | "not_delegated" | "refused" | null;
+}
+
+/** A covered path: a folder by an empty read-only one, a file by nothing. */
 export interface HiddenPath {
 	readonly path: string;
 	readonly kind: "folder" | "file";
 }
 
-/** What is read of the machine once; see `readMachine`. */
+/** Facts about the machine, read once; see `readMachine`. */
 export interface Machine {
-	/** Absolute, from folders of the system alone: one found by PATH could be the agent's own. */
+	/** Absolute, only from system folders: one found by PATH could be the agent's. */
 	readonly bwrap: string;
-	/** bubblewrap 0.8 and newer. Without it the seccomp program alone refuses nested user namespaces. */
+	/** bubblewrap 0.8 and newer. Without it only the seccomp program refuses nested user namespaces. */
 	readonly canDisableUserns: boolean;
-	/** Binds an open folder, so that nobody can exchange it after it was checked. */
+	/** Binds an open folder, so that it cannot be replaced after the check. */
 	readonly canBindDescriptors: boolean;
 	/** GNU env: it can ignore signals for the launcher and restore them for the program. */
 	readonly env: string;
 	readonly shell: string;
 	/** /bin, /lib and so on: where each links to, or null for a folder. */
 	readonly systemFolders: readonly { readonly path: string; readonly link: string | null }[];
-	/** What a box shows of /etc: only what everybody may read. */
+	/** What a box shows of /etc: only world-readable files. */
 	readonly etc: { readonly files: readonly string[]; readonly folders: readonly string[] };
+	readonly cgroups: Cgroups;
+	/** Gives a box its own network; null if it is not installed. */
+	readonly pasta: Pasta | null;
+}
+
+/** Absolute paths, like those of the machine. */
+export interface Pasta {
+	readonly program: string;
+	readonly unshare: string;
+	readonly nsenter: string;
 }

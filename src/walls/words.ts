@@ -1,5 +1,6 @@
-// What a wall means for whoever writes commands, and for whoever asks how things stand: one text for people and models.
-import type { Wall, WallKind } from "./types.ts";
+// What a wall means for commands and in status answers: one text for people and models.
+import { KERYX } from "../called.ts";
+import type { Cgroups, Wall, WallKind, WallLimits } from "./types.ts";
 
 export interface ShownWall extends Pick<Wall, "kind" | "network" | "hosts"> {
 	readonly isReadonly: boolean;
@@ -17,13 +18,63 @@ export function wallInWords({ kind, network, hosts, isReadonly }: ShownWall): st
 }
 
 function networkInWords(network: Wall["network"], hosts: readonly string[] = []): string {
+	if (network === "own") return "The network is on, but nothing on this machine can be reached by it.";
 	if (network !== "hosts") return `The network is ${network === "host" ? "on" : "off"}.`;
 	return `Of the network, only these hosts can be reached, by http and https through the proxy that http_proxy names: ${hosts.join(", ")}.`;
 }
 
+export interface LimitsInWords {
+	/** Null: none is requested, or none is in force. */
+	readonly inForce: string | null;
+	/** Null: all requested ones are in force. */
+	readonly missing: { readonly words: string; readonly remedy: string } | null;
+}
+
+/** The limits for a program and everything it starts, which need a cgroup. */
+export function limitsInWords(
+	{ processes, totalMemoryBytes }: Pick<WallLimits, "processes" | "totalMemoryBytes">,
+	{ version, pids, memory, problem }: Cgroups,
+): LimitsInWords {
+	const asked = [
+		{ value: processes === null ? null : `${processes} processes`, folder: pids, of: "number of processes" },
+		{
+			value: totalMemoryBytes === null ? null : `${Math.round(totalMemoryBytes / MB)} MB of memory`,
+			folder: memory,
+			of: "total memory",
+		},
+	].filter(({ value }) => value !== null);
+	const limited = asked.filter(({ folder }) => folder !== null).map(({ value }) => value);
+	const free = asked.filter(({ folder }) => folder === null).map(({ of }) => of);
+	const why = CGROUP_PROBLEMS[problem ?? "none"];
+	return {
+		inForce:
+			limited.length === 0
+				? null
+				: `each program, with everything it starts, gets at most ${limited.join(" and ")} (cgroup v${version})`,
+		missing:
+			free.length === 0
+				? null
+				: {
+						words: `the ${free.join(" and the ")} of a program has no limit: ${why.words}`,
+						remedy: why.remedy,
+					},
+	};
+}
+
+const MB = 1024 * 1024;
+const IN_UNIT = "set MemoryMax= and TasksMax= in Keryx's systemd unit to limit it as a whole";
+const CGROUP_PROBLEMS = {
+	none: { words: "there is no cgroup for it on this machine", remedy: IN_UNIT },
+	not_delegated: {
+		words: "Keryx's cgroup is not delegated to it",
+		remedy: `run it as a service (\`${KERYX} service install\`) with systemd 254 or newer, or ${IN_UNIT}`,
+	},
+	refused: { words: "Keryx may not make cgroups here", remedy: IN_UNIT },
+} as const;
+
 const NO_NETWORK = "it has no network";
 
-/** What a command says when it meets its wall: in what it printed, the words of the system for it. */
+/** Phrases in a command's output that show it met its wall. */
 const REFUSALS: readonly (readonly [said: RegExp, means: string])[] = [
 	[/Read-only file system/, "its wall does not let it write there"],
 	[
@@ -44,13 +95,16 @@ const REFUSALS: readonly (readonly [said: RegExp, means: string])[] = [
 	],
 ];
 
-/** Why a command that failed probably did, in words that an agent understands; null: not because of its wall. */
+/** Why a command probably failed, in words an agent understands; null: not because of its wall. */
 export function refusalInWords(
 	output: string,
 	{ kind, network }: Pick<Wall, "kind" | "network">,
 ): string | null {
 	const [, means] =
-		REFUSALS.find(([said, means]) => said.test(output) && (network !== "host" || means !== NO_NETWORK)) ?? [];
+		REFUSALS.find(
+			([said, means]) =>
+				said.test(output) && (network === "none" || network === "hosts" || means !== NO_NETWORK),
+		) ?? [];
 	if (means === NO_NETWORK && network === "hosts")
 		return `Its wall (${kind}) is probably why it failed: it reaches only the hosts in walls.box_network, through the proxy that http_proxy names.`;
 	if (means !== undefined) return `Its wall (${kind}) is probably why it failed: ${means}.`;

@@ -1,6 +1,6 @@
-// Processes in containers, each the engine's client in a host here: so their logs, their input and their ends are kept as those of any
-// other process. A container ends with its client, and at the latest when somebody kills it or this is opened next.
-// A process for a container is never started anywhere else: where the engine or the image is missing, starting it fails.
+// Processes in containers, each the engine's client in a local host: so logs, input and ends are kept as for any process. A container
+// ends with its client, and at the latest when it is killed or this is opened again. A process for a container never starts anywhere
+// else: without the engine or image, starting fails.
 import { execFile } from "node:child_process";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,9 +20,9 @@ const ANSWER_MS = 30_000;
 const MAX_WORDS = 500;
 
 export interface ContainerEngineOptions extends ContainerSettings {
-	/** Stands on each container of this Keryx. */
+	/** A label on each container of this Keryx. */
 	readonly label: string;
-	/** Holds the environments of programs that run; of this machine alone. */
+	/** Contains the environments of running programs; only on this machine. */
 	readonly folder: string;
 	/** Keryx's own environment. */
 	readonly env: Readonly<Record<string, string | undefined>>;
@@ -38,7 +38,7 @@ export class ContainerEngine {
 		this.options = options;
 	}
 
-	/** The request of the engine's client, in place of that of the program. */
+	/** The request for the engine's client, instead of the program's. */
 	async clientRequest(request: SpawnRequest): Promise<SpawnRequest> {
 		const { engine, label, user, folder: kept, env: own } = this.options;
 		const { id, argv, shownArgv, cwd, pty, maxLogBytes } = request;
@@ -62,7 +62,7 @@ export class ContainerEngine {
 		};
 	}
 
-	/** A folder that holds Keryx's home, or is in it, would give it away. */
+	/** A folder that contains Keryx's home, or is in it, would expose it. */
 	#bindable(folder: string): string {
 		const { hidden } = this.options;
 		const inside = (inner: string, outer: string) =>
@@ -72,7 +72,7 @@ export class ContainerEngine {
 				"workspace.unusable",
 				`${folder} cannot be given to a container: Keryx's home is there`,
 				{
-					hint: "set workspace.path to a folder of its own",
+					hint: "set workspace.path to a separate folder",
 				},
 			);
 		if (/[,"\n\r\0]/.test(folder))
@@ -83,7 +83,7 @@ export class ContainerEngine {
 		return folder;
 	}
 
-	/** Whatever is left of it ends. */
+	/** Kills whatever is left of it. */
 	async end(id: string): Promise<void> {
 		const problem = await problemOf(this.options, ["rm", "--force", "--volumes", containerName(id)]);
 		if (problem !== null && !/no such container|no container/i.test(problem))
@@ -98,7 +98,7 @@ export class ContainerEngine {
 		await rm(join(this.options.folder, `${id}.env`), { force: true });
 	}
 
-	/** Containers whose client is gone, and environments that nobody reads any more. */
+	/** Containers without a client, and unused environments. */
 	async reap(running: ReadonlySet<string>): Promise<void> {
 		const { label, folder } = this.options;
 		const listed = await runEngine(this.options, [
@@ -119,7 +119,7 @@ export class ContainerEngine {
 
 type Engine = Pick<ContainerEngineOptions, "engine" | "env">;
 
-/** Throws process.unreachable where the engine or its image is missing. */
+/** Throws process.unreachable if the engine or its image is missing. */
 export async function assertContainer(options: Engine & Pick<ContainerSettings, "image">): Promise<void> {
 	const { engine, image } = options;
 	const problem = await problemOf(options, ["image", "inspect", "--format={{.Id}}", image]);
@@ -154,7 +154,7 @@ function runEngine(
 	});
 }
 
-/** A host's processes, each of them in a container. */
+/** A host's processes, each in a container. */
 export function containerBackend(
 	name: string,
 	local: ProcessBackend,
@@ -166,7 +166,7 @@ export function containerBackend(
 		spawn: async (request: SpawnRequest): Promise<ProcessInfo> => {
 			if (request.wall)
 				throw new KeryxError("wall.unavailable", "programs in a container cannot run behind a wall", {
-					hint: "run it here, or let the container be the boundary and ask for no wall",
+					hint: "run it here, or run it without a wall and rely on the container",
 				});
 			await assertContainer(engine.options);
 			return local.spawn(await engine.clientRequest(request));

@@ -1,11 +1,10 @@
-// The argument lists of a container engine, docker or podman. Pure. Each program runs in a container of its own, which sees its folder and
-// nothing else of this machine. Nothing that a call asked for stands in the environment or the options of the engine's client, which runs
-// outside of any wall.
+// Argument lists of a container engine, docker or podman. Pure. Each program runs in its own container, which sees its folder and nothing
+// else of this machine. Nothing from a call is in the environment or options of the engine's client, which runs outside any wall.
 
 export interface ContainerSettings {
 	readonly engine: "docker" | "podman";
 	readonly image: string;
-	/** none: its own loopback alone. on: the engine's usual network. */
+	/** none: only its own loopback. on: the engine's usual network. */
 	readonly network: "none" | "on";
 	readonly memoryMb: number;
 	readonly cpus: number;
@@ -14,13 +13,13 @@ export interface ContainerSettings {
 
 export interface ContainerRun {
 	readonly id: string;
-	/** Stands on each container of this Keryx. */
+	/** A label on each container of this Keryx. */
 	readonly label: string;
-	/** Of the person who runs Keryx: files that a program writes are theirs. */
+	/** The user who runs Keryx: a program's files belong to them. */
 	readonly user: { readonly uid: number; readonly gid: number };
 	/** Read and written at the same path. */
 	readonly folder: string;
-	/** Holds the program's environment. */
+	/** Contains the program's environment. */
 	readonly envFile: string;
 	readonly cwd: string;
 	readonly terminal: boolean;
@@ -39,7 +38,7 @@ export function runArguments(settings: ContainerSettings, run: ContainerRun): st
 	return [
 		"run",
 		"--rm",
-		// An image is fetched by the operator, never by a command.
+		// The operator fetches images, never a command.
 		"--pull=never",
 		`--name=${containerName(run.id)}`,
 		`--label=keryx=${run.label}`,
@@ -64,7 +63,7 @@ export function runArguments(settings: ContainerSettings, run: ContainerRun): st
 	];
 }
 
-/** Those of a host: the image has its own. */
+/** The host's variables: the image has its own. */
 const OF_THE_IMAGE: ReadonlySet<string> = new Set(["PATH", "HOME", "SHELL", "USER", "LOGNAME", "TMPDIR"]);
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -82,7 +81,7 @@ const OF_THE_CLIENT = [
 	...["CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"],
 ];
 
-/** What the client needs of Keryx's own environment to find its engine. */
+/** The variables the client needs from Keryx's environment to find its engine. */
 export function clientEnvironment(
 	own: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {

@@ -1,4 +1,4 @@
-// Containers of one image as a place for processes. The engine's clients are held by a host of their own home here.
+// Containers of one image as a machine. A host with its own home here holds the engine's clients.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { ProcessBackend } from "../backend.ts";
@@ -7,7 +7,7 @@ import type { ProcessMachine } from "../machine.ts";
 import { ContainerEngine, type ContainerEngineOptions, containerBackend } from "./backend.ts";
 
 export interface ContainerMachineOptions extends Omit<ContainerEngineOptions, "label" | "folder"> {
-	/** Stands on each process that was started there. */
+	/** Recorded on each process started there. */
 	readonly name: string;
 	/** Of this machine alone. */
 	readonly home: string;
@@ -25,7 +25,7 @@ export function containerMachine({ name, home, log, ...options }: ContainerMachi
 		clients.set(backend, local);
 		return backend;
 	};
-	/** Once: what a client that died has left behind. */
+	/** Once: cleans up after a dead client. */
 	const reap = async (local: ProcessBackend): Promise<void> => {
 		if (isReaped) return;
 		isReaped = true;

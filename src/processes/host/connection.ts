@@ -1,4 +1,4 @@
-// One client's connection: the token first, then requests, each answered; news in between. Whatever it sends, it harms no other.
+// One client's connection: the token first, then requests, each answered, with events in between. A bad client harms no other.
 import { timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import { KeryxError } from "../../errors.ts";
@@ -18,13 +18,13 @@ import { Follower } from "./follower.ts";
 import { number, readId, readKill, readSignal, readSize, readSpawn } from "./requests.ts";
 import type { ProcessTable } from "./table.ts";
 
-/** A client that says nothing is not waited for. */
+/** A silent client is not waited for. */
 const HELLO_MS = 5000;
-/** Until it is let in, a client may send no more than this at once. */
+/** Before authentication, a client may send at most this much. */
 const MAX_HELLO = 4096;
 /** Output waits in the files while this much waits in the socket. */
 const MAX_WAITING = 1024 * 1024;
-/** A client that asks and never reads the answers is cut off. */
+/** A client that asks and never reads is disconnected. */
 const MAX_UNREAD = 64 * 1024 * 1024;
 
 type Fields = Frame["header"];
@@ -72,7 +72,7 @@ export class Connection {
 		this.#resume();
 	}
 
-	/** A client waits for the answer before it asks anything, so nothing can follow the first frame. */
+	/** A client waits for the answer before it continues, so nothing can follow the first frame. */
 	#letIn({ hello, token }: Fields): boolean {
 		const { socket } = this.#options;
 		if (!isServed(hello)) {

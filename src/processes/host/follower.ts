@@ -1,5 +1,5 @@
-// One client that follows one log. It is sent what it has room for and no more; what it missed meanwhile it gets from the files, so
-// however slow it is, it costs the host nothing.
+// One client that follows one log. It is sent only what it has room for; missed output comes from the files, so a slow client costs the
+// host nothing.
 import { readLog } from "../log/files.ts";
 import { WINDOW } from "../protocol.ts";
 import type { LogPiece } from "../types.ts";
@@ -11,9 +11,9 @@ export interface FollowerOptions {
 	readonly home: string;
 	readonly id: string;
 	readonly from: number;
-	/** Null: all of the log is on the disk. */
+	/** Null: all of the log is on disk. */
 	readonly process: ManagedProcess | null;
-	/** Whether the connection takes more at the moment; `resume` is called when it does again. */
+	/** Whether the connection accepts more now; `resume` is called when it does again. */
 	hasRoom(): boolean;
 	send(piece: LogPiece): void;
 	finish(error?: unknown): void;
@@ -25,7 +25,7 @@ export class Follower {
 	#next: number;
 	#credit = WINDOW;
 	#isReading = false;
-	/** Something came while it was reading: what it read may not be all. */
+	/** New output arrived while reading: the read may be incomplete. */
 	#isBehind = false;
 	#isOver = false;
 
@@ -36,7 +36,7 @@ export class Follower {
 		this.resume();
 	}
 
-	/** The client has taken so much. */
+	/** The client has consumed this much. */
 	acknowledge(bytes: number): void {
 		this.#credit += bytes;
 		this.resume();
@@ -53,7 +53,7 @@ export class Follower {
 		this.#unsubscribe();
 	}
 
-	/** Straight from the program, where nothing is outstanding before it. */
+	/** Straight from the program, if nothing is outstanding before it. */
 	#take(from: number, data: Buffer): void {
 		if (this.#isReading || from !== this.#next || !this.#mayStillSend()) this.resume();
 		else this.#send({ from, data, lost: 0, next: from + data.length, size: from + data.length });

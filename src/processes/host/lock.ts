@@ -1,12 +1,12 @@
-// One host per home and version. It holds an exclusive transaction on a tiny database for its lifetime, as the store's owner does;
-// the kernel frees it however the host ends.
+// One host per home and version. It holds an exclusive transaction on a tiny database for its lifetime, as the store's owner does; the
+// kernel releases it however the host ends.
 import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
-/** Two that begin at the same moment can each keep the other from the lock for a moment; then neither would get it. */
+/** Two concurrent starts can block each other briefly; without a retry neither would get the lock. */
 const CONTEST_MS = 250;
 
-/** Null when another host has it. What is answered must be kept: it is the lock. */
+/** Null if another host has it. Keep the result: it is the lock. */
 export function takeLock(file: string): DatabaseSync | null {
 	closeSync(openSync(file, "a", 0o600));
 	const lock = new DatabaseSync(file, { timeout: CONTEST_MS });

@@ -1,13 +1,13 @@
-// Writes one log: the head up to 40 % of its room, then a tail in pieces, of which the oldest goes when there are enough. What the
-// disk does not take is counted as lost at its place, and the program goes on.
+// Writes one log: the head up to 40 % of its size, then a tail in pieces, of which the oldest is dropped. Output the disk refuses is
+// counted as lost, and the program continues.
 import { writeSync } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { logFile } from "../log/files.ts";
 
 const HEAD = 0.4;
-/** More of them keep the tail closer to its size; each is a file. */
+/** More pieces keep the tail closer to its size; each is a file. */
 const PIECES = 8;
-/** A write that took longer than this is followed by ones that nobody waits for, for a while. */
+/** After a write slower than this, later ones are asynchronous for a while. */
 const SLOW_MS = 10;
 const SLOW_FOR_MS = 5000;
 
@@ -27,14 +27,14 @@ export class LogWriter {
 		this.#pieceBytes = Math.ceil((maxBytes - this.#headBytes) / PIECES);
 	}
 
-	/** Everything that was given, what was cut out or lost included. */
+	/** Everything received, including cut and lost bytes. */
 	get size(): number {
 		return this.#size;
 	}
 
 	/**
-	 * At once, where that is quick; answers how many bytes it took. A way through another thread costs more than a write does,
-	 * but a slow disk must keep only this program waiting.
+	 * Synchronous if fast; returns the bytes written. Another thread would cost more than a write, but a slow disk must delay only this
+	 * program.
 	 */
 	appendNow(data: Buffer): number {
 		const began = performance.now();
@@ -70,7 +70,7 @@ export class LogWriter {
 		}
 	}
 
-	/** So that its files tell its size, also when nothing was written or the last of it was lost. */
+	/** So that its files show its size, even if nothing was written or the last part was lost. */
 	async settle(): Promise<void> {
 		if (!this.#file) await this.#current().catch(() => {});
 	}
@@ -81,7 +81,7 @@ export class LogWriter {
 		await file?.close().catch(() => {});
 	}
 
-	/** The file that the next byte belongs to. */
+	/** The file of the next byte. */
 	async #current(): Promise<FileHandle> {
 		if (this.#file && this.#size < this.#start + this.#room()) return this.#file;
 		await this.close();
@@ -102,7 +102,7 @@ export class LogWriter {
 		this.#tail.shift();
 	}
 
-	/** A full disk must not cost what is there already: a piece that holds nothing goes, and pushes out no other. */
+	/** A full disk must not cost existing output: an empty piece is dropped, and replaces no other. */
 	async #abandon(): Promise<void> {
 		const isEmpty = this.#file !== null && this.#size === this.#start;
 		await this.close();

@@ -1,6 +1,5 @@
-// The process host: `node main.js <home> <idle-ms>`. It outlives whoever started it, holds pipes and terminals, writes logs and waits
-// for exits; it goes when it has had nothing to hold and nobody to talk to for a while. It imports nothing but Node and, once a
-// terminal is asked for, the binary for that: it may be there for weeks.
+// The process host: `node main.js <home> <idle-ms>`. It outlives its starter, holds pipes and terminals, writes logs and waits for exits;
+// it exits when idle for a while. It imports only Node and, for terminals, their binary: it may run for weeks.
 import { randomBytes } from "node:crypto";
 import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -13,11 +12,11 @@ import { ProcessTable } from "./table.ts";
 const TOKEN_BYTES = 32;
 
 function main(home: string, idleMs: number): void {
-	// Whatever the program that started this one had open is none of ours, and of no program's that is started here.
+	// Descriptors of the starting program must not leak to programs started here.
 	closeInherited();
 	const paths = hostPaths(home);
 	const lock = takeLock(paths.lock);
-	// Another one is there, or just begins: whoever started this one will find it.
+	// Another host exists or is just starting: our starter will find it.
 	if (!lock) return;
 	const token = Buffer.from(randomBytes(TOKEN_BYTES).toString("hex"));
 	writeFileSync(`${paths.token}.new`, token, { mode: 0o600 });
@@ -30,7 +29,7 @@ function main(home: string, idleMs: number): void {
 		clearTimeout(leaving);
 		if (connections.size > 0 || table.isBusy) return;
 		leaving = setTimeout(() => {
-			// The socket's file goes with it: who comes now starts another host, which waits for the lock.
+			// Remove the socket file too: new clients start another host, which waits for the lock.
 			server.close();
 			lock.close();
 			process.exit(0);
@@ -52,7 +51,7 @@ function main(home: string, idleMs: number): void {
 		look();
 	});
 	listen(server, paths.socket, look);
-	// What goes wrong with one process must not take the others with it.
+	// A failure of one process must not affect the others.
 	for (const event of ["uncaughtException", "unhandledRejection"])
 		process.on(event, (error: unknown) => {
 			process.stderr.write(

@@ -1,5 +1,5 @@
-// One process of this host, from its start until nothing writes to its log any more. Its end is on the disk before anybody is told,
-// and everything it wrote is in its log before that.
+// One process of this host, from its start until nothing writes to its log any more. Its end is on disk before anyone is told, and all
+// its output is in the log before that.
 import { readFile } from "node:fs/promises";
 import { setImmediate as afterPoll, setTimeout as delay } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
@@ -21,17 +21,17 @@ import type {
 import type { LogWriter } from "./log-writer.ts";
 import type { Exit, Started, Streams } from "./start.ts";
 
-/** A program that has ended but left its output to others: it is done when they have said nothing for this long. */
+/** If an ended program left its output to others: it is done after this much silence. */
 const SILENCE_MS = 200;
-/** Or when they will not be silent. By then all that was in the pipe at its end has long been read. */
+/** Or after this long without silence. By then the pipe's contents at its end have been read. */
 const PATIENCE_MS = 2000;
-/** What waits for a program that does not read. */
+/** Input waiting for a program that does not read. */
 const MAX_INPUT = 1024 * 1024;
-/** Between the end being told and the last file being closed, where nobody else holds the output. */
+/** Between reporting the end and closing the last file, if nobody else holds the output. */
 const DONE_MS = 1000;
-/** Its exit is seen at once; this is for a kernel that holds it. */
+/** An exit is seen at once; this is for a kernel that holds it. */
 const EXIT_MS = 5000;
-/** What is told of why a wall could not be made. */
+/** How much is reported of why a wall failed. */
 const REASON = 500;
 
 export interface ManagedOptions {
@@ -40,9 +40,9 @@ export interface ManagedOptions {
 	readonly meta: ProcessMeta & { readonly identity: ProcessIdentity };
 	readonly started: Started;
 	readonly log: LogWriter;
-	/** Resolves when `meta` is on the disk: an end is not told before its beginning is. */
+	/** Resolves when `meta` is on disk: an end is not reported before its start. */
 	readonly recorded: Promise<void>;
-	/** It has ended, and that is on the disk. */
+	/** It has ended, and that is on disk. */
 	onEnd(process: ManagedProcess): void;
 	/** It has ended and its output is closed: nothing more will happen. */
 	onDone(process: ManagedProcess): void;
@@ -78,7 +78,7 @@ export class ManagedProcess {
 		this.#identity = meta.identity;
 		this.#streams = started.open((data) => this.#take(data));
 		const { output, input } = this.#streams;
-		// A terminal whose last program is gone answers with an error. Either way the stream is closed then.
+		// A terminal without programs returns an error. Either way the stream is closed then.
 		output.on("error", () => {});
 		output.on("close", () => {
 			this.#isOutputClosed = true;
@@ -116,7 +116,7 @@ export class ManagedProcess {
 		return this.#end !== null;
 	}
 
-	/** Told of output once it is in the log. */
+	/** Called for output once it is in the log. */
 	onOutput(listener: OutputListener): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
@@ -130,7 +130,7 @@ export class ManagedProcess {
 		const written = new Promise<void>((resolve, reject) => {
 			input.write(data, (error) => (error ? reject(this.#inputClosed()) : resolve()));
 		});
-		// A program that does not read now will later; one that has closed its end is known by then.
+		// A program that does not read now may read later; one that closed its end is known by then.
 		await Promise.race([written, afterPoll().then(() => afterPoll())]);
 		written.catch(() => {});
 	}
@@ -168,7 +168,7 @@ export class ManagedProcess {
 	}
 
 	get #family(): Family {
-		// Once it has ended, its namespace has: another could have its numbers by now.
+		// Its namespace ends with it: another could have its numbers by now.
 		const namespace = this.#exit ? null : findNamespace(wallStatusFile(this.#options.folder));
 		const { folder } = this.#options;
 		return { id: this.id, folder, leader: this.#identity, witnesses: this.#survivors, namespace };
@@ -184,7 +184,7 @@ export class ManagedProcess {
 		return false;
 	}
 
-	/** The program waits while this is under way, so nothing piles up here. */
+	/** The program waits meanwhile, so nothing accumulates here. */
 	async #append(data: Buffer): Promise<void> {
 		const from = this.#options.log.size;
 		this.#isWriting = true;
@@ -237,13 +237,13 @@ export class ManagedProcess {
 		return { cause, code, signal, reason: null, endedAt };
 	}
 
-	/** Until the end of the output, or until whoever else holds it has been silent: all from before the exit has been read then. */
+	/** Until the output ends, or its other holders are silent: then everything from before the exit has been read. */
 	async #untilRead(): Promise<void> {
 		const exitedAt = performance.now();
 		this.#lastOutput = exitedAt;
 		while (!this.#isOutputClosed) {
 			await Promise.race([this.#closed.promise, delay(SILENCE_MS / 4)]);
-			// Past the next look at the pipe: after a stall, a timer alone would come before it.
+			// After the next check of the pipe: after a stall, a timer alone would fire before it.
 			await afterPoll();
 			if (this.#isWriting) continue;
 			const now = performance.now();
@@ -268,7 +268,7 @@ export class ManagedProcess {
 	}
 }
 
-/** On a disk that is full the end waits: told before it is on the disk, it could be told twice, or never. */
+/** On a full disk the end waits: reported before it is on disk, it could be reported twice, or never. */
 async function retried(write: () => Promise<void>): Promise<void> {
 	for (let pause = 50; ; pause = Math.min(pause * 2, 5000)) {
 		try {

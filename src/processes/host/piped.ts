@@ -1,5 +1,5 @@
-// A program on pipes. Node's own would be sockets, on which `> /dev/stderr` fails and which bash takes for a remote login; these are
-// FIFOs without a name. Stdout and stderr are one of them, so their order is the order in which they were written.
+// A program on pipes. Node's own pipes are sockets, on which `> /dev/stderr` fails and which bash mistakes for a remote login; these are
+// unlinked FIFOs. Stdout and stderr share one, so their order is kept.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
@@ -22,7 +22,7 @@ export async function startPiped(request: SpawnRequest, folder: string): Promise
 	};
 	try {
 		await promisify(execFile)("mkfifo", ["-m", "600", paths.input, paths.output]);
-		// Each end waits for the other to be opened; so the first is opened for both.
+		// Opening an end blocks until the other is opened; so the first is opened for both.
 		open(paths.input, O_RDWR | O_NONBLOCK);
 		const theirInput = open(paths.input, O_RDONLY);
 		const ourInput = open(paths.input, O_WRONLY | O_NONBLOCK);

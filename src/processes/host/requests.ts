@@ -1,4 +1,4 @@
-// What clients ask, checked before anything is done with it.
+// Clients' requests, validated first.
 import { constants } from "node:os";
 import { KeryxError } from "../../errors.ts";
 import { readWallRequest } from "../../walls/index.ts";

@@ -1,4 +1,4 @@
-// Whether a program can be started at all, told before anything is: afterwards a missing directory and a missing program look alike.
+// Checks in advance whether a program can start: afterwards a missing directory and a missing program look alike.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import type { OnReadOpts, Socket } from "node:net";
 import { delimiter, dirname, join, resolve } from "node:path";
@@ -8,19 +8,19 @@ import type { PtySize, SpawnRequest } from "../types.ts";
 export interface Exit {
 	readonly code: number | null;
 	readonly signal: string | null;
-	/** Its wall could not be made, so the program never ran; why stands in its output. */
+	/** Its wall could not be made, so the program never ran; the reason is in its output. */
 	readonly isWallFailed?: boolean;
 }
 
-/** Gets a buffer that is used again. False: it is still in use, and nothing is read before `output.resume()`. */
+/** Gets a reused buffer. False: it is still in use, and nothing is read before `output.resume()`. */
 export type TakeOutput = (data: Buffer) => boolean;
 
-/** A program that runs, as the host holds it. */
+/** A running program, as held by the host. */
 export interface Started {
 	readonly pid: number;
 	/** Called once. */
 	open(take: TakeOutput): Streams;
-	/** Called once, also when it has ended already. */
+	/** Called once, even if it has already ended. */
 	onExit(listener: (exit: Exit) => void): void;
 	/** Null: it has no terminal. */
 	readonly resize: ((size: PtySize) => void) | null;
@@ -32,7 +32,7 @@ export interface Streams {
 	endInput(): void;
 }
 
-/** Reading without a buffer for each piece: a program may print for weeks. Nothing is read ahead, so nothing is lost at the end. */
+/** Reads without allocating a buffer per piece: a program may print for weeks. Nothing is read ahead, so nothing is lost at the end. */
 export function readInto(take: TakeOutput): { readonly onread: OnReadOpts } {
 	return {
 		onread: {
@@ -45,19 +45,19 @@ export function readInto(take: TakeOutput): { readonly onread: OnReadOpts } {
 const PIECE = 64 * 1024;
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
-/** Inside a wall /tmp is another: what is there, only the program sees. */
+/** A wall has its own /tmp: only the program sees it. */
 const OWN_FOLDER = "/tmp";
 
-/** Throws like `programOf`; what only the inside of the wall can tell is left to it. */
+/** Throws like `programOf`; checks that only work inside the wall are left to it. */
 export function checkWalled(request: SpawnRequest): void {
 	const { argv, cwd, wall } = request;
 	if (isIn(cwd, OWN_FOLDER) || argv[0]?.startsWith(`${OWN_FOLDER}/`)) return;
-	// Whether it is there or not: the words must not tell.
+	// Existing or not: the message must not tell.
 	if (wall && !isShown(realOf(cwd), wall.wall)) throw missing(cwd);
 	programOf(request);
 }
 
-/** Of what a box shows of the system. */
+/** What a box shows of the system. */
 const SYSTEM = [
 	"/usr",
 	"/bin",
@@ -80,7 +80,7 @@ function isShown(real: string, { kind, home, hide, workspace, read, write }: Wal
 	);
 }
 
-/** Where a path leads to, as far as it leads anywhere. */
+/** Resolves a path as far as it exists. */
 function realOf(path: string): string {
 	try {
 		return realpathSync(path);
@@ -97,7 +97,7 @@ function missing(cwd: string): Error {
 	return new Error(`the directory ${cwd} does not exist`);
 }
 
-/** The program's file. Throws with words for people when there is none, or no directory to start it in. */
+/** The program's file. Throws a readable error if it or the working directory is missing. */
 export function programOf({ argv, cwd, env }: SpawnRequest): string {
 	checkDirectory(cwd);
 	const name = argv[0] as string;

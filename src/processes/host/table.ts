@@ -1,4 +1,4 @@
-// The processes of a home, as its host knows them: those it holds, from memory; all others, from their files.
+// The processes of a home: those this host holds, from memory; all others, from their files.
 import { KeryxError } from "../../errors.ts";
 import { createFolder, type ProcessMeta, removeFolder, writeEnd, writeMeta } from "../files.ts";
 import { identityOf } from "../identity.ts";
@@ -66,7 +66,7 @@ export class ProcessTable {
 		const infos: ProcessInfo[] = [];
 		for (const info of await inspect(this.#home)) {
 			const held = this.#held.get(info.id);
-			// One that has ended since its file was read is read again: its end has been told by now.
+			// One that ended since its file was read is read again: its end has been reported by now.
 			infos.push(
 				held?.info ?? (info.status === "running" ? await this.get(info.id).catch(() => info) : info),
 			);
@@ -78,7 +78,7 @@ export class ProcessTable {
 		return this.#held.get(id)?.info ?? (await inspectProcess(this.#home, id));
 	}
 
-	/** One whose output may still grow; null where all of it is on the disk. */
+	/** One whose output may still grow; null if all of it is on disk. */
 	heldOf(id: string): ManagedProcess | null {
 		return this.#held.get(id) ?? null;
 	}
@@ -106,10 +106,10 @@ export class ProcessTable {
 		await removeProcess(this.#home, id);
 	}
 
-	/** Answers why it cannot be started; rejects, and leaves nothing behind, where it cannot be tried. */
+	/** Returns why it cannot be started; rejects, and leaves nothing behind, if it cannot be tried. */
 	async #start(request: SpawnRequest, folder: string, meta: ProcessMeta): Promise<Started | Error> {
 		try {
-			// Before it starts: should the host die in between, its mark tells whose it is.
+			// Before it starts: if the host dies in between, its mark identifies it.
 			await writeMeta(folder, meta);
 			const marked = { ...request, env: { ...request.env, [MARK]: request.id } };
 			return await start(marked, folder).catch(orReason);
@@ -130,7 +130,7 @@ export class ProcessTable {
 			...before,
 			identity: identityOf(started.pid) ?? { ...before.host, pid: started.pid, startTime: "" },
 		};
-		// It runs. Should the disk not take this, its mark still tells whose it is.
+		// It runs. If the disk refuses this, its mark still identifies it.
 		const recorded = writeMeta(folder, meta).catch((error: Error) => {
 			process.stderr.write(`${new Date().toISOString()} ${id} cannot be recorded: ${error.message}\n`);
 		});
@@ -172,7 +172,7 @@ function orReason(error: Error): Error {
 	return error;
 }
 
-/** Throws with the reason where a program cannot be started. */
+/** Throws with the reason if a program cannot be started. */
 async function start(request: SpawnRequest, folder: string): Promise<Started> {
 	if (!request.pty) return startPiped(request, folder);
 	return request.wall ? startWalledOnTerminal(request, folder) : startOnTerminal(request);

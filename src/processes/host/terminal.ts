@@ -1,5 +1,5 @@
-// A program on a terminal of its own, of whose session it is the leader. The package's own class adds variables and hangs up 200 ms
-// after the program's end, whoever else still writes; so only its binary is used, and only once a terminal is asked for.
+// A program on its own terminal, as session leader. The package's class adds variables and hangs up 200 ms after the program's end, even
+// if others still write; so only its binary is used, loaded on demand.
 import { closeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
@@ -24,7 +24,7 @@ interface Binary {
 		helper: string,
 		onExit: (code: number, signal: number) => void,
 	): { readonly fd: number; readonly pid: number };
-	/** A terminal that nobody uses yet: our end, the program's end, and its path. */
+	/** An unused terminal: our end, the program's end, and its path. */
 	open(cols: number, rows: number): { readonly master: number; readonly slave: number; readonly pty: string };
 	resize(fd: number, cols: number, rows: number): void;
 }
@@ -57,7 +57,7 @@ export function startOnTerminal(request: SpawnRequest): Started {
 	return heldTerminal(binary, fd, pid, exit.promise);
 }
 
-/** The program opens the terminal by its path, and so becomes the leader of its session, as above. */
+/** The program opens the terminal by its path, and so becomes its session leader. */
 export async function startWalledOnTerminal(request: SpawnRequest, folder: string): Promise<Started> {
 	const { rows, cols } = sizeOf(request);
 	const { binary } = load();

@@ -1,11 +1,11 @@
-// Descriptors of terminals that are open here. The package opens them so that every child inherits them; no program behind a wall may.
+// Terminal descriptors open here. The package opens them inheritable; no walled program may inherit them.
 const open = new Set<number>();
 
 export function openTerminals(): readonly number[] {
 	return [...open];
 }
 
-/** Answers what to call when it is closed. */
+/** Returns what to call when it is closed. */
 export function noteTerminal(descriptor: number): () => void {
 	open.add(descriptor);
 	return () => open.delete(descriptor);

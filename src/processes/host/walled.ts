@@ -1,4 +1,4 @@
-// A program behind a wall. Its end is that of its namespace: when its exit is told, nothing that it started is left.
+// A program behind a wall. Its end is its namespace's end: when its exit is reported, nothing it started is left.
 import { KeryxError } from "../../errors.ts";
 import { startBehindWall, type WalledExit, type WalledStart } from "../../walls/index.ts";
 import { wallStatusFile } from "../files.ts";
@@ -23,7 +23,7 @@ export async function startWalled(
 			env,
 			statusFile: wallStatusFile(folder),
 			streams: streams as WalledStart["streams"],
-			// Should this host die before the namespace is on the disk, the mark tells whose the launcher is.
+			// If this host dies before the namespace is recorded, the mark identifies the launcher.
 			mark: { [MARK]: id },
 			withheld: openTerminals(),
 		},

@@ -1,5 +1,4 @@
-// Coming later to a process on a terminal: what it has drawn so far, and its terminal in another size. For this machine's terminals
-// and for the page's alike.
+// Joining a process on a terminal: what it has drawn so far, and resizing. For local terminals and the page alike.
 import { setTimeout as delay } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import type { ProcessBackend } from "../backend.ts";
@@ -13,9 +12,9 @@ import type { TerminalModes } from "./terminal-modes.ts";
 const REPLAYED = 128 * 1024;
 
 export interface Drawn {
-	/** For a fresh terminal. It makes that answer nothing. */
+	/** For a fresh terminal. It suppresses that terminal's replies. */
 	readonly data: Buffer;
-	/** Where the output goes on. */
+	/** Where the output continues. */
 	readonly at: number;
 }
 
@@ -23,7 +22,7 @@ export interface Drawn {
 export async function drawnSoFar(read: ReadLog, id: string, modes: TerminalModes): Promise<Drawn> {
 	const { size } = await read(id, { from: 0, limit: 0 });
 	const from = Math.max(0, size - REPLAYED);
-	// A screen of its own, keys that mean something else: it may have asked for them long ago.
+	// An alternate screen and key modes may have been requested long ago.
 	for await (const { data } of piecesBetween(read, id, 0, from)) modes.see(data);
 	const before = Buffer.from(modes.redo());
 	const end = Buffer.concat((await allBetween(read, id, from, size)).map(({ data }) => data));
@@ -32,10 +31,7 @@ export async function drawnSoFar(read: ReadLog, id: string, modes: TerminalModes
 	return { data: Buffer.concat([before, drawn]), at: size };
 }
 
-/**
- * Told of a size that it has already a program draws nothing: so it is told of another one first, and has a moment to notice. Two
- * changes in one moment are none to it.
- */
+/** A program ignores a size it already has: so another size is set first, with a pause, because two quick changes look like none. */
 export async function fitTerminal(
 	backend: ProcessBackend,
 	id: string,
@@ -52,18 +48,18 @@ export async function fitTerminal(
 	await resizeTerminal(backend, id, size);
 }
 
-/** Who has not drawn by then does not draw for a change of size. */
+/** A program that has not drawn by then does not redraw on resize. */
 const NOTICES_MS = 1000;
 const LOOK_MS = 20;
 
-/** One that has just ended has no size to change. */
+/** One that has just ended has no size. */
 export async function resizeTerminal(backend: ProcessBackend, id: string, size: PtySize): Promise<void> {
 	await backend.resize(id, size).catch((error: unknown) => {
 		if (!isRefusedByProcess(error)) throw error;
 	});
 }
 
-/** One that has just ended takes nothing any more, which is told elsewhere; one that does not read must not be left for that. */
+/** One that has just ended accepts nothing, which is reported elsewhere; one that does not read must not block this. */
 export function isRefusedByProcess(error: unknown): boolean {
 	return (
 		error instanceof KeryxError &&

@@ -1,6 +1,5 @@
-// A log on the disk: files named by the position of their first byte. `log.0` is the head and stays; the others are the tail, and
-// the oldest of them is deleted when a new one is begun. Where one does not begin at the end of the one before, bytes were cut out.
-// So a log is read without its host, and one whose host died is as good as any.
+// A log on disk: files named by the position of their first byte. `log.0` is the head and stays; the others are the tail, and the oldest
+// is deleted when a new one starts. A gap between two files means cut bytes. So a log can be read without its host.
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { KeryxError } from "../../errors.ts";
@@ -18,7 +17,7 @@ export interface ReadLogOptions {
 	readonly limit: number;
 }
 
-/** Stops where bytes were cut out; the next read then says how many. A limit of 0 asks for the size alone. */
+/** Stops at a gap; the next read says how many bytes are missing. A limit of 0 returns only the size. */
 export async function readLog({ home, id, from, limit }: ReadLogOptions): Promise<LogPiece> {
 	for (const [field, value] of Object.entries({ from, limit }))
 		if (!Number.isSafeInteger(value) || value < 0)
@@ -28,7 +27,7 @@ export async function readLog({ home, id, from, limit }: ReadLogOptions): Promis
 		try {
 			return await readPiece(folder, from, limit);
 		} catch (error) {
-			// A file of the tail was deleted between the look and the read: look again.
+			// A tail file was deleted between listing and reading: list again.
 			if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
 			await stat(folder).catch((cause) => {
 				throw new KeryxError("process.unknown", `there is no process ${id}`, { cause });
@@ -37,7 +36,7 @@ export async function readLog({ home, id, from, limit }: ReadLogOptions): Promis
 	}
 }
 
-/** Bytes of a log that were cut out, or that the disk did not take. None where there is no log. */
+/** Bytes of a log that were cut or refused by the disk. None if there is no log. */
 export async function lostBytes(home: string, id: string): Promise<number> {
 	try {
 		const segments = await logSegments(processFolder(home, id));
@@ -48,7 +47,7 @@ export async function lostBytes(home: string, id: string): Promise<number> {
 	}
 }
 
-/** How much was written to a log so far, with what was cut out. */
+/** How much was written to a log so far, including cut bytes. */
 export async function logSize(folder: string): Promise<number> {
 	return (await logSegments(folder)).at(-1)?.end ?? 0;
 }
@@ -75,7 +74,7 @@ async function readPiece(folder: string, asked: number, limit: number): Promise<
 	return { from, data: Buffer.concat(parts), lost: from - asked, next, size };
 }
 
-/** Looked at from the oldest on: one that has a successor grows no more. */
+/** Listed from the oldest: a file with a successor no longer grows. */
 async function logSegments(folder: string): Promise<Segment[]> {
 	const starts = (await readdir(folder))
 		.flatMap((name) => /^log\.(\d+)$/.exec(name)?.[1] ?? [])

@@ -1,4 +1,4 @@
-// A part of a log as text, for somebody who reads it piece by piece: each goes on where the one before ended.
+// A part of a log as text, for reading piece by piece: each continues where the previous ended.
 import { readableLength, terminalText } from "../../domain/index.ts";
 import type { LogPiece } from "../types.ts";
 import type { ReadLog } from "./reading.ts";
@@ -6,25 +6,25 @@ import { startOfLast } from "./start.ts";
 
 export interface LogPart {
 	readonly text: string;
-	/** Where it begins, in bytes from the beginning of the output. */
+	/** Its start, in bytes from the beginning of the output. */
 	readonly from: number;
-	/** What to ask for next. */
+	/** The next position to read. */
 	readonly to: number;
-	/** Bytes between what was asked for and `from`: they were cut out. */
+	/** Cut bytes between the requested position and `from`. */
 	readonly lost: number;
-	/** Where the log ended when it was read. */
+	/** The log's end when it was read. */
 	readonly size: number;
 }
 
 export interface LogPartOptions {
-	/** A position, or the last so many lines. */
+	/** A position, or the last n lines. */
 	readonly start: { readonly at: number } | { readonly lines: number };
 	readonly limit: number;
-	/** As it was printed; otherwise as a terminal would show it in the end. */
+	/** As printed; otherwise as a terminal would finally show it. */
 	readonly raw: boolean;
 }
 
-/** A character that is not whole yet is left for later, unless it never will be. */
+/** An incomplete character is left for later, unless it can never be completed. */
 export async function logPart(
 	read: ReadLog,
 	id: string,
@@ -36,7 +36,7 @@ export async function logPart(
 		hideBytes,
 	}: LogPartOptions & {
 		readonly ended: boolean;
-		/** Bytes keep their number. */
+		/** The number of bytes stays the same. */
 		readonly hideBytes: (bytes: Uint8Array) => Uint8Array;
 	},
 ): Promise<LogPart> {
@@ -51,10 +51,10 @@ export async function logPart(
 	return { text: raw ? text : terminalText(text), from, to: from + length, lost, size };
 }
 
-/** More than any secret has in any of its forms. */
+/** Longer than any form of any secret. */
 const AROUND = 64 * 1024;
 
-/** A secret that begins before the piece or ends after it would not be recognised in it: the bytes of one are hidden here. */
+/** A secret that crosses the piece's boundary would not be recognised in it: its bytes are hidden here. */
 async function withoutHalves(
 	read: ReadLog,
 	id: string,

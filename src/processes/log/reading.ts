@@ -1,27 +1,27 @@
-// Reading a log for somebody: the new part, the end, the two ends, or its lines. Bytes become text here: whole characters, without
-// colours, as a terminal would show them in the end. Work and memory are bounded whatever a program has printed.
+// Reads a log for people: the new part, the end, both ends, or lines. Bytes become text: whole characters, without colours, as a terminal
+// would finally show them. Work and memory are limited whatever a program printed.
 import { readableLength, terminalText } from "../../domain/index.ts";
 import type { ProcessMachine } from "../machine.ts";
 
 export type ReadLog = ProcessMachine["read"];
 
 const PIECE = 256 * 1024;
-/** Bytes looked at for so many characters: colours and the like take room, too. */
+/** Bytes read per requested character: colours take space, too. */
 const BYTES_PER_CHARACTER = 16;
 const LONGEST_LINE = 20_000;
 
 export interface NewOutput {
 	readonly text: string;
-	/** Up to here it has been read, in bytes. */
+	/** Read up to this byte. */
 	readonly to: number;
-	/** Some of what is new stands only in the log. */
+	/** Some of the new output is only in the log. */
 	readonly cut: boolean;
 }
 
-/** Takes secrets out of a text, before it is cut: of what is cut through, a part would stay. */
+/** Hides secrets in a text before it is cut: part of a secret would remain otherwise. */
 type Hide = (text: string) => string;
 
-/** What was printed from a position on: its end, where it is longer than `most`. A character that is not whole yet is left for later. */
+/** Output from a position on: only its end if longer than `most`. An incomplete character is left for later. */
 export async function newOutput(
 	read: ReadLog,
 	id: string,
@@ -45,7 +45,7 @@ export async function newOutput(
 	};
 }
 
-/** The end of everything that was printed. */
+/** The end of all output. */
 export async function tailOf(
 	read: ReadLog,
 	id: string,
@@ -59,7 +59,7 @@ export interface WholeOutput {
 	readonly truncated: boolean;
 }
 
-/** All of it, or its beginning (40 %) and its end (60 %) with a mark between them. */
+/** All of it, or its beginning (40 %) and end (60 %) with a mark in between. */
 export async function bothEnds(
 	read: ReadLog,
 	id: string,
@@ -99,15 +99,15 @@ function joined(begins: string, ends: string, mark: string): string {
 
 export interface LogLines {
 	readonly lines: readonly string[];
-	/** Of what is kept: lines in a part that was cut out are not known. */
+	/** Of the kept output: lines in a cut part are unknown. */
 	readonly total: number;
 	/** Bytes that were cut out. */
 	readonly lost: number;
-	/** Which line, counted from 0, is the first of them. */
+	/** The index of the first line, from 0. */
 	readonly first: number;
 }
 
-/** Lines from an offset on, counted from 0, or the last ones. What was cut out of the log is one line that says so. */
+/** Lines from an offset on, from 0, or the last ones. A cut part is one line that says so. */
 export async function logLines(
 	read: ReadLog,
 	id: string,
@@ -130,7 +130,7 @@ export async function logLines(
 		const piece = await read(id, { from, limit: PIECE });
 		if (piece.lost > 0) {
 			lost += piece.lost;
-			// Half a character before the gap is none with what follows it.
+			// Half a character before the gap cannot continue after it.
 			rest += decoder.decode();
 			if (rest !== "") add(rest);
 			show(`[${piece.lost} bytes were removed here]`, false);
@@ -138,7 +138,7 @@ export async function logLines(
 		}
 		const parts = (rest + decoder.decode(piece.data, { stream: true })).split("\n");
 		rest = parts.pop() ?? "";
-		// A line without an end is kept as far as it is shown.
+		// An unfinished line is kept as far as it is shown.
 		if (rest.length > 2 * LONGEST_LINE) rest = rest.slice(0, 2 * LONGEST_LINE);
 		for (const line of parts) add(line);
 		if (piece.next >= piece.size || piece.next === from) break;
@@ -173,7 +173,7 @@ async function bytesBetween(
 	return { data: Buffer.concat(pieces), lost };
 }
 
-/** `middle`: it may begin within a character, whose rest says nothing. */
+/** `middle`: it may start within a character, whose rest is dropped. */
 function decode(data: Buffer, middle: boolean): string {
 	let start = 0;
 	while (middle && start < 3 && ((data[start] ?? 0) & 0xc0) === 0x80) start++;

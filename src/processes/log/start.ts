@@ -1,4 +1,4 @@
-// Where the last lines of a log begin, found from its end: a log of any length costs what is shown of it.
+// Finds where the last lines of a log start, from its end: the cost depends only on what is shown.
 
 import type { LogPiece } from "../types.ts";
 import type { ReadLog } from "./reading.ts";
@@ -6,7 +6,7 @@ import type { ReadLog } from "./reading.ts";
 const CHUNK = 256 * 1024;
 const NEWLINE = 0x0a;
 
-/** The position that so many lines stand behind. A line without an end is one, too. */
+/** The position before the last n lines. An unfinished line counts. */
 export async function startOfLast(read: ReadLog, id: string, lines: number, size: number): Promise<number> {
 	if (lines === 0) return size;
 	let missing = lines;
@@ -15,11 +15,11 @@ export async function startOfLast(read: ReadLog, id: string, lines: number, size
 		const pieces = await allBetween(read, id, from, to);
 		for (const { data, from: at } of pieces.toReversed())
 			for (let offset = data.lastIndexOf(NEWLINE); offset >= 0; offset = before(data, offset)) {
-				// The one at the very end ends the last line; it does not begin another.
+				// A newline at the very end ends the last line; it does not start another.
 				if (at + offset === size - 1) continue;
 				if (--missing === 0) return at + offset + 1;
 			}
-		// What was cut out is stepped over, however much it is.
+		// Gaps are skipped, however large.
 		chunk = pieces.every(({ data }) => data.length === 0) ? chunk * 2 : CHUNK;
 		to = from;
 	}
@@ -37,7 +37,7 @@ export async function allBetween(read: ReadLog, id: string, from: number, to: nu
 	return pieces;
 }
 
-/** The log in pieces, each with what was cut out before it. */
+/** The log in pieces, each with the cut bytes before it. */
 export async function* piecesBetween(
 	read: ReadLog,
 	id: string,

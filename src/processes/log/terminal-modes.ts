@@ -1,11 +1,10 @@
-// What a program switches on in its terminal, followed so that it can be switched on for somebody who comes later, and off again for
-// whoever gets the terminal next.
+// Tracks the terminal modes a program sets, to set them for a late viewer, and reset them afterwards.
 
-/** On in a terminal that nobody has touched: lines wrap, the cursor shows. */
+/** On in a fresh terminal: line wrap, visible cursor. */
 const USUALLY_ON: ReadonlySet<string> = new Set(["7", "25"]);
-/** Another screen; left last, so that everything else is put right on both. */
+/** The alternate screen; left last, so that everything else is reset on both. */
 const OTHER_SCREEN: ReadonlySet<string> = new Set(["47", "1047", "1049"]);
-/** An unfinished sequence is kept for the next piece, up to this. */
+/** An unfinished sequence is kept for the next piece, up to this length. */
 const LONGEST = 64;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a terminal reads
@@ -14,7 +13,7 @@ const SEQUENCE = /\x1b(?:\[([?<=>]?)([\d;]*)([@-~])|([=>]))/g;
 export class TerminalModes {
 	/** Those that differ from a fresh terminal. */
 	readonly #changed = new Set<string>();
-	/** Ways of telling of keys, one upon another. */
+	/** Stacked keyboard modes. */
 	#keyboards: string[] = [];
 	#modifiers = "";
 	#hasKeypad = false;
@@ -33,7 +32,7 @@ export class TerminalModes {
 		this.#rest = isUnfinished ? text.slice(last) : "";
 	}
 
-	/** What switches the same on in a fresh terminal. */
+	/** Sets the same modes in a fresh terminal. */
 	redo(): string {
 		const switched = (mode: string) => `\x1b[?${mode}${USUALLY_ON.has(mode) ? "l" : "h"}`;
 		return [
@@ -45,7 +44,7 @@ export class TerminalModes {
 		].join("");
 	}
 
-	/** What puts everything back. */
+	/** Resets everything. */
 	undo(): string {
 		const back = (mode: string) => `\x1b[?${mode}${USUALLY_ON.has(mode) ? "h" : "l"}`;
 		return [
@@ -53,7 +52,7 @@ export class TerminalModes {
 			this.#keyboards.length > 0 ? `\x1b[<${this.#keyboards.length}u` : "",
 			this.#modifiers === "" ? "" : "\x1b[>4m",
 			this.#hasKeypad ? "\x1b>" : "",
-			// Without the two around it, it would move the cursor to the top.
+			// Without the surrounding two, it would move the cursor to the top.
 			this.#hasRegion ? "\x1b7\x1b[r\x1b8" : "",
 			...this.#modes(false).map(back),
 			...this.#modes(true).map(back),

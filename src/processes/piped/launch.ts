@@ -1,6 +1,6 @@
-// Starts a program that talks over its stdin and stdout: an agent program, an MCP server. Behind its wall or in the open, it never
-// outlives Keryx: a guard in its group waits for the end of a pipe that only Keryx holds, and takes the group with it. What a wall
-// leaves on the disk names the program to the next start, which ends whatever is left of it.
+// Starts a program that talks over stdin and stdout: an agent program, an MCP server. With or without a wall, it never outlives Keryx: a
+// guard in its group waits for the end of a pipe that only Keryx holds, and kills the group. A wall's file names the program to the next
+// start, which kills whatever is left.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
@@ -9,9 +9,9 @@ import { type CommandWall, startBehindWall, type WalledExit } from "../../walls/
 
 export interface PipedProgram {
 	readonly child: ChildProcess;
-	/** Ends it and everything it started; in the open, everything in its group. */
+	/** Kills it and everything it started; without a wall, everything in its group. */
 	kill(): void;
-	/** Resolves when nothing of it is left, with how it ended where its own exit does not say so. */
+	/** Resolves when nothing of it is left, with its outcome if the exit code does not tell. */
 	readonly gone: Promise<string | null>;
 }
 
@@ -21,14 +21,14 @@ export interface PipedStart {
 	readonly cwd: string;
 }
 
-/** Rejects where it cannot be started. */
+/** Rejects if it cannot be started. */
 export async function startPiped({ wall, argv, cwd }: PipedStart): Promise<PipedProgram> {
 	return wall.run === "open" ? inTheOpen(argv, { cwd, env: wall.env }) : behind(wall, argv, cwd);
 }
 
 /**
- * Runs the program in the place of this shell. The guard's read ends when Keryx does, however it does; it keeps none of the
- * program's streams open.
+ * Runs the program instead of this shell. The guard's read ends when Keryx does, however it ends; it keeps none of the program's streams
+ * open.
  */
 const GUARDED = '(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec "$@" 3<&-';
 
@@ -71,7 +71,7 @@ async function behind(
 		return {
 			child,
 			kill: () => {
-				// The guard is in its group, and outside of its namespace.
+				// The guard is in its group, but outside its namespace.
 				killGroup(child);
 				kill();
 			},
@@ -83,7 +83,7 @@ async function behind(
 	}
 }
 
-/** env's own code for a program that is not there. */
+/** env's exit code for a missing program. */
 const NOT_FOUND = 127;
 
 function inWords(exit: WalledExit): string | null {

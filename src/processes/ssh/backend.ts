@@ -1,6 +1,6 @@
-// Processes on another machine, each the ssh client of a host here: so their logs, their input and the connection outlive Keryx, and
-// what the other machine tells stands in a file here. Questions about what lives there go over a connection of their own.
-// A process for that machine is never started anywhere else: what cannot be started there is failed_start.
+// Processes on another machine, each the ssh client of a local host: so logs, input and the connection outlive Keryx, and the other
+// machine's reports are in a local file. Queries go over a separate connection. A process for that machine never starts anywhere else: if
+// it cannot start there, it is failed_start.
 import { setTimeout as delay } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import type { ProcessBackend } from "../backend.ts";
@@ -26,27 +26,27 @@ import { RemoteShell } from "./shell.ts";
 import { checkTarget, type SshTarget, sshCommand, sshVariables } from "./target.ts";
 import { readTold, type Told } from "./told.ts";
 
-/** An sshd refuses some of those that come at once and are not let in yet, ten of them by default. */
+/** An sshd refuses some concurrent unauthenticated connections, above ten by default. */
 const CONNECTING_AT_ONCE = 4;
-/** From the other machine's word that its end has come to the client's end here. */
+/** From the other machine's report of its end to the client's end here. */
 const EXIT_MS = 5000;
-/** A terminal has its new size there within a moment, or a program has given it another. */
+/** A terminal there has its new size within a moment, or a program changed it. */
 const RESIZE_MS = 2000;
 const RECONNECT_MS = 120_000;
 
 export interface SshBackendOptions extends SshTarget {
-	/** Stands on each process that was started there. */
+	/** Recorded on each process started there. */
 	readonly name: string;
-	/** The host that holds the ssh clients, of a home of its own: it holds nothing else. */
+	/** The host that holds the ssh clients, with its own home. */
 	readonly local: ProcessBackend;
-	/** Where records are kept; of this backend alone. */
+	/** Where records are kept; only for this backend. */
 	readonly folder: string;
-	/** How long a broken connection is tried again before its process is lost; two minutes. */
+	/** How long reconnecting is tried before its process is lost; two minutes. */
 	readonly reconnectMs?: number;
 	log?(message: string, error: unknown): void;
 }
 
-/** Takes up what ran when it was closed last. */
+/** Takes over what ran when it was last closed. */
 export async function createSshBackend(options: SshBackendOptions): Promise<ProcessBackend> {
 	checkTarget(options);
 	const backend = new SshBackend(options);
@@ -88,7 +88,7 @@ class SshBackend implements ProcessBackend {
 	async spawn(request: SpawnRequest): Promise<ProcessInfo> {
 		if (request.wall)
 			throw new KeryxError("wall.unavailable", "programs on another machine cannot run behind a wall", {
-				hint: "run it here, or let the account on the other machine be the boundary and ask for no wall",
+				hint: "run it here, or run it without a wall and rely on the account on the other machine",
 			});
 		const { id, argv, shownArgv, cwd, pty } = readSpawn({ ...request });
 		const record: RemoteRecord = {
@@ -111,7 +111,7 @@ class SshBackend implements ProcessBackend {
 		} catch (error) {
 			if (!(error instanceof KeryxError)) throw error;
 			if (error.code === "process.unreachable") return this.#settling.fail(record, error.message);
-			// Without a host nobody knows how far it came; whoever opens this next finds out.
+			// Without a host its progress is unknown; the next opening finds out.
 			if (error.code !== "process.host_gone") await this.#discard(await this.#records.read(id));
 			throw error;
 		}
@@ -126,7 +126,7 @@ class SshBackend implements ProcessBackend {
 		return this.#infoOf(await this.#known(id));
 	}
 
-	/** By the host that holds their connections. That the other machine does not answer is said by whatever is asked of it. */
+	/** From the host that holds their connections. If the other machine does not answer, the calls say so. */
 	silent(ids: readonly string[]): Promise<ReadonlySet<string>> {
 		return this.#local.silent(ids);
 	}
@@ -160,7 +160,7 @@ class SshBackend implements ProcessBackend {
 			if (!isUnknown(error)) throw error;
 			return;
 		} finally {
-			// What it left behind may hold the connection open; that is not waited for.
+			// Survivors may hold the connection open; they are not waited for.
 			void pieces.return?.();
 		}
 		for (let piece = await this.read(id, { from: next, limit: MAX_PIECE }); piece.next > next; ) {
@@ -191,7 +191,7 @@ class SshBackend implements ProcessBackend {
 		await this.#local.resize(id, { rows, cols });
 		await this.#records.update(id, { pty: { rows, cols } });
 		const terminal = record.started?.terminal;
-		// The client tells the size and sends input independently: what is typed next must find the new size.
+		// The client sends size and input independently: the next input must find the new size.
 		for (const until = performance.now() + RESIZE_MS; terminal && performance.now() < until; await delay(20))
 			if ((await this.#shell.ask(sizeScript(terminal))).trim() === `${rows} ${cols}`) return;
 	}
@@ -252,7 +252,7 @@ class SshBackend implements ProcessBackend {
 		await this.#local.close();
 	}
 
-	/** Throws `process.unreachable` where nobody answers. */
+	/** Throws `process.unreachable` if nobody answers. */
 	async #start(record: RemoteRecord, request: SpawnRequest): Promise<ProcessInfo> {
 		const { id, pty, maxLogBytes } = request;
 		const answer = (await this.#shell.ask(prepareScript(request))).trim();
@@ -278,25 +278,25 @@ class SshBackend implements ProcessBackend {
 		return this.#settling.fail(begun, reason);
 	}
 
-	/** The host here refused it: nothing of it is left. */
+	/** The local host refused it: nothing of it is left. */
 	async #discard({ id, folder }: RemoteRecord): Promise<void> {
 		if (folder !== null) await this.#shell.ask(discardScript(folder)).catch(() => {});
 		await this.#records.remove(id);
 	}
 
-	/** The mark belongs to the process there, not to the client here. */
+	/** The mark belongs to the remote process, not to the local client. */
 	#clientCommand(id: string, folder: string, terminal: boolean): string[] {
 		const client = sshCommand(this.#options, runCommand(folder), { terminal });
 		return ["sh", "-c", `exec env -u ${MARK} "$@" 2>>"$0"`, this.#records.toldFile(id), ...client];
 	}
 
-	/** Until it has begun there, or the client has ended. */
+	/** Until it has started there, or the client has ended. */
 	async #untilStarted({ id, pty }: RemoteRecord, folder: string): Promise<Told> {
 		for (let pause = 10; ; pause = Math.min(pause * 2, 100)) {
 			const isOver = (await this.#local.get(id)).status !== "running";
 			const told = await this.#records.told(id);
 			if (told.started || told.failed) return told;
-			// On a terminal the client has no second stream to tell it by; and a connection that broke may have kept it from telling.
+			// On a terminal the client has no second stream for it; and a broken connection may have lost it.
 			if (pty || isOver) {
 				const { started, failed } = readTold(await this.#shell.ask(stateScript(folder)).catch(() => ""));
 				if (started || failed || isOver) return { ...told, started, failed };
@@ -333,7 +333,7 @@ class SshBackend implements ProcessBackend {
 		};
 	}
 
-	/** Where nothing was left at the end, nothing can be there now. Where nobody can be asked, those that were seen last. */
+	/** If nothing was left at the end, nothing can be there now. If nobody can be asked, those seen last. */
 	async #survivorsOf(record: RemoteRecord): Promise<readonly number[]> {
 		const family = familyOf(record);
 		const isOver = record.end ? record.survivors.length > 0 : record.isLost;

@@ -1,4 +1,4 @@
-// Runs at most so many at a time; the others wait in the order in which they came.
+// Runs at most n at a time; others wait in order.
 export class ConcurrencyLimit {
 	readonly #waiting: (() => void)[] = [];
 	#free: number;

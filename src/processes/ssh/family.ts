@@ -1,5 +1,5 @@
-// Everything that belongs to one process on the other machine, as src/processes/members.ts finds it here: itself, its group and
-// session, what carries its mark, and all their children. The machine is asked for all that runs; who belongs is decided here.
+// All processes that belong to one on the other machine, as src/processes/members.ts finds them here: itself, its group and session,
+// everything with its mark, and their children. The machine lists its processes; membership is decided here.
 import { startOrder } from "../identity.ts";
 import { MARK } from "../members.ts";
 import type { ProcessIdentity } from "../types.ts";
@@ -9,9 +9,9 @@ import type { RemoteShell } from "./shell.ts";
 export interface RemoteFamily {
 	readonly id: string;
 	readonly leader: ProcessIdentity;
-	/** The leader's group; its own where that has its number. */
+	/** The leader's group; its own if that has its number. */
 	readonly group: number;
-	/** Seen before, so members still, whatever they have changed since. */
+	/** Seen before, so still members, whatever changed. */
 	readonly witnesses: readonly ProcessIdentity[];
 }
 
@@ -46,7 +46,7 @@ export function membersIn(answer: string, { leader, group, witnesses }: RemoteFa
 	const isKnown = ({ pid, startTime }: Running) => known.get(pid) === startTime;
 	const isOwnGroup = group === leader.pid;
 	const inGroup = (one: Running) => isOwnGroup && (one.group === leader.pid || one.session === leader.pid);
-	// As long as a member is in it, the kernel gives its number to nobody else.
+	// While a member is in it, the kernel does not reuse its number.
 	const isGroupOurs = all.some((one) => isKnown(one) && inGroup(one));
 	const since = leader.bootId === bootId ? startOrder(leader.startTime) : 0;
 	const members = new Map<number, Running>();
@@ -63,7 +63,7 @@ export function membersIn(answer: string, { leader, group, witnesses }: RemoteFa
 		.map(({ pid, startTime, group }) => ({ bootId, pid, startTime, group }));
 }
 
-/** Signals each target that is still who it was; `group` signals its whole group in one go. Prints how many there were. */
+/** Signals each target that is still the same process; `group` signals its whole group at once. Prints how many there were. */
 export function signalScript(
 	targets: readonly { readonly identity: ProcessIdentity; readonly group: boolean }[],
 	signals: readonly string[],
@@ -110,7 +110,7 @@ function readSnapshot(answer: string): {
 	const all: Running[] = [];
 	for (const line of lines) {
 		const [, pid, file, text = ""] = /^\/proc\/(\d+)\/(environ$|stat:)(.*)$/.exec(line) ?? [];
-		// A name may hold a line's end: the path before each line tells whose it is.
+		// A name may contain a newline: the path before each line identifies it.
 		if (file === "stat:") stats.set(Number(pid), (stats.get(Number(pid)) ?? "") + text);
 		else if (file) marked.add(Number(pid));
 		else all.push(...listed(line));

@@ -1,5 +1,5 @@
-// Ending a process on the other machine for good: ask, wait, kill, and look whether anything is left. What is left is named. What
-// waits for the program there is no member of its family and is never signalled: it has yet to tell the end.
+// Kills a process on the other machine reliably: ask, wait, kill, and check what is left. Anything left is named. The waiting parent
+// there is not a member and is never signalled: it still has to report the end.
 import { setTimeout as delay } from "node:timers/promises";
 import type { KillOptions } from "../types.ts";
 import { lookFor, type RemoteFamily, type RemoteMember, signalScript } from "./family.ts";
@@ -9,7 +9,7 @@ const GRACE_MS = 5000;
 const ROUNDS = 5;
 const ROUND_MS = 1000;
 
-/** Answers the pids that live on after all. `members`: those who live now. */
+/** Returns the pids still alive. `members`: those alive now. */
 export async function endRemoteFamily(
 	shell: RemoteShell,
 	family: RemoteFamily,
@@ -28,7 +28,7 @@ export async function endRemoteFamily(
 			await delay(Math.min(pause, left));
 		}
 	};
-	// One that is stopped would hear of it only when it goes on.
+	// A stopped process would notice only when it continues.
 	await tell([signal, "SIGCONT"]);
 	if (await isOver(graceMs)) return [];
 	for (let round = 0; round < ROUNDS; round++) {
@@ -38,7 +38,7 @@ export async function endRemoteFamily(
 	return seen.map(({ pid }) => pid);
 }
 
-/** Answers whether there was anybody. The leader's own group at once: one by one, a member could start another behind our back. */
+/** Returns whether there was anyone. The leader's whole group at once: otherwise a member could start another meanwhile. */
 export async function signalMembers(
 	shell: RemoteShell,
 	{ leader, group }: RemoteFamily,

@@ -1,5 +1,5 @@
-// Another machine as a place for processes. The ssh clients are held by a host of their own home here, so that connections, logs and
-// records outlive Keryx. Nothing connects before something is started there, or is known to have run there.
+// Another machine for processes. A host with its own home here holds the ssh clients, so that connections, logs and records outlive
+// Keryx. Nothing connects before something starts there, or is known to have run there.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { KeryxError } from "../../errors.ts";
@@ -11,11 +11,11 @@ import { createSshBackend } from "./backend.ts";
 import type { SshTarget } from "./target.ts";
 
 export interface SshMachineOptions extends SshTarget {
-	/** Stands on each process that was started there. */
+	/** Recorded on each process started there. */
 	readonly name: string;
 	/** Of this machine alone. */
 	readonly home: string;
-	/** How long a broken connection is tried again before its process is lost; two minutes. */
+	/** How long reconnecting is tried before its process is lost; two minutes. */
 	readonly reconnectMs?: number;
 	log?(message: string, error: unknown): void;
 }
@@ -24,7 +24,7 @@ export function sshMachine({ home, ...options }: SshMachineOptions): ProcessMach
 	const held = localMachine(home);
 	const folder = join(home, "records");
 	let shared: { readonly backend: Promise<ProcessBackend>; users: number } | null = null;
-	/** One backend for all who ask: two would each record the same ends. It closes with the last of them. */
+	/** One shared backend: two would each record the same ends. It closes with its last user. */
 	const open = async (): Promise<ProcessBackend> => {
 		shared ??= {
 			backend: held.connect().then((local) => createSshBackend({ ...options, local, folder })),
@@ -47,7 +47,7 @@ export function sshMachine({ home, ...options }: SshMachineOptions): ProcessMach
 			throw error;
 		}
 	};
-	/** Of a process that has a record here. Reads the records, and starts nothing. */
+	/** For a process with a record here. Reads the records, and starts nothing. */
 	const asked = async <Value>(
 		id: string,
 		work: (backend: ProcessBackend) => Promise<Value>,
@@ -82,7 +82,7 @@ export function sshMachine({ home, ...options }: SshMachineOptions): ProcessMach
 		},
 		read: (id, range) => asked(id, (backend) => backend.read(id, range), nothing(range.from)),
 		lost: (id) => held.lost(id).catch(() => 0),
-		// A start there is answered or fails; it is never under way unheard.
+		// A start there is answered or fails; it is never pending unknown.
 		giveUp: (id) => asked(id, async (backend) => (await backend.get(id)).identity === null, true),
 		killLost: ({ id }, kill) =>
 			asked(id, (backend) => backend.kill(id, kill), { result: "already_exited" as const, survivors: [] }),
@@ -95,7 +95,7 @@ function nothing(from: number): LogPiece {
 	return { from, data: Buffer.alloc(0), lost: 0, next: from, size: 0 };
 }
 
-/** Its methods, without the object that they belong to. */
+/** Its methods, without the object. */
 function bound(backend: ProcessBackend): ProcessBackend {
 	return {
 		name: backend.name,

@@ -1,5 +1,5 @@
-// What is known here of the processes on another machine: one file each, written whole or not at all, and beside it what the ssh
-// client and the other machine have told (`<id>.told`). They outlive whoever wrote them; values of variables are in none.
+// Local records of processes on another machine: one file each, written atomically, and next to it the reports of the ssh client and the
+// other machine (`<id>.told`). They outlive their writer and never contain values of variables.
 import { closeSync, openSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,17 +18,17 @@ export interface RemoteRecord {
 	/** Its folder on the other machine; null until there is one. */
 	readonly folder: string | null;
 	readonly started: ToldStart | null;
-	/** Somebody asked for its end before it had ended. */
+	/** A kill was requested before it ended. */
 	readonly isKilled: boolean;
 	readonly end: ProcessEnd | null;
-	/** The connection broke, and how it went on could not be learnt. */
+	/** The connection broke, and its outcome could not be learned. */
 	readonly isLost: boolean;
-	/** What lived on when it ended. */
+	/** Survivors at its end. */
 	readonly survivors: readonly ProcessIdentity[];
 	readonly isForgotten: boolean;
 }
 
-/** Null where it never began. */
+/** Null if it never started. */
 export function familyOf({ id, started, survivors }: RemoteRecord): RemoteFamily | null {
 	return started && { id, leader: started.identity, group: started.group, witnesses: survivors };
 }
@@ -51,7 +51,7 @@ export class RemoteRecords {
 		return join(this.#folder, `${id}.told`);
 	}
 
-	/** Refuses an id that was used before, and one that can be no name of a file (I10). */
+	/** Refuses a used id, and one that cannot be a file name (I10). */
 	async create(record: RemoteRecord): Promise<void> {
 		const { id } = record;
 		checkId(id);
@@ -64,7 +64,7 @@ export class RemoteRecords {
 		await this.#write(record);
 	}
 
-	/** One at a time, so that nothing that another one noted is undone. */
+	/** One at a time, so that no other update is lost. */
 	update(id: string, change: Partial<RemoteRecord>): Promise<RemoteRecord> {
 		const updated = this.#before.then(async () => {
 			const record = { ...(await this.read(id)), ...change };

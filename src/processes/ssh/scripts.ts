@@ -1,17 +1,17 @@
-// What runs on the other machine: POSIX sh, awk and what every system has; nothing is installed. A process has a folder there until
-// its end is known here: `run` and `start`, which hold its command and its variables and are gone once it runs, and `state`, which
-// tells its start and its end. The one thing that must be there for an exact end is a parent that tells an exit from a signal: awk.
+// Scripts for the other machine: POSIX sh, awk and standard tools; nothing is installed. A process has a folder there until its end is
+// known here: `run` and `start`, with its command and variables, are deleted once it runs; `state` records its start and end. An exact
+// end needs a parent that can tell an exit from a signal: awk.
 import { MARK } from "../members.ts";
 import type { SpawnRequest } from "../types.ts";
 
-/** Each line of `state` begins with it; among them may stand what the ssh client says. */
+/** Starts each line of `state`; output of the ssh client may be in between. */
 export const TELLS = "keryx-process";
 
 export function quoted(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Answers `ok <folder>`, or `no` and what keeps the process from being started. */
+/** Returns `ok <folder>`, or `no` and why the process cannot be started. */
 export function prepareScript(request: SpawnRequest): string {
 	const { id, argv, cwd, env } = request;
 	const program = quoted(argv[0] as string);
@@ -50,7 +50,7 @@ export function discardScript(folder: string): string {
 	return `rm -rf ${quoted(folder)}`;
 }
 
-/** Prints `closed` when neither the process nor what carries its mark has its input open any more. Where /proc is. */
+/** Prints `closed` when neither the process nor anything with its mark has its input open. Needs /proc. */
 export function inputScript(id: string, pid: number, input: string): string {
 	return `
 for file in /proc/${pid}/environ $(grep -lzxF -e ${quoted(`${MARK}=${id}`)} /proc/[0-9]*/environ 2>/dev/null); do
@@ -71,10 +71,9 @@ const TELL = `tell() {
 }`;
 
 /**
- * What waits for the program. On pipes the program gets a session of its own. On a terminal it stays in that of the connection: what
- * is typed there reaches its parent as well and must not end it; and the leader of the session, which is one above, must end when the
- * terminal hangs up, since only then the kernel tells the program. A shell alone cannot tell exit 137 from SIGKILL; an awk that can
- * is used wherever it and what it needs are there.
+ * The waiting parent. On pipes the program gets its own session. On a terminal it stays in the connection's: typed signals reach its
+ * parent as well and must not end it; and the session leader, one level above, must end when the terminal hangs up, because only then the
+ * kernel tells the program. A shell cannot tell exit 137 from SIGKILL; an awk that can is used if available.
  */
 const RUN = `folder=\${0%/*}
 exec 3>&1 4>&2 2>/dev/null
@@ -128,7 +127,7 @@ fi
 supervise
 `;
 
-/** Becomes the program. The values of variables are on no command line, but for names that a shell cannot have. */
+/** Becomes the program. Values of variables are never on a command line, except for names that a shell does not allow. */
 function startScript({ id, argv, cwd, env }: SpawnRequest): string {
 	const variables = Object.entries({ ...env, [MARK]: id });
 	const exported = variables.filter(([name]) => isOrdinary(name));
@@ -163,7 +162,7 @@ ${exported.map(([name, value]) => `export ${name}=${quoted(value)}\n`).join("")}
 `;
 }
 
-/** Shells give these a meaning of their own, or do not let them be set. */
+/** Special to shells, or not settable. */
 const SPECIAL =
 	/^(BASH.*|E?UID|PPID|GROUPS|SHELLOPTS|PWD|OLDPWD|SHLVL|_|IFS|OPT(IND|ARG|ERR)|LINENO|RANDOM|SECONDS|PS\d|keryx_env)$/;
 

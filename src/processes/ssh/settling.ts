@@ -1,6 +1,6 @@
-// How each process ended. In the plain case the other machine has told it before the client's end here. Where the connection broke,
-// that machine is asked again: for the end it recorded, or whether the process lives on. Only when it cannot be reached for long, or
-// knows nothing, the process is lost. An end is recorded once, and told after that.
+// Determines how each process ended. Normally the other machine reports it before the client's end here. If the connection broke, that
+// machine is asked again: for the recorded end, or whether the process is alive. Only if it stays unreachable, or knows nothing, the
+// process is lost. An end is recorded once, and reported after that.
 import { setTimeout as delay } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import type { ProcessBackend } from "../backend.ts";
@@ -12,13 +12,13 @@ import type { RemoteShell } from "./shell.ts";
 import { exitOfClient, readTold, type ToldExit } from "./told.ts";
 
 const LOOK_MS = 200;
-/** The program has ended and others hold its output: it is done when they have said nothing for so long. */
+/** The program has ended but others hold its output: it is done after this much silence. */
 const SILENCE_MS = 300;
-/** Or when they will not be silent, or are nowhere to be seen. */
+/** Or after this long without silence, or if they cannot be found. */
 const PATIENCE_MS = 3000;
 const RETRY_MS = 100;
 const LONGEST_RETRY_MS = 15_000;
-/** Nothing lives there, and no end is recorded: what waits for the program may be just about to. */
+/** Nothing is alive there, but no end is recorded: the waiting parent may be about to record it. */
 const LAST_LOOKS = 4;
 
 export interface SettlingOptions {
@@ -52,7 +52,7 @@ export class Settling {
 		};
 	}
 
-	/** From now on its end is looked for. */
+	/** From now on its end is watched for. */
 	watch(id: string): void {
 		if (this.#attending.has(id)) return;
 		const attending = this.#attend(id).finally(() => {
@@ -74,7 +74,7 @@ export class Settling {
 		return this.#record(id, { end });
 	}
 
-	/** False when that took too long. */
+	/** False if that took too long. */
 	async untilEnd(id: string, withinMs?: number): Promise<boolean> {
 		const told = Promise.withResolvers<true>();
 		const stop = this.onEnd((process) => process.id === id && told.resolve(true));
@@ -98,12 +98,12 @@ export class Settling {
 	async close(): Promise<void> {
 		this.#leaving.abort();
 		this.#unsubscribe();
-		// Whatever waits for an answer gets none.
+		// Pending requests get no answer.
 		await this.#options.shell.close();
 		await Promise.all(this.#attending.values());
 	}
 
-	/** Never rejects. What is closed, or without a host, is taken up by whoever opens it next. */
+	/** Never rejects. If closed or without a host, the next opening continues. */
 	async #attend(id: string): Promise<void> {
 		while (!this.#leaving.signal.aborted) {
 			try {
@@ -139,7 +139,7 @@ export class Settling {
 		});
 	}
 
-	/** What holds the connection of a program that has ended; null once the client has ended as well. */
+	/** What holds the connection of an ended program; null once the client has ended as well. */
 	async #leftBehind(id: string): Promise<readonly RemoteMember[] | null> {
 		const { records, shell } = this.#options;
 		const family = familyOf(await records.read(id));
@@ -158,7 +158,7 @@ export class Settling {
 		}
 	}
 
-	/** A client whose host died ends with its process, or when that prints; it is as good as none. */
+	/** A client whose host died ends with its process, or when that prints; it counts as none. */
 	async #afterClient(id: string, client: ProcessInfo | null): Promise<void> {
 		const { records, shell, reconnectMs } = this.#options;
 		const since = performance.now();

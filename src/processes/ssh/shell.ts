@@ -1,5 +1,5 @@
-// A shell on the other machine, for the short questions: is it there, what lives, signal it. One connection that is made when it is
-// needed and left when it is idle; questions are answered one after the other, each within its time or with `process.unreachable`.
+// A shell on the other machine for short queries: is it there, what is alive, signal it. One connection, opened on demand and closed when
+// idle; queries are serial, each with a time limit or `process.unreachable`.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
@@ -20,7 +20,7 @@ export class RemoteShell {
 		this.#target = target;
 	}
 
-	/** What the script prints. `once`: it is not asked again when the connection breaks, since it may have been done. */
+	/** The script's output. `once`: not repeated after a broken connection, because it may have been executed. */
 	ask(script: string, { once = false }: { readonly once?: boolean } = {}): Promise<string> {
 		const answer = this.#before.then(() => this.#ask(script, once));
 		this.#before = answer.catch(() => {});
@@ -68,7 +68,7 @@ class Line {
 
 	constructor(target: SshTarget) {
 		this.#destination = target.destination;
-		// The user's own shell is given nothing but this: whatever it is, it can do that.
+		// The user's own shell only has to run this, whatever it is.
 		const [program, ...args] = sshCommand(target, "exec sh");
 		this.#child = spawn(program as string, args, { env: sshVariables(target), stdio: "pipe" });
 		this.#child.stdin.on("error", () => {});

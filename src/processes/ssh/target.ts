@@ -1,23 +1,22 @@
-// Which machine, and how the ssh client is called to reach it. Nothing that is asked of a person, and nothing that a command or a
-// variable says, is ever on its command line.
+// Which machine, and the ssh client's command line. It never prompts, and no command or variable is ever on it.
 import { KeryxError } from "../../errors.ts";
 
 export interface SshTarget {
-	/** user@host, or a name of the configuration file. */
+	/** user@host, or a name in the configuration file. */
 	readonly destination: string;
 	readonly port?: number;
 	/** Only this key is offered then. */
 	readonly identityFile?: string;
 	readonly knownHostsFile?: string;
-	/** In place of the user's ~/.ssh/config. */
+	/** Instead of the user's ~/.ssh/config. */
 	readonly configFile?: string;
-	/** Further options of ssh_config(5), as `StrictHostKeyChecking`; they come before all others. */
+	/** Further options of ssh_config(5), such as `StrictHostKeyChecking`; they come first. */
 	readonly options?: Readonly<Record<string, string>>;
-	/** The variables of the ssh client; those that it needs of Keryx's own. */
+	/** The ssh client's variables, taken from Keryx's own. */
 	readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Keys are asked for nowhere, forwarding is off, no connection is shared, and a dead one is noticed within 45 s. */
+/** No prompts, no forwarding, no shared connections, and a dead connection is noticed within 45 s. */
 const OPTIONS = {
 	BatchMode: "yes",
 	ConnectTimeout: "15",
@@ -45,7 +44,7 @@ export function checkTarget({ destination, port, options = {} }: SshTarget): voi
 		if (!/^[A-Za-z0-9]+$/.test(name)) throw invalid("options", `has ${JSON.stringify(name)}, which is none`);
 }
 
-/** The program and its arguments, for a command that the remote user's shell is given. */
+/** The program and arguments, for a command to the remote user's shell. */
 export function sshCommand(
 	{ destination, port, identityFile, knownHostsFile, configFile, options = {} }: SshTarget,
 	command: string,
@@ -62,7 +61,7 @@ export function sshCommand(
 		...(configFile === undefined ? [] : ["-F", configFile]),
 		...(port === undefined ? [] : ["-p", String(port)]),
 		...(identityFile === undefined ? [] : ["-i", identityFile]),
-		// The first one that ssh meets holds.
+		// ssh uses the first value it finds.
 		...[...Object.entries(options), ...Object.entries(settings)].flatMap(([name, value]) => [
 			"-o",
 			`${name}=${value}`,

@@ -1,15 +1,15 @@
-// What `state` tells of a process: its start, its end, or why it could not be started.
+// What `state` says about a process: its start, its end, or why it could not be started.
 import { constants } from "node:os";
 import type { ProcessIdentity } from "../types.ts";
 import { TELLS } from "./scripts.ts";
 
 export interface ToldStart {
 	readonly identity: ProcessIdentity;
-	/** Its own, or the connection's where it stays in that. */
+	/** Its own session, or the connection's. */
 	readonly group: number;
-	/** The device of its terminal, where it has one. */
+	/** Its terminal's device, if any. */
 	readonly terminal: string | null;
-	/** What its input is, in the kernel's words; null where the system does not tell. */
+	/** Its input in the kernel's words; null if unknown. */
 	readonly input: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface Told {
 	readonly started: ToldStart | null;
 	readonly exit: ToldExit | null;
 	readonly failed: string | null;
-	/** What the ssh client said. */
+	/** The ssh client's message. */
 	readonly rest: string;
 }
 
@@ -31,7 +31,7 @@ export function readTold(text: string): Told {
 	let exit: ToldExit | null = null;
 	let failed: string | null = null;
 	const rest: string[] = [];
-	// A last line without an end is not all there yet.
+	// A last line without an end is incomplete.
 	for (const line of text.split("\n").slice(0, -1)) {
 		if (!line.startsWith(`${TELLS} `)) {
 			rest.push(line.trim());
@@ -63,7 +63,7 @@ function readExit(said: string): ToldExit | null {
 	return null;
 }
 
-/** Of the client's own exit, where nothing else can be had: it ends with the code of the program, and with 255 for its own faults. */
+/** From the client's exit, as a last resort: it ends with the program's code, and with 255 for its own faults. */
 export function exitOfClient(code: number | null): ToldExit | null {
 	if (code === null || code === 255) return null;
 	const signal = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];

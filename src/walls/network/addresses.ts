@@ -1,5 +1,5 @@
-// Which addresses a page may be fetched from. Everything that is not the public internet is refused: this machine, its network, and the
-// address where a cloud hands out keys.
+// Which addresses a page may be fetched from. Everything outside the public internet is refused: this machine, its network, and a cloud's
+// key service.
 import { BlockList, isIP } from "node:net";
 
 /** Not public, by the registries of special addresses (RFC 6890 and its successors). */
@@ -20,7 +20,7 @@ const PRIVATE: readonly (readonly [address: string, bits: number])[] = [
 	["224.0.0.0", 4],
 	["240.0.0.0", 4],
 ];
-/** Of IPv6, only this is public; what carries an IPv4 address in it is refused with the rest. */
+/** Only this part of IPv6 is public; addresses that embed an IPv4 address are refused with the rest. */
 const GLOBAL_V6: readonly (readonly [address: string, bits: number])[] = [["2000::", 3]];
 const PRIVATE_V6: readonly (readonly [address: string, bits: number])[] = [
 	["2001::", 23],
@@ -38,7 +38,7 @@ export function isPublicAddress(address: string): boolean {
 	return isIP(address) === 6 && isGlobalV6(address) && !isPrivateV6(address);
 }
 
-/** What the operator allows beside that: names, addresses, and ranges as 10.1.0.0/16. */
+/** Also allowed by the operator: names, addresses, and ranges such as 10.1.0.0/16. */
 export function allowedPrivately(allow: readonly string[]): {
 	readonly name: (host: string) => boolean;
 	readonly address: (address: string) => boolean;

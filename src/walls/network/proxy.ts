@@ -1,12 +1,12 @@
-// The way out of a box that may reach a list of hosts. The box has a network of its own with nobody on it; its one listening socket was made
-// inside and handed out (prelude.ts), so this process accepts what programs inside connect to, and connects outside for them.
+// The proxy of a box that may reach a list of hosts. The box has an empty network; its one listening socket was created inside and passed
+// out (prelude.ts), so this process accepts its programs' connections, and connects outside for them.
 import { lookup } from "node:dns/promises";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type Server, type Socket } from "node:net";
 import { type Destination, isHostAllowed, readHostRule } from "../../domain/index.ts";
 import { isPublicAddress } from "./addresses.ts";
 
-/** How names are found and reached. Tests have their own. */
+/** How names are resolved and reached. Tests replace it. */
 export interface Outside {
 	addresses(host: string): Promise<readonly string[]>;
 	connect(destination: Destination): Socket;
@@ -14,7 +14,7 @@ export interface Outside {
 
 const MOST_CONNECTIONS = 256;
 const IDLE_MS = 600_000;
-/** They are about one connection, and the next one is another. */
+/** Errors concern one connection only. */
 const HOP_HEADERS = ["connection", "proxy-connection", "proxy-authorization", "keep-alive", "te", "upgrade"];
 
 const INTERNET: Outside = {
@@ -63,7 +63,7 @@ export function serveBox(
 	};
 }
 
-/** The address to connect to. Null: one of them is this machine's, or its network's, and a name must not lead there. */
+/** The address to connect to. Null: one of them belongs to this machine or its network, where a name must not lead. */
 function usableAddress(addresses: readonly string[]): string | null {
 	return addresses.every(isPublicAddress) ? (addresses[0] ?? null) : null;
 }
@@ -94,7 +94,7 @@ class Way {
 		this.#keep = keep;
 	}
 
-	/** For https and everything else that asks for a plain way through. */
+	/** For https and everything else that asks for a tunnel. */
 	async tunnel(asked: IncomingMessage, inside: Socket, head: Buffer): Promise<void> {
 		try {
 			const outer = await this.#connected(destinationOf(`tcp://${asked.url ?? ""}`, 443));
@@ -112,7 +112,7 @@ class Way {
 		}
 	}
 
-	/** For http, where the request names the whole address. */
+	/** For http, where the request holds the whole address. */
 	async forward(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
 		try {
 			const to = destinationOf(asked.url ?? "", 80, "http:");
@@ -125,7 +125,7 @@ class Way {
 				createConnection: () => socket,
 				method: asked.method,
 				path: `${url.pathname}${url.search}`,
-				// The name that was checked, whatever else the request says.
+				// The checked name, whatever else the request says.
 				headers: { ...headers, host: url.host, connection: "close" },
 			});
 			outer.on("response", (given) => {

@@ -7,7 +7,7 @@ export type Instruction =
 			readonly kind: "jump";
 			readonly code: number;
 			readonly value: number;
-			/** Names of places; the next instruction where there is none. */
+			/** Names of labels; by default the next instruction. */
 			readonly yes?: string;
 			readonly no?: string;
 	  };
@@ -26,7 +26,7 @@ const ALLOW = 0x7fff0000;
 const ERRNO = 0x00050000;
 /** struct sock_filter: a code, two jumps, a value. */
 const SIZE = 8;
-/** Jumps are counted in one byte. */
+/** A jump is one byte. */
 const FARTHEST = 255;
 
 export function load(offset: number): Instruction {
@@ -79,7 +79,7 @@ export function assemble(program: readonly Instruction[]): Buffer {
 	return bytes;
 }
 
-/** A wrong one would let calls through that must be refused, so it is never guessed. */
+/** A wrong one would let forbidden calls through, so it is never guessed. */
 function distance(name: string | undefined, from: number, places: ReadonlyMap<string, number>): number {
 	if (name === undefined) return 0;
 	const place = places.get(name);

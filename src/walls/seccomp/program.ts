@@ -1,5 +1,5 @@
-// The seccomp program of a wall: what the kernel refuses to everything inside, whatever it is allowed to do elsewhere. It refuses ways
-// to other namespaces, mounts and kernel settings, and sockets that lead past the wall; the rest of the kernel stays as it is.
+// A wall's seccomp program: what the kernel refuses to everything inside. It refuses other namespaces, mounts and kernel settings, and
+// sockets that lead past the wall; the rest is unchanged.
 import { constants } from "node:os";
 import {
 	allow,
@@ -15,7 +15,7 @@ import {
 
 export type Architecture = "x64" | "arm64";
 
-/** Calls that answer EPERM: their names on x64 and arm64. -1: there is none. */
+/** Calls that return EPERM: their numbers on x64 and arm64. -1: there is none. */
 const FORBIDDEN: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
 	setns: [308, 268],
 	mount: [165, 40],
@@ -49,9 +49,9 @@ const FORBIDDEN: Readonly<Record<string, readonly [x64: number, arm64: number]>>
 	iopl: [172, -1],
 	ioperm: [173, -1],
 };
-/** Calls that answer ENOSYS, as on a kernel without them: programs then take another way. */
+/** Calls that return ENOSYS, as on a kernel without them: programs then fall back. */
 const ABSENT: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
-	// Its flags lie in memory, where a filter cannot read them; libc falls back to clone.
+	// Its flags are in memory, where a filter cannot read them; libc falls back to clone.
 	clone3: [435, 435],
 	add_key: [248, 217],
 	request_key: [249, 218],
@@ -59,7 +59,7 @@ const ABSENT: Readonly<Record<string, readonly [x64: number, arm64: number]>> = 
 	bpf: [321, 280],
 	perf_event_open: [298, 241],
 	userfaultfd: [323, 282],
-	// It could open sockets without the call that is looked at here.
+	// It could open sockets without the call checked here.
 	io_uring_setup: [425, 425],
 	io_uring_enter: [426, 426],
 	io_uring_register: [427, 427],
@@ -74,7 +74,7 @@ const AUDIT_ARCH: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, ar
 /** The bit of the second set of calls on x64. */
 const X32 = 0x40000000;
 const CLONE_NEWUSER = 0x10000000;
-/** Types into the terminal of somebody else. */
+/** Types into another process's terminal. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const AF_UNIX = 1;
@@ -91,7 +91,7 @@ const NUMBER = 0;
 const ARCH = 4;
 const argument = (index: number) => 16 + 8 * index;
 
-/** Null where no program is known for this processor: then there is no wall. */
+/** Null if there is no program for this processor: then there is no wall. */
 export function thisArchitecture(): Architecture | null {
 	return process.arch === "x64" || process.arch === "arm64" ? process.arch : null;
 }
