@@ -1,5 +1,5 @@
-// Snapshots of workspaces, and the way back. A checkpoint's row is written after its files are in the repository, a restore's before the
-// first file is touched (I1, I9); all of it under the workspace's lock.
+// Snapshots of workspaces, and restores. A checkpoint's row is written after its files are in the repository, a restore's before the
+// first file is touched (I1, I9); all under the workspace's lock.
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -33,7 +33,7 @@ import type {
 
 const MB = 1024 * 1024;
 const LOCK_WAIT_MS = 30_000;
-/** More packs than this times the snapshots are packed anew. */
+/** With more packs per snapshot than this, the repository is repacked. */
 const PACKS_PER_SNAPSHOT = 2;
 
 export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
@@ -117,7 +117,7 @@ class GitCheckpoints implements Checkpoints {
 			const { checkpoint, steps } = await this.#before(place, target, label, wanted);
 			const { store } = this.#options;
 			const { workspace: name } = place;
-			// After a crash it would go on with the hidden names, and so with other files.
+			// After a crash it would continue with the hidden names, and so with other files.
 			const plan = { ...steps, steps: writeSteps(steps.steps) } satisfies StoredPlan;
 			if (store.secrets.changes({ plan }))
 				throw new KeryxError("checkpoint.refused", "the name of a file contains a known secret", {
@@ -138,7 +138,7 @@ class GitCheckpoints implements Checkpoints {
 		return report;
 	}
 
-	/** A checkpoint of now, which holds everything that the steps are to replace. */
+	/** A checkpoint of the current state, with everything the steps replace. */
 	async #before(
 		place: Place,
 		target: Checkpoint,
@@ -167,7 +167,7 @@ class GitCheckpoints implements Checkpoints {
 
 	async recover(): Promise<readonly RecoveredRestore[]> {
 		const { store } = this.#options;
-		// Where several gateways share a store, a workspace that is not here is another's.
+		// If several gateways share a store, a workspace that is not here belongs to another one.
 		const open = (await store.openRestores({ scope: OPERATOR })).filter(
 			({ workspace }) => !store.cluster || existsSync(workspace),
 		);
@@ -186,7 +186,7 @@ class GitCheckpoints implements Checkpoints {
 		await this.#thread.close();
 	}
 
-	/** Who holds the lock finds only restores that were cut off. They end before another one begins, and no start is needed for it. */
+	/** The holder of the lock finds only interrupted restores. They are finished before another starts, without waiting for a restart. */
 	async #finishOpen(place: Place): Promise<void> {
 		const open = await this.#options.store.openRestores({ scope: OPERATOR });
 		for (const restore of open.filter(({ workspace }) => workspace === place.workspace))
@@ -222,7 +222,7 @@ class GitCheckpoints implements Checkpoints {
 		}
 	}
 
-	/** The files, then a look at what came of it, then the end. Begun again, it does what is left. */
+	/** The files, then a check of the result, then the end. Repeating it does the rest. */
 	async #finish(
 		place: Place,
 		restore: Restore,
@@ -231,7 +231,7 @@ class GitCheckpoints implements Checkpoints {
 	): Promise<RestoreReport> {
 		const { steps, emptyThen, kept, untouched } = readStored(restore.plan);
 		const { root, repository } = place;
-		// Where nothing is kept, the files will be the target's: git counts what that changes while they are put back.
+		// If nothing is kept, the files will be the target's: git counts the changes meanwhile.
 		const counted = kept.length === 0 ? this.#recorder.changed(place, before.tree, target.tree) : null;
 		const ahead = counted && { from: before.tree, to: target.tree, changed: counted };
 		ahead?.changed.catch(() => {});
@@ -257,7 +257,7 @@ class GitCheckpoints implements Checkpoints {
 		});
 	}
 
-	/** Without one the restore ends all the same: then the next checkpoint, of whatever kind, ends its stretch. */
+	/** Without one the restore still ends: the next checkpoint of any kind then ends its range. */
 	async #recordAfter(
 		place: Place,
 		{ id }: Restore,
@@ -325,7 +325,7 @@ class GitCheckpoints implements Checkpoints {
 		return { kind, label, conversation, session, turn, window } as Recorded;
 	}
 
-	/** Behind the way of a turn: what is over the limits goes, and the space with it. */
+	/** Prunes in the background. */
 	#tidyLater(place: Place): void {
 		if (this.#closed) return;
 		this.#tidying = this.#tidying
@@ -370,10 +370,10 @@ class GitCheckpoints implements Checkpoints {
 	}
 }
 
-/** A restore's plan as its row keeps it: the steps as one text. */
+/** A restore's plan as stored in its row: the steps as one text. */
 type StoredPlan = Omit<Steps, "steps"> & { readonly steps: string };
 
-/** Of a version before, too, whose restore was cut off: its steps were a list. */
+/** Also for an interrupted restore of an earlier version, whose steps were a list. */
 function readStored(plan: unknown): StoredPlan {
 	const stored = plan as StoredPlan | Steps;
 	return typeof stored.steps === "string"
@@ -397,7 +397,7 @@ function find(all: readonly Checkpoint[], id: string, field: string): Checkpoint
 	throw new KeryxError("store.not_found", `no checkpoint ${id} of this workspace`, { field });
 }
 
-/** Its row stays open. Whoever asked for it gets an answer all the same. */
+/** Its row stays open. The requester still gets an answer. */
 function unfinished(error: unknown): never {
 	const code = error instanceof KeryxError ? error.code : "checkpoint.failed";
 	throw new KeryxError(code, `the restore is not finished: ${(error as Error).message}`, {

@@ -1,4 +1,4 @@
-// What differs between two snapshots, file by file, for people to read.
+// The differences between two snapshots, file by file, for people.
 import { type RawPath, shown } from "./names.ts";
 import { type CountedChange, countedChanges, type Entry, LARGE, patches } from "./repository.ts";
 import { isUnder } from "./restore/plan.ts";
@@ -20,7 +20,7 @@ export async function fileDiffs(
 	const diffs = changes.map((change) => {
 		const pieces = texts.slice(at, at + piecesOf(change));
 		at += piecesOf(change);
-		// The last piece may have been cut where the room ended.
+		// The last piece may have been cut at the limit.
 		const whole = at < texts.length || texts.join("").length < ALL_BYTES;
 		const isAll = pieces.length === piecesOf(change) && whole;
 		return { path: change.path, diff: toDiff(change, pieces.join("") || modesOf(change), isAll) };
@@ -29,8 +29,8 @@ export async function fileDiffs(
 }
 
 /**
- * git tells a file that became a link, or the other way, as one that went and one that came. Of permissions, and of a file that is not saved
- * for its size, it knows nothing.
+ * git reports a file that became a link, or the reverse, as one removed and one added. It knows nothing about permissions, or files not
+ * saved for their size.
  */
 function piecesOf({ from, to }: CountedChange): number {
 	if (isLarge(from) || isLarge(to)) return Number(isSaved(from)) + Number(isSaved(to));

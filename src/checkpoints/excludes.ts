@@ -1,4 +1,4 @@
-// What is never saved, whatever a project's own .gitignore says: by name, in every folder.
+// Never saved, whatever a project's .gitignore says: by name, in every folder.
 import { FACTS } from "./facts.ts";
 import { isGit } from "./names.ts";
 
@@ -13,7 +13,7 @@ export const REASONS: readonly ExcludeReason[] = [
 	"unreadable",
 ];
 
-/** What others can make again, and what holds secrets. */
+/** Reproducible files, and files with secrets. */
 export const EXCLUDED_FOLDERS: readonly string[] = [
 	"node_modules",
 	"dist",
@@ -35,7 +35,7 @@ export const EXCLUDED_FOLDERS: readonly string[] = [
 	"virtualenv",
 ];
 
-/** Of files that a restore is writing; one that a crash cut off leaves them behind. */
+/** A restore's drafts; an interrupted one leaves them behind. */
 export const DRAFT_PREFIX = ".keryx-restore-";
 
 const FOLDERS = new Set(EXCLUDED_FOLDERS);

@@ -1,5 +1,5 @@
-// What git's trees cannot say of files: their exact permissions, and that one which is too large to be saved was there, and which. Kept as a
-// file of the tree itself: so a change of it is a change between two snapshots, with everything that follows from that.
+// Facts that git's trees lack: exact permissions, and which files too large to be saved existed. Stored as a file in the tree: so a
+// change of it is a change between two snapshots.
 import type { BigIntStats } from "node:fs";
 import type { RawPath } from "./names.ts";
 
@@ -41,7 +41,7 @@ export function readFacts(bytes: Buffer): Facts {
 	return { permissions, large, held };
 }
 
-/** Of a file with git's mode, where nothing else is known of it. */
+/** For a file with git's mode, if nothing else is known about it. */
 export function usualPermissions(mode: string): number {
 	return mode === "100755" ? 0o755 : 0o644;
 }

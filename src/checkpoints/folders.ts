@@ -1,5 +1,5 @@
-// The folders of a workspace, by descriptor. A program that still runs there can put a link in the place of a folder between any two
-// calls of ours, and that link may lead into Keryx's home. What is reached through an open folder stays in the workspace.
+// The folders of a workspace, by descriptor. A running program can replace a folder with a link between any two calls, and the link may
+// lead into Keryx's home. Anything reached through an open folder stays in the workspace.
 import { closeSync, constants, existsSync, openSync, readlinkSync } from "node:fs";
 import { fullPath, nameOf, parentOf } from "./names.ts";
 import { type Reading, readAt, statOf } from "./read-file.ts";
@@ -10,17 +10,17 @@ export interface Folder {
 	at(name: string): Buffer;
 }
 
-/** missing: nothing stands there. blocked: something else than a folder does, or a link stands on the way. */
+/** missing: nothing is there. blocked: something other than a folder is there, or a link is on the way. */
 export type NoFolder = "missing" | "blocked";
 
 const DESCRIPTORS = "/proc/self/fd";
-/** Elsewhere nothing can be named by the descriptor of its folder; there are no walls, either. */
+/** Other systems cannot name files by their folder's descriptor; they have no walls, either. */
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 /** Linux. It opens a folder that may not be listed, too. */
 const O_PATH = 0o10_000_000;
 const FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Paths are relative to the root. Whoever is done with them closes them. */
+/** Paths are relative to the root. The user closes them. */
 export class Folders {
 	readonly #root: string;
 	#held: { readonly path: string; readonly descriptor: number } | null = null;
@@ -30,7 +30,7 @@ export class Folders {
 		this.#root = root;
 	}
 
-	/** As it stands there now. */
+	/** Its current state. */
 	open(path: string): Folder | NoFolder {
 		if (!HAS_DESCRIPTORS) return this.#byPath(path);
 		this.close();
@@ -47,7 +47,7 @@ export class Folders {
 		return "blocked";
 	}
 
-	/** The one that was opened last, where it is the same: for many reads in a row. */
+	/** The last opened folder, if it is the same: for many reads in a row. */
 	again(path: string): Folder | NoFolder {
 		return this.#held?.path === path ? folderAt(this.#held.descriptor) : this.open(path);
 	}
@@ -77,7 +77,7 @@ function folderAt(descriptor: number): Folder {
 	return { at: (name) => Buffer.from(`${DESCRIPTORS}/${descriptor}/${name}`, "latin1") };
 }
 
-/** A folder that a link on the way led to has another path of its own. */
+/** A folder reached through a link has another real path. */
 function isAt(descriptor: number, full: Buffer): boolean {
 	return readlinkSync(`${DESCRIPTORS}/${descriptor}`, { encoding: "buffer" }).equals(full);
 }

@@ -1,5 +1,5 @@
-// The one door to the git binary. Arguments are an array and never a shell string; what a user or a machine has configured is not
-// read; nothing can ask a question, run a hook or outlive its time.
+// The only way to the git binary. Arguments are an array, never a shell string; user and machine configuration is not read; nothing can
+// prompt, run a hook or exceed its time.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -53,7 +53,7 @@ const SETTINGS = [
 	"protocol.allow=never",
 ].flatMap((setting) => ["-c", setting]);
 
-/** Throws checkpoint.no_git or checkpoint.failed. When it answers, git has ended. */
+/** Throws checkpoint.no_git or checkpoint.failed. When it returns, git has ended. */
 export function git(call: GitCall): Promise<GitAnswer> {
 	const { args, repository, workTree, input, accept = [0], cut = false } = call;
 	const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = call;
@@ -104,7 +104,7 @@ export function git(call: GitCall): Promise<GitAnswer> {
 	});
 }
 
-/** What it answers, as it comes: git waits while nobody asks for more. Throws as `git` does; when it is left, git has ended. */
+/** Its output as a stream: git waits for the reader. Throws as `git` does; when it is left, git has ended. */
 export async function* gitStream({
 	args,
 	repository,
@@ -145,7 +145,7 @@ export async function* gitStream({
 
 function start(args: readonly string[], repository: string, workTree: string | undefined) {
 	return spawn("git", [...SETTINGS, ...args], {
-		// A group of its own: what git starts is ended with it.
+		// Its own group: git's children are killed with it.
 		detached: true,
 		cwd: workTree ?? repository,
 		env: environment(repository, workTree),

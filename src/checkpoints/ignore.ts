@@ -1,6 +1,5 @@
-// What a project's .gitignore files exclude, by git's own rules, but in bounded time: git reads a pipe of that name for ever, and some of
-// its patterns backtrack for minutes. Only regular files are read, and a pattern is tried in a time that grows with its length times
-// the name's.
+// A project's .gitignore rules, by git's semantics, but in limited time: git reads a pipe of that name forever, and some patterns
+// backtrack for minutes. Only regular files are read, and matching takes time proportional to pattern times name.
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { KeryxError } from "../errors.ts";
 import { fullPath, type RawPath } from "./names.ts";
@@ -11,7 +10,7 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_STEPS = 30_000_000;
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** One symbol of a pattern, or what stands for many. */
+/** One symbol of a pattern, or a wildcard. */
 type Token =
 	| { readonly kind: "one"; readonly accepts: (code: number) => boolean }
 	/** Any number of characters; `slash` where / is one of them. */
@@ -174,7 +173,7 @@ function isAccepted(tokens: readonly Token[], text: string, budget: IgnoreBudget
 	return here[tokens.length] === 1;
 }
 
-/** A state that may go on reading, but from which nothing is skipped. */
+/** A state that may continue reading, but from which nothing is skipped. */
 const INSIDE = 2;
 const SLASH = 47;
 

@@ -1,4 +1,4 @@
-// keryx/checkpoints: snapshots of a folder's files, and the way back.
+// keryx/checkpoints: snapshots of a folder's files, and restores.
 // Usable without the gateway, on any store.
 // Never here: deciding when a snapshot is taken, or which folder is a conversation's.
 

@@ -1,5 +1,5 @@
-// One at a time per workspace: in this process by a queue, against other processes by a file that says who holds it. The file of one
-// that has died is taken over; waiting is bounded.
+// One operation at a time per workspace: a queue in this process, and a file that names the holder against other processes. A dead
+// holder's file is taken over; waiting is limited.
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
@@ -18,7 +18,7 @@ export class Locks {
 		this.#waitMs = waitMs;
 	}
 
-	/** Throws checkpoint.busy where it is not free in time; `work` has not begun then, and never will. */
+	/** Throws checkpoint.busy if it is not free in time; then `work` has not started, and never will. */
 	async hold<T>(file: string, work: () => Promise<T>): Promise<T> {
 		const waitMs = this.#waitMs();
 		const until = performance.now() + waitMs;
@@ -74,7 +74,7 @@ async function takeFile(file: string, until: number): Promise<() => Promise<void
 	}
 }
 
-/** Written aside and linked: whoever sees the file sees all of it. */
+/** Written to a temporary file and linked: readers see all of it. */
 async function created(file: string, text: string): Promise<boolean> {
 	const draft = `${file}.${process.pid}.${threadId}.${++drafts}.draft`;
 	try {
@@ -99,7 +99,7 @@ async function textOf(file: string): Promise<string | null> {
 	}
 }
 
-/** One of another host is never taken for dead. What is not in our form is nobody's. */
+/** A holder on another host never counts as dead. An invalid file belongs to nobody. */
 async function isDead(text: string): Promise<boolean> {
 	const [, host, pid, began] = /"host":"([^"]*)","pid":(\d+),"began":"([^"]*)"/.exec(text) ?? [];
 	if (pid === undefined) return true;

@@ -1,8 +1,8 @@
-// What a snapshot does not hold and why, kept beside its files. A restore asks it: what was there and was not saved is not touched.
+// What a snapshot does not contain and why, stored next to its files. A restore checks it: unsaved files are not touched.
 import { type ExcludeReason, REASONS } from "./excludes.ts";
 import { type RawPath, shown } from "./names.ts";
 
-/** A folder that was not looked into stands for everything in it; its path ends with /. */
+/** A folder that was not scanned stands for everything in it; its path ends with /. */
 export interface Manifest {
 	readonly excluded: ReadonlyMap<RawPath, ExcludeReason>;
 	/** Folders without anything in them: git keeps none, and a restore must not take them for its own. */
@@ -17,7 +17,7 @@ export interface ExcludedSummary {
 	readonly examples: readonly string[];
 }
 
-/** Where it stands in a commit, beside the files. */
+/** Its path in a commit, next to the files. */
 export const MANIFEST = "not-saved";
 const EXAMPLES = 5;
 const EMPTY = "empty";

@@ -1,6 +1,5 @@
-// Names of files as git and the system have them: bytes. Inside this folder a path is a string of one character per byte, relative
-// to the workspace, with / between its parts. People see it as text.
-// Guards what is given from outside: an id is hexadecimal, a path stays inside; nothing else is handed on.
+// File names as bytes, as git and the system have them. Inside this folder a path is a string of one character per byte, relative to the
+// workspace, with / between its parts. People see text. Guards outside input: an id is hexadecimal, a path stays inside.
 import { KeryxError } from "../errors.ts";
 
 declare const rawPath: unique symbol;
@@ -77,7 +76,7 @@ export function readPath(given: string, field = "file"): RawPath {
 	if (reason)
 		throw new KeryxError("argument.invalid", `${field} must be a path inside the workspace: ${reason}`, {
 			field,
-			hint: "write it as the list of changes shows it, relative to the workspace",
+			hint: "write it as in the list of changes, relative to the workspace",
 		});
 	return path as RawPath;
 }

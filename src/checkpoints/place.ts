@@ -1,4 +1,4 @@
-// Which folder is meant, and where its snapshots are. Guards I10: the name of a repository is a digest that Keryx made.
+// Resolves a workspace, and where its snapshots are. Guards I10: a repository's name is a digest that Keryx made.
 import { createHash } from "node:crypto";
 import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";

@@ -1,5 +1,5 @@
-// Down to the limits: the oldest go first, the newest stays. A row goes before its files, so that nothing is listed that cannot be
-// restored; then the repository is packed anew, and what is left is measured.
+// Prunes to the limits: oldest first, the newest stays. A row goes before its files, so that everything listed can be restored; then the
+// repository is repacked and measured.
 import type { Checkpoint } from "../store/index.ts";
 import { cachedCommit, cacheFile } from "./cache.ts";
 import { dropRefs, repack, sizeOf } from "./repository.ts";
@@ -10,7 +10,7 @@ export interface PruneInput {
 	readonly maxBytes: number;
 	/** Oldest first. */
 	readonly all: () => Promise<readonly Checkpoint[]>;
-	/** Answers which of them are forgotten: not one that is being restored. */
+	/** Returns which of them are dropped: not one being restored. */
 	readonly drop: (ids: readonly string[]) => Promise<readonly string[]>;
 }
 

@@ -1,5 +1,5 @@
-// One file of a workspace, as git would keep it. A link is read as a link; nothing is followed, and nothing that is not a file is
-// ever waited for.
+// Reads one workspace file as git would store it. A link is read as a link; nothing is followed, and nothing but a regular file is ever
+// waited for.
 import { createHash } from "node:crypto";
 import {
 	type BigIntStats,
@@ -12,8 +12,8 @@ import {
 	readlinkSync,
 	readSync,
 } from "node:fs";
-import type { Found } from "./cache.ts";
 import { permissionsOf } from "./facts.ts";
+import type { Found } from "./file-table.ts";
 import { callPath } from "./names.ts";
 
 /** A file that changes while it is read is read again, this often. */
@@ -58,7 +58,7 @@ export function gitMode(stats: BigIntStats): Found["mode"] {
 	return (stats.mode & OWNER_MAY_RUN) === 0n ? "100644" : "100755";
 }
 
-/** Undefined where nothing stands. Throws the system's other errors. */
+/** Undefined if nothing is there. Throws the system's other errors. */
 export function statOf(root: string, path: string): BigIntStats | undefined {
 	return statAt(callPath(root, path));
 }
@@ -72,17 +72,49 @@ export function statAt(full: Buffer | string): BigIntStats | undefined {
 	}
 }
 
-/** Whether its times vouch for it. */
+/** Whether its times prove that it is as it was. */
 export function isUnchanged(before: Found, stats: BigIntStats): boolean {
+	const now = foundOf(before.oid, stats);
 	return (
-		before.ctime === stats.ctimeNs &&
-		before.mtime === stats.mtimeNs &&
-		before.size === stats.size &&
-		before.ino === stats.ino &&
-		before.mode === gitMode(stats) &&
-		(before.mode === LINK || before.permissions === permissionsOf(stats))
+		before.ctime === now.ctime &&
+		before.mtime === now.mtime &&
+		before.size === now.size &&
+		before.ino === now.ino &&
+		before.mode === now.mode &&
+		before.permissions === now.permissions
 	);
 }
+
+export function foundOf(oid: string, stats: BigIntStats): Found {
+	const mode = gitMode(stats);
+	return {
+		oid,
+		mode,
+		permissions: mode === LINK ? 0 : permissionsOf(stats),
+		size: Number(stats.size),
+		mtime: milliseconds(stats.mtimeNs),
+		ctime: milliseconds(stats.ctimeNs),
+		ino: inodeOf(stats),
+	};
+}
+
+/**
+ * As `Stats` has them, by the same sum. They are exact to a quarter of a microsecond, which is enough: a change that a snapshot must see is
+ * later than the time it is compared with by more than 50 ms (`isOlder`).
+ */
+function milliseconds(ns: bigint): number {
+	return Number(ns / SECOND) * 1000 + Number(ns % SECOND) / 1e6;
+}
+
+const SECOND = 1_000_000_000n;
+
+/** A number that is too large to be exact is folded, so that its last digits count. */
+function inodeOf({ ino }: BigIntStats): number {
+	if (ino >= 0n && ino <= MOST_EXACT) return Number(ino);
+	return Number(BigInt.asUintN(52, ino ^ (BigInt.asUintN(64, ino) >> 52n)));
+}
+
+const MOST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** By more than a coarse clock hides: a change since then has another time. Where the system counts in whole seconds, it takes longer. */
 export function isOlder(time: bigint, than: bigint): boolean {
@@ -106,7 +138,7 @@ interface Content {
 	readonly after: BigIntStats | undefined;
 }
 
-/** One that is longer than its size says is read to its end; what is no file is not read. */
+/** A file longer than its size says is read to its end; other kinds are not read. */
 function contentOf(full: Buffer, size: bigint): Content {
 	const file = openSync(full, FLAGS);
 	try {

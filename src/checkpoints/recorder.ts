@@ -1,5 +1,4 @@
-// Takes snapshots and records them: the files are in the repository before the row that names them is written (I9). Whoever calls it holds
-// the workspace's lock.
+// Takes and records snapshots: the files are in the repository before the row is written (I9). The caller must hold the workspace's lock.
 import { createHash } from "node:crypto";
 import { KeryxError } from "../errors.ts";
 import { type Checkpoint, type CheckpointKind, OPERATOR } from "../store/index.ts";

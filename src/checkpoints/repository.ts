@@ -1,5 +1,5 @@
-// The repository of one workspace: bare, under Keryx's home, written by `fast-import` alone. There is one pack per snapshot until it is
-// packed anew; no loose objects, no history, no configuration that matters. What is referred to is said by the store, not by refs.
+// The repository of one workspace: bare, under Keryx's home, written only by `fast-import`. One pack per snapshot until repacked; no
+// loose objects, no history, no relevant configuration. The store says what is referenced, not refs.
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { KeryxError } from "../errors.ts";
@@ -9,7 +9,7 @@ import { MANIFEST, type Manifest, readManifest } from "./manifest.ts";
 import { type RawPath, rawOf } from "./names.ts";
 import { LINK } from "./read-file.ts";
 
-/** What stands under a path: null where nothing does. */
+/** What is at a path: null if nothing. */
 export type Entry = {
 	/** As git has it; `large` where the file is not saved for its size, and `oid` tells its states apart. */
 	readonly mode: string;
@@ -32,7 +32,7 @@ export function refOf(id: string): string {
 	return `${REFS}/${id}`;
 }
 
-/** Made beside its place and moved there, so that there is never half of one. */
+/** Created next to its place and moved there, so that it is never half done. */
 export async function ensureRepository(repository: string): Promise<void> {
 	if (await exists(join(repository, "HEAD"))) return;
 	await mkdir(dirname(repository), { recursive: true, mode: 0o700 });
@@ -265,8 +265,8 @@ export async function patches(
 		cut: true,
 	});
 	const about = `diff --git a/${FACTS} b/${FACTS}\n`;
-	// Git's lines end with LF and nothing else, and each line of a file's content has a sign before it: only a heading begins so. The
-	// `^` of a pattern would also find what stands after a CR or U+2028 within a line.
+	// Git's lines end only with LF, and each line of a file's content has a sign before it: only a heading starts so. The `^` of a
+	// pattern would also match after a CR or U+2028 within a line.
 	return out
 		.toString("utf8")
 		.split(/(?<=\n)(?=diff --git )/)

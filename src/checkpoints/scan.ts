@@ -1,27 +1,28 @@
-// Looks at every file of a workspace, level by level, and says what a snapshot must hold. Synchronous system calls, which are several
-// times faster here: it runs in a thread of its own (worker.ts), never on the event loop.
-// Nested repositories are folders like any other: git would record only their commit.
-import { type BigIntStats, type Dirent, readdirSync } from "node:fs";
+// Scans a workspace level by level, and says what a snapshot must contain. Uses synchronous system calls, which are several times faster
+// here: it runs in its own thread (worker.ts), never on the event loop. An unchanged file costs one system call and one comparison.
+// Nested repositories are ordinary folders: git would record only their commit.
+import { type BigIntStats, type Dirent, lstatSync, readdirSync } from "node:fs";
 import { KeryxError } from "../errors.ts";
-import type { Found, ScanCache } from "./cache.ts";
+import type { ScanCache } from "./cache.ts";
 import { type ExcludeReason, isExcluded } from "./excludes.ts";
 import { stateOfLarge } from "./facts.ts";
+import { type FileTable, type FolderRows, type Found, FoundFiles, NO_FILES } from "./file-table.ts";
 import { Folders } from "./folders.ts";
 import { IGNORE_FILE, type IgnoreBudget, IgnoreRules, ignoreBudget } from "./ignore.ts";
 import { coveredBy, type Manifest, readManifest } from "./manifest.ts";
-import type { RawPath } from "./names.ts";
+import { callPath, nameOf, parentOf, type RawPath } from "./names.ts";
 import { isUnchanged, statOf } from "./read-file.ts";
 
 export interface ScanLimits {
 	readonly maxFiles: number;
 	readonly maxFileBytes: number;
-	/** Of one that a restore replaces, or has put there: so that it can be undone. */
+	/** For a file a restore replaces, or has restored: so that it can be undone. */
 	readonly maxHeldBytes: number;
 }
 
 export interface Scan {
-	/** As they were the last time; the caller's from now on. */
-	readonly same: Map<RawPath, Found>;
+	/** Keeps those that are as they were the last time; the caller's from now on. */
+	readonly files: FoundFiles;
 	/** As a restore has written them. */
 	readonly written: ReadonlyMap<RawPath, Found>;
 	/** New, or with other times than the last time. */
@@ -39,19 +40,15 @@ interface Folder {
 	readonly path: string;
 	/** A .gitignore of it, or of one above it, is not as it was: what was known of its files says nothing now. */
 	readonly stale: boolean;
-	/** Of the .gitignore files here and above, where there are any. */
+	/** Of the .gitignore files here and above, if there are any. */
 	readonly rules: IgnoreRules | null;
 }
 
-interface Candidate {
-	readonly path: RawPath;
-	readonly kind: "file" | "folder" | "special";
-	readonly folder: Folder;
-}
-
 const NONE: ReadonlySet<RawPath> = new Set();
+const NO_NAMES: ReadonlySet<string> = new Set();
+const QUIET = { throwIfNoEntry: false } as const;
 
-/** Throws checkpoint.too_many_files as soon as there are. What is to be held is saved although the rules exclude it. */
+/** Throws checkpoint.too_many_files as soon as there are. Held files are saved although the rules exclude them. */
 export function scan(
 	root: string,
 	cache: ScanCache | null,
@@ -59,113 +56,188 @@ export function scan(
 	hold: Held,
 	put: ReadonlyMap<RawPath, Found>,
 ): Scan {
-	const written = new Map<RawPath, Found>();
-	const same = new Map<RawPath, Found>();
-	const unknown: RawPath[] = [];
-	const excluded = new Map<RawPath, ExcludeReason>();
-	const empty = new Set<RawPath>();
-	const large = new Map<RawPath, string>();
-	const known = knownIgnored(cache);
-	const budget = ignoreBudget();
-	const folders = new Folders(root);
-	try {
-		let level: Folder[] = [{ path: "", stale: cache === null, rules: null }];
-		while (level.length > 0) {
-			const candidates = level.flatMap((folder) => look({ root, folders, cache, excluded, empty }, folder));
-			level = [];
-			for (const candidate of candidates) {
-				const { path, kind, folder } = candidate;
-				if (isIgnored(candidate, cache, known, budget))
-					excluded.set(kind === "folder" ? slashed(path) : path, "gitignore");
-				else if (kind === "folder") level.push({ ...folder, path: `${path}/` });
-				else if (kind === "special") excluded.set(path, "special");
-				else file(path);
-			}
+	const looking = new Looking(root, cache, limits, put);
+	looking.all();
+	const held = new Set([...hold.keys()].filter((path) => looking.isHeld(path, hold)));
+	for (const path of held) looking.file(path, looking.before.rowOf(path), limits.maxHeldBytes);
+	const { files, written, unknown, large, excluded, empty } = looking;
+	return { files, written, unknown, large, manifest: { excluded, empty, held } };
+}
+
+class Looking {
+	readonly before: FileTable;
+	readonly files: FoundFiles;
+	readonly written = new Map<RawPath, Found>();
+	readonly unknown: RawPath[] = [];
+	readonly excluded = new Map<RawPath, ExcludeReason>();
+	readonly empty = new Set<RawPath>();
+	readonly large = new Map<RawPath, string>();
+	readonly #root: string;
+	readonly #limits: ScanLimits;
+	readonly #put: ReadonlyMap<RawPath, Found>;
+	readonly #isFirst: boolean;
+	readonly #known: Known;
+	readonly #budget: IgnoreBudget = ignoreBudget();
+	readonly #folders: Folders;
+
+	constructor(root: string, cache: ScanCache | null, limits: ScanLimits, put: ReadonlyMap<RawPath, Found>) {
+		this.#root = root;
+		this.#limits = limits;
+		this.#put = put;
+		this.#isFirst = cache === null;
+		this.before = cache?.files ?? NO_FILES;
+		this.files = new FoundFiles(this.before);
+		this.#known = knownIgnored(cache);
+		this.#folders = new Folders(root);
+	}
+
+	all(): void {
+		try {
+			let level: Folder[] = [{ path: "", stale: this.#isFirst, rules: null }];
+			while (level.length > 0) level = level.flatMap((folder) => this.#look(folder));
+		} finally {
+			this.#folders.close();
 		}
-	} finally {
-		folders.close();
-	}
-	const held = new Set([...hold.keys()].filter((path) => isHeld(path)));
-	for (const path of held) file(path, limits.maxHeldBytes);
-	return { same, written, unknown, large, manifest: { excluded, empty, held } };
-
-	function isHeld(path: RawPath): boolean {
-		const reason = coveredBy({ excluded, held: NONE }, path);
-		if (reason === "too_large") return isHeldThoughLarge(path);
-		return (reason === "gitignore" || reason === "built_in") && isReached(root, path);
 	}
 
-	/** As long as it is what was put there: what it becomes after that is not saved. */
-	function isHeldThoughLarge(path: RawPath): boolean {
-		const stats = lstat(root, path);
-		const before = cache?.files.get(path);
-		const isMeant = hold.get(path) === "now" || (before !== undefined && stats && isUnchanged(before, stats));
-		if (!isMeant || !stats || stats.size > limits.maxHeldBytes) return false;
+	/** Everything in one folder. Answers the folders in it that are to be looked into. */
+	#look(given: Folder): Folder[] {
+		const entries = entriesOf(this.#folders, given.path);
+		if (!entries) {
+			if (given.path === "") throw new KeryxError("checkpoint.refused", `${this.#root} cannot be read`);
+			this.excluded.set(given.path as RawPath, "unreadable");
+			return [];
+		}
+		if (entries === "gone") return [];
+		if (entries.length === 0 && given.path !== "") this.empty.add(given.path.slice(0, -1) as RawPath);
+		const rows = this.before.folder(given.path);
+		const folder = this.#withRules(given, entries);
+		const ignored = this.#known.ignored.get(folder.path) ?? NO_NAMES;
+		const inside: Folder[] = [];
+		for (const entry of entries) {
+			const { name } = entry;
+			const isFolder = entry.isDirectory();
+			if (isExcluded(name, isFolder)) this.#exclude(folder.path + name, isFolder, "built_in");
+			else if (isFolder) {
+				const path = (folder.path + name) as RawPath;
+				if (this.#isIgnored(folder, name, true, ignored, this.#known.folders.has(path)))
+					this.#exclude(path, true, "gitignore");
+				else inside.push({ ...folder, path: `${path}/` });
+			} else this.#entry(folder, entry, rows, ignored);
+		}
+		return inside;
+	}
+
+	#entry(folder: Folder, entry: Dirent, rows: FolderRows | undefined, ignored: ReadonlySet<string>): void {
+		const { name } = entry;
+		const row = rows?.find(name) ?? -1;
+		if (this.#isIgnored(folder, name, false, ignored, row >= 0))
+			this.#exclude(folder.path + name, false, "gitignore");
+		else if (!isSaved(entry)) this.#exclude(folder.path + name, false, "special");
+		else this.file((folder.path + name) as RawPath, row);
+	}
+
+	#exclude(path: string, isFolder: boolean, reason: ExcludeReason): void {
+		this.excluded.set((isFolder ? `${path}/` : path) as RawPath, reason);
+	}
+
+	/** Whether the project ignores it. The rules are asked only about what is new, or if they have changed. */
+	#isIgnored(
+		{ path, stale, rules }: Folder,
+		name: string,
+		isFolder: boolean,
+		ignored: ReadonlySet<string>,
+		isKnown: boolean,
+	): boolean {
+		if (!rules) return false;
+		if (!stale) {
+			// First: a file that is held is known as a file, too.
+			if (ignored.has(isFolder ? `${name}/` : name)) return true;
+			if (isKnown) return false;
+		}
+		return rules.ignores((path + name) as RawPath, isFolder, this.#budget);
+	}
+
+	/** One that is there. Its row in the last look is -1 if it is new. */
+	file(path: RawPath, row: number, most = this.#limits.maxFileBytes): void {
+		if (row >= 0 && this.#isSame(path, row, most)) this.files.keep(row);
+		else if (!this.#isOther(path, row, most)) return;
+		const { maxFiles } = this.#limits;
+		if (this.files.kept + this.written.size + this.unknown.length > maxFiles)
+			throw new KeryxError("checkpoint.too_many_files", `the workspace has more than ${maxFiles} files`);
+	}
+
+	/** By what the system says in plain numbers. If one of them is not exact, the file is looked at again. */
+	#isSame(path: RawPath, row: number, most: number): boolean {
+		try {
+			const stats = lstatSync(callPath(this.#root, path), QUIET);
+			if (!stats || stats.size > most || !Number.isSafeInteger(stats.ino)) return false;
+			return this.before.isUnchanged(row, stats);
+		} catch {
+			return false;
+		}
+	}
+
+	/** False: it is not there any more, or too large. */
+	#isOther(path: RawPath, row: number, most: number): boolean {
+		const stats = lstat(this.#root, path);
+		if (!stats) return false;
+		if (stats.size > most) {
+			this.excluded.set(path, "too_large");
+			this.large.set(path, stateOfLarge(stats));
+			return false;
+		}
+		const before = row < 0 ? undefined : this.before.get(path);
+		const own = this.#put.get(path);
+		if (before && isUnchanged(before, stats)) this.files.keep(row);
+		else if (own && isUnchanged(own, stats)) this.written.set(path, own);
+		else this.unknown.push(path);
 		return true;
 	}
 
-	function file(path: RawPath, most = limits.maxFileBytes): void {
-		const stats = lstat(root, path);
-		if (!stats) return;
-		if (stats.size > most) {
-			excluded.set(path, "too_large");
-			large.set(path, stateOfLarge(stats));
-			return;
-		}
-		const before = cache?.files.get(path);
-		const own = put.get(path);
-		if (before && isUnchanged(before, stats)) same.set(path, before);
-		else if (own && isUnchanged(own, stats)) written.set(path, own);
-		else unknown.push(path);
-		if (same.size + written.size + unknown.length > limits.maxFiles)
-			throw new KeryxError(
-				"checkpoint.too_many_files",
-				`the workspace has more than ${limits.maxFiles} files`,
-			);
+	/** Rules hold from the folder of their file downwards. */
+	#withRules(folder: Folder, entries: readonly Dirent[]): Folder {
+		const path = (folder.path + IGNORE_FILE) as RawPath;
+		const before = this.before.get(path);
+		// As with git, a link of that name holds no rules, nor does anything else that is no file.
+		if (!entries.some((entry) => entry.name === IGNORE_FILE && entry.isFile()))
+			return before || this.#known.ignored.get(folder.path)?.has(IGNORE_FILE)
+				? { ...folder, stale: true }
+				: folder;
+		const stats = lstat(this.#root, path);
+		return {
+			...folder,
+			rules: new IgnoreRules(this.#root, folder.path, folder.rules),
+			stale: folder.stale || !before || !stats || !isUnchanged(before, stats),
+		};
 	}
-}
 
-interface Looking {
-	readonly root: string;
-	readonly folders: Folders;
-	readonly cache: ScanCache | null;
-	readonly excluded: Map<RawPath, ExcludeReason>;
-	readonly empty: Set<RawPath>;
-}
+	isHeld(path: RawPath, hold: Held): boolean {
+		const reason = coveredBy({ excluded: this.excluded, held: NONE }, path);
+		if (reason === "too_large") return this.#isHeldThoughLarge(path, hold);
+		return (reason === "gitignore" || reason === "built_in") && isReached(this.#root, path);
+	}
 
-/** Everything in one folder that its name does not exclude. */
-function look({ root, folders, cache, excluded, empty }: Looking, folder: Folder): Candidate[] {
-	const entries = entriesOf(folders, folder.path);
-	if (!entries) {
-		if (folder.path === "") throw new KeryxError("checkpoint.refused", `${root} cannot be read`);
-		excluded.set(folder.path as RawPath, "unreadable");
-		return [];
+	/** As long as it is what was put there: what it becomes after that is not saved. */
+	#isHeldThoughLarge(path: RawPath, hold: Held): boolean {
+		const stats = lstat(this.#root, path);
+		const before = this.before.get(path);
+		const isMeant = hold.get(path) === "now" || (before !== undefined && stats && isUnchanged(before, stats));
+		return isMeant === true && stats !== undefined && stats.size <= this.#limits.maxHeldBytes;
 	}
-	if (entries === "gone") return [];
-	if (entries.length === 0 && folder.path !== "") empty.add(folder.path.slice(0, -1) as RawPath);
-	const here = withRules(root, folder, entries, cache);
-	const found: Candidate[] = [];
-	for (const entry of entries) {
-		const path = (folder.path + entry.name) as RawPath;
-		const kind = entry.isDirectory() ? "folder" : isSaved(entry) ? "file" : "special";
-		if (isExcluded(entry.name, kind === "folder"))
-			excluded.set(kind === "folder" ? slashed(path) : path, "built_in");
-		else found.push({ path, kind, folder: here });
-	}
-	return found;
 }
 
 function isSaved(entry: Dirent): boolean {
 	return entry.isFile() || entry.isSymbolicLink();
 }
 
-/** Null where it may not be read. */
+/** Null if it may not be read. */
 function entriesOf(folders: Folders, path: string): Dirent[] | "gone" | null {
 	try {
 		const folder = folders.open(path.slice(0, -1));
-		// A link stands there by now, or nothing.
+		// There is a link by now, or nothing.
 		if (typeof folder === "string") return path === "" ? null : "gone";
-		return readdirSync(folder.at("."), { encoding: "latin1", withFileTypes: true });
+		return listed(folder.at("."));
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
 		if (path !== "" && (code === "ENOENT" || code === "ENOTDIR")) return "gone";
@@ -173,55 +245,27 @@ function entriesOf(folders: Folders, path: string): Dirent[] | "gone" | null {
 	}
 }
 
-/** Rules hold from the folder of their file downwards. */
-function withRules(
-	root: string,
-	folder: Folder,
-	entries: readonly Dirent[],
-	cache: ScanCache | null,
-): Folder {
-	const path = (folder.path + IGNORE_FILE) as RawPath;
-	const before = cache?.files.get(path);
-	// As with git, a link of that name holds no rules, nor does anything else that is no file.
-	if (!entries.some((entry) => entry.name === IGNORE_FILE && entry.isFile()))
-		return before ? { ...folder, stale: true } : folder;
-	const stats = lstat(root, path);
-	return {
-		...folder,
-		rules: new IgnoreRules(root, folder.path, folder.rules),
-		stale: folder.stale || !before || !stats || !isUnchanged(before, stats),
-	};
-}
-
-/** Whether the project ignores it. The rules are asked only about what is new, or where they have changed. */
-function isIgnored(
-	{ path, kind, folder }: Candidate,
-	cache: ScanCache | null,
-	known: Known,
-	budget: IgnoreBudget,
-): boolean {
-	const isFolder = kind === "folder";
-	if (!folder.rules) return false;
-	if (!folder.stale) {
-		// First: a file that is held is known as a file, too.
-		if (known.ignored.has(isFolder ? slashed(path) : path)) return true;
-		if (isFolder ? known.folders.has(path) : cache?.files.has(path)) return false;
-	}
-	return folder.rules.ignores(path, isFolder, budget);
-}
-
 interface Known {
-	readonly ignored: ReadonlySet<RawPath>;
+	/** Names of what was ignored, by folder; names of folders end with /. */
+	readonly ignored: ReadonlyMap<string, ReadonlySet<string>>;
 	readonly folders: ReadonlySet<RawPath>;
 }
 
 function knownIgnored(cache: ScanCache | null): Known {
-	const ignored = new Set<RawPath>();
+	const ignored = new Map<string, Set<string>>();
 	const folders = new Set<RawPath>();
 	if (!cache) return { ignored, folders };
-	for (const [path, reason] of readManifest(cache.manifest).excluded)
-		if (reason === "gitignore") ignored.add(path);
-	for (const path of cache.files.keys())
+	for (const [path, reason] of readManifest(cache.manifest).excluded) {
+		if (reason !== "gitignore") continue;
+		const isFolder = path.endsWith("/");
+		const plain = isFolder ? path.slice(0, -1) : path;
+		const parent = parentOf(plain);
+		const folder = parent === "" ? "" : `${parent}/`;
+		const names = ignored.get(folder) ?? new Set();
+		names.add(isFolder ? `${nameOf(plain)}/` : nameOf(plain));
+		ignored.set(folder, names);
+	}
+	for (const [path] of cache.files.folders())
 		for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
 			const folder = path.slice(0, slash) as RawPath;
 			if (folders.has(folder)) break;
@@ -230,7 +274,7 @@ function knownIgnored(cache: ScanCache | null): Known {
 	return { ignored, folders };
 }
 
-/** Whether a file or link stands there, and no link on the way to it. */
+/** Whether a file or link is there, with no link on the way. */
 function isReached(root: string, path: RawPath): boolean {
 	for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
 		if (!lstat(root, path.slice(0, slash) as RawPath)?.isDirectory()) return false;
@@ -246,6 +290,15 @@ function lstat(root: string, path: RawPath): BigIntStats | undefined {
 	}
 }
 
-function slashed(path: RawPath): RawPath {
-	return `${path}/` as RawPath;
+/** Not every file system says what an entry is (NFS in large folders, old XFS): Node then fails on a path of bytes. */
+function listed(folder: Buffer): Dirent[] {
+	try {
+		return readdirSync(folder, { encoding: "latin1", withFileTypes: true });
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ERR_INVALID_ARG_TYPE") throw error;
+	}
+	return readdirSync(folder, { encoding: "latin1" }).flatMap((name) => {
+		const stats = lstatSync(Buffer.concat([folder, Buffer.from(`/${name}`, "latin1")]), QUIET);
+		return stats ? [Object.assign(stats, { name }) as unknown as Dirent] : [];
+	});
 }

@@ -1,4 +1,4 @@
-// What the configuration says of checkpoints, in the words of this folder.
+// Checkpoint settings from the configuration.
 import type { Config } from "../config/index.ts";
 import type { CheckpointSettings } from "./types.ts";
 

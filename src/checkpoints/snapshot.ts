@@ -1,10 +1,11 @@
-// One snapshot: looks at the workspace, hands what changed to `git fast-import`, and remembers what it saw. A commit has no parent, so
-// that dropping one frees what only it held; beside the files it keeps the manifest. Runs in a thread of its own (worker.ts).
+// One snapshot: scans the workspace, passes changes to `git fast-import`, and remembers what it saw. A commit has no parent, so that
+// dropping one frees what only it held; it also contains the manifest. Runs in its own thread (worker.ts).
 import { rmSync } from "node:fs";
 import { KeryxError } from "../errors.ts";
-import { cacheFile, type Found, readCache, type ScanCache, writeCache } from "./cache.ts";
+import { cacheFile, readCache, type ScanCache, writeCache } from "./cache.ts";
 import type { ExcludeReason } from "./excludes.ts";
-import { FACTS, permissionsOf, stateOfLarge, usualPermissions, writeFacts } from "./facts.ts";
+import { FACTS, stateOfLarge, usualPermissions, writeFacts } from "./facts.ts";
+import type { FileTable, Found, FoundFiles } from "./file-table.ts";
 import { Folders } from "./folders.ts";
 import { git } from "./git.ts";
 import {
@@ -17,7 +18,7 @@ import {
 	writeManifest,
 } from "./manifest.ts";
 import { quoted, type RawPath } from "./names.ts";
-import { isOlder, LINK, type Reading } from "./read-file.ts";
+import { foundOf, isOlder, type Reading } from "./read-file.ts";
 import type { Written } from "./restore/writes.ts";
 import { type Held, type Scan, type ScanLimits, scan } from "./scan.ts";
 
@@ -51,6 +52,9 @@ export interface Snapshot {
 	/** The commit of the last checkpoint, where this one holds the same files and knows more of what is not saved. */
 	readonly replaces: string | null;
 }
+
+/** A snapshot that git has. */
+type Made = Omit<ScanCache, "files">;
 
 interface Change {
 	readonly path: RawPath;
@@ -95,16 +99,15 @@ async function snapshotOf(look: Look, request: SnapshotRequest, cache: ScanCache
 		manifest: writeManifest(look.manifest),
 		facts: look.facts(),
 	}));
-	const seen = { ...made, files: look.files };
-	writeCache(cacheFile(repository), seen);
+	writeCache(cacheFile(repository), look.files.columns(), made);
 	// Back at the files of the last checkpoint, past a look that was none.
-	if (last?.tree === made.tree) return sameFiles(request, seen, look);
+	if (last?.tree === made.tree) return sameFiles(request, made, look);
 	const { commit: id, tree } = made;
 	return { commit: id, tree, files: look.files.size, excluded: summaryOf(look.manifest), replaces: null };
 }
 
 /** Nothing of the files changed. What is not saved may have: the checkpoint that holds these files is to know of both. */
-async function sameFiles(request: SnapshotRequest, cache: ScanCache, look: Look): Promise<Snapshot> {
+async function sameFiles(request: SnapshotRequest, cache: Made, look: Look): Promise<Snapshot> {
 	const { repository, last } = request;
 	const own = last?.tree === cache.tree ? last.commit : cache.commit;
 	const list = own === cache.commit ? cache.manifest : await manifestIn(repository, own);
@@ -113,13 +116,14 @@ async function sameFiles(request: SnapshotRequest, cache: ScanCache, look: Look)
 	const rest = { files: look.files.size, excluded: summaryOf(look.manifest) };
 	if (merged === base) {
 		const { tree, facts } = cache;
-		writeCache(cacheFile(repository), { tree, commit: own, files: look.files, manifest: list, facts });
+		const same = { tree, commit: own, manifest: list, facts };
+		writeCache(cacheFile(repository), look.files.columns(), same);
 		return { commit: own, tree: cache.tree, ...rest, replaces: null };
 	}
 	const manifest = writeManifest(merged);
 	const { facts } = cache;
 	const made = await commit(request, cache.tree, new Set(), [], () => ({ manifest, facts }));
-	writeCache(cacheFile(repository), { ...made, files: look.files });
+	writeCache(cacheFile(repository), look.files.columns(), made);
 	return { commit: made.commit, tree: made.tree, ...rest, replaces: own };
 }
 
@@ -141,7 +145,7 @@ async function manifestIn(repository: string, commit: string): Promise<Buffer> {
 
 /** The workspace against what the cache knows of it. */
 class Look {
-	readonly files: Map<RawPath, Found>;
+	readonly files: FoundFiles;
 	/** No longer there, or there with another content: then it is among the changes, too. */
 	readonly removed = new Set<RawPath>();
 	readonly manifest: Manifest & { readonly excluded: Map<RawPath, ExcludeReason> };
@@ -155,11 +159,11 @@ class Look {
 	readonly #began: bigint;
 	readonly #folders: Folders;
 
-	private constructor(request: SnapshotRequest, began: bigint, { same, large, manifest }: Scan) {
+	private constructor(request: SnapshotRequest, began: bigint, { files, large, manifest }: Scan) {
 		this.#request = request;
 		this.#began = began;
 		this.#folders = new Folders(request.root);
-		this.files = same;
+		this.files = files;
 		this.#large = large;
 		this.manifest = { ...manifest, excluded: new Map(manifest.excluded) };
 	}
@@ -168,7 +172,7 @@ class Look {
 		const began = BigInt(Date.now()) * 1_000_000n;
 		const found = scan(request.root, cache, request.limits, hold, written);
 		const look = new Look(request, began, found);
-		for (const path of cache ? goneOrOther(cache, found) : []) look.removed.add(path);
+		for (const path of cache ? goneOrOther(cache.files, found) : []) look.removed.add(path);
 		for (const [path, entry] of found.written) look.#take(path, entry, cache?.files.get(path));
 		for (const path of found.unknown) look.#compare(path, cache?.files.get(path));
 		return look;
@@ -190,9 +194,7 @@ class Look {
 
 	/** Of what was found, after all of it was read. */
 	facts(): Buffer {
-		const permissions = new Map<RawPath, number>();
-		for (const [path, { mode, permissions: own }] of this.files)
-			if (mode !== LINK && own !== usualPermissions(mode)) permissions.set(path, own);
+		const permissions = new Map(this.files.unusual(usualPermissions));
 		const [large, held] = [new Map<RawPath, string>(), new Map<RawPath, string>()];
 		for (const [path, state] of this.#large) (this.files.has(path) ? held : large).set(path, state);
 		return writeFacts({ permissions, large, held });
@@ -230,7 +232,7 @@ class Look {
 		return this.#room >= 0 ? entry : null;
 	}
 
-	/** One that cannot be read, or has grown too large meanwhile, is left out as if it had been so from the beginning. */
+	/** An unreadable or meanwhile too large file is left out as if it had always been so. */
 	#read(path: RawPath): Reading | null {
 		const { limits } = this.#request;
 		try {
@@ -245,23 +247,19 @@ class Look {
 		return null;
 	}
 
-	#note(path: RawPath, { oid, mode, stats, steady }: Reading): void {
-		const { size, mtimeNs: mtime, ctimeNs, ino } = stats;
-		const ctime = steady && isOlder(ctimeNs, this.#began) ? ctimeNs : 0n;
-		const permissions = mode === LINK ? 0 : permissionsOf(stats);
-		this.files.set(path, { oid, mode, permissions, size, mtime, ctime, ino });
+	#note(path: RawPath, { oid, stats, steady }: Reading): void {
+		const found = foundOf(oid, stats);
+		const isProven = steady && isOlder(stats.ctimeNs, this.#began);
+		this.files.set(path, isProven ? found : { ...found, ctime: 0 });
 	}
 }
 
 /** What the cache knows and this look has not found again. Every known file is looked for only if one of them is missing. */
-function goneOrOther(
-	{ files }: Pick<ScanCache, "files">,
-	{ same, written, unknown }: Scan,
-): readonly RawPath[] {
-	const known = unknown.filter((path) => files.has(path));
-	const rewritten = [...written.keys()].filter((path) => files.has(path));
-	if (same.size + rewritten.length + known.length === files.size) return known;
-	return [...files.keys()].filter((path) => !same.has(path) && !written.has(path));
+function goneOrOther(before: FileTable, { files, written, unknown }: Scan): readonly RawPath[] {
+	const known = unknown.filter((path) => before.rowOf(path) >= 0);
+	const rewritten = [...written.keys()].filter((path) => before.rowOf(path) >= 0);
+	if (files.kept + rewritten.length + known.length === before.size) return known;
+	return [...files.unkept()].filter((path) => !written.has(path));
 }
 
 /** Answers when git has put the commit and its ref on the disk; before that nothing of it is visible. */
@@ -271,7 +269,7 @@ async function commit(
 	removed: ReadonlySet<RawPath>,
 	changes: Iterable<Change>,
 	rest: () => Pick<ScanCache, "manifest" | "facts">,
-): Promise<Omit<ScanCache, "files">> {
+): Promise<Made> {
 	let beside: ReturnType<typeof rest> | undefined;
 	const { out } = await git({
 		args: ["fast-import", "--quiet", "--done", "--force", "--date-format=raw"],

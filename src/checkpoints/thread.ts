@@ -1,10 +1,10 @@
-// The thread as its caller sees it. It is started by the first work, keeps no process alive while it has nothing to do, and one
-// that dies takes only the work down that was under way.
+// The worker thread from its caller's view. Started by the first work, it keeps no process alive while idle, and if it dies only its
+// current work fails.
 import { SHARE_ENV, Worker } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
 import type { Job, JobReply, Work } from "./work.ts";
 
-/** Beside this file, in the form it runs in. Tests name one that is built. */
+/** Next to this file, in the form it runs in. Tests name a built one. */
 const WORKER =
 	process.env.KERYX_CHECKPOINTS_THREAD ??
 	new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);

@@ -1,4 +1,4 @@
-// What goes into this folder and comes out of it.
+// The inputs and outputs of this folder.
 import type { Checkpoint, CheckpointKind, RestoreTogether, Store, Undone } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 
@@ -32,11 +32,11 @@ export interface TakeInput {
 	readonly conversation?: string;
 	readonly session?: string;
 	readonly turn?: string;
-	/** Aborted: files may change from now on, so that a look at them which is not over is not kept. */
+	/** Aborted: files may change from now on, so an unfinished scan is discarded. */
 	readonly signal?: AbortSignal;
 }
 
-/** What became of it: an id only where the snapshot exists (I9). */
+/** The outcome: an id only if the snapshot exists (I9). */
 export type TakeOutcome =
 	| { readonly kind: "taken" | "unchanged"; readonly id: string; readonly checkpoint: Checkpoint }
 	| { readonly kind: "failed"; readonly reason: string; readonly code: string };
@@ -64,9 +64,8 @@ export interface RestoreOptions {
 }
 
 /**
- * changed_since: by somebody else than the agent. changing: between the look at it and the restore. in_the_way: something that is kept
- * stands where it would go. refused: the system did not let it be changed. lost: the repository no longer has its
- * content.
+ * changed_since: by someone other than the agent. changing: between the scan and the restore. in_the_way: something that is kept is in
+ * its place. refused: the system did not allow the change. lost: the repository no longer has its content.
  */
 export type KeptReason = "changed_since" | "changing" | "in_the_way" | "refused" | "lost";
 
@@ -80,7 +79,7 @@ export interface RestorePlan {
 	readonly restore: readonly string[];
 	readonly remove: readonly string[];
 	readonly kept: readonly Kept[];
-	/** Differ, and are not saved: they stay as they are. What was there and is gone is among them. */
+	/** Differ, and are not saved: they stay. Includes files that existed and are gone. */
 	readonly untouched: readonly string[];
 }
 
@@ -93,7 +92,7 @@ export interface RestoreReport {
 	readonly removed: readonly string[];
 	readonly kept: readonly Kept[];
 	readonly untouched: readonly string[];
-	/** The turns that were taken back with it. Null: none were to be, or the conversation has gone on since. */
+	/** The turns undone with it. Null: none were to be, or the conversation has continued since. */
 	readonly undone: Undone | null;
 }
 
@@ -120,7 +119,7 @@ export interface PruneReport {
 }
 
 export interface Checkpoints {
-	/** Never throws: a turn goes on without its checkpoint, and what became of it is recorded. */
+	/** Never throws: a turn continues without its checkpoint, and the outcome is recorded. */
 	take(input: TakeInput): Promise<TakeOutcome>;
 	/** Newest first. */
 	list(workspace: string): Promise<readonly Checkpoint[]>;
@@ -133,9 +132,9 @@ export interface Checkpoints {
 	/** What a restore would do now. Changes nothing. */
 	plan(workspace: string, id: string, options?: RestoreOptions): Promise<RestorePlan>;
 	restore(workspace: string, id: string, options?: RestoreOptions): Promise<RestoreReport>;
-	/** Down to the limits, and what nothing refers to is freed. */
+	/** Prunes to the limits, and frees what nothing refers to. */
 	prune(workspace: string): Promise<PruneReport>;
-	/** Finishes restores that were cut off. One that cannot be finished now stays open, and `problem` says why. */
+	/** Finishes interrupted restores. One that cannot be finished now stays open, and `problem` says why. */
 	recover(): Promise<readonly RecoveredRestore[]>;
 	close(): Promise<void>;
 }

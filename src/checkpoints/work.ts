@@ -1,4 +1,4 @@
-// What the thread that looks at files is asked (worker.ts), and what it answers.
+// Requests to the file thread (worker.ts), and its answers.
 import type { KeryxError } from "../errors.ts";
 import type { RawPath } from "./names.ts";
 import type { Applied, ApplyRequest } from "./restore/apply.ts";

@@ -1,4 +1,4 @@
-// The thread that looks at workspaces and puts files back: what is slow there, a disk or the number of files, is slow here and nowhere else.
+// The thread that scans workspaces and restores files: slow disks and many files are slow only here.
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
 import { type Applied, type ApplyRequest, applySteps } from "./restore/apply.ts";

@@ -1,8 +1,8 @@
-// Puts files back. Each step begins from what was seen when it was planned, or is done already, or is left alone: so doing all of it
-// again after a crash is right. Nothing is reached through a link (folders.ts), and a file is always whole: contents are written aside,
-// put on the disk, and only then moved into place (writes.ts). Synchronous system calls, in the thread that also looks at workspaces (worker.ts).
+// Restores files. Each step starts from the planned state, or is already done, or is skipped: so repeating everything after a crash is
+// safe. Nothing is reached through a link (folders.ts), and a file is always complete: contents are written to a draft, synced, and only
+// then moved into place (writes.ts). Synchronous system calls, in the thread that also scans workspaces (worker.ts).
 import { unlinkSync } from "node:fs";
-import type { Found } from "../cache.ts";
+import { type Found, NO_FILES } from "../file-table.ts";
 import { Folders } from "../folders.ts";
 import { nameOf, parentOf, type RawPath } from "../names.ts";
 import type { KeptReason } from "../types.ts";
@@ -73,7 +73,7 @@ class Apply {
 		const [removed, restored, kept] = [this.#removed, this.#restored, this.#kept];
 		const removals = steps.filter(({ want }) => want === null);
 		const writes = steps.filter((step): step is Write => step.want !== null);
-		const seen = removals.length > 0 ? seenFiles(repository) : new Map<RawPath, Found>();
+		const seen = removals.length > 0 ? seenFiles(repository) : NO_FILES;
 		for (const step of removals)
 			this.#note(
 				step.path,
@@ -94,7 +94,7 @@ class Apply {
 		const emptied = parentsOf(removed).filter((folder) => !meant.has(folder));
 		for (const folder of removeEmpty(this.#folders, emptied))
 			kept.push({ path: slashed(folder), reason: "refused" });
-		// Where one of these files stood in for such a folder.
+		// If one of these files replaced such a folder.
 		const gone = new Set(removed);
 		for (const folder of emptyThen.filter((one) => isWithin(one, gone))) {
 			const outcome = tried(() => this.#parents.makeFolder(folder));

@@ -1,5 +1,5 @@
-// The contents of many objects, as git hands them over: never all in memory, and git goes on reading while they are written.
-// An object that is missing or damaged is answered as such, so that a restore can leave that one file and end.
+// The contents of many objects from git: never all in memory, and git reads on while they are written. A missing or damaged object is
+// reported, so that a restore can skip that file and finish.
 import { KeryxError } from "../../errors.ts";
 import { gitStream } from "../git.ts";
 

@@ -1,4 +1,4 @@
-// A file is written aside under another name first; whoever reads sees the old one or the new one, never half of it.
+// A file is first written under another name; readers see the old or the new one, never half.
 import {
 	type BigIntStats,
 	closeSync,
@@ -60,13 +60,14 @@ function writeDraft(
 	before: BigIntStats | undefined,
 ): BigIntStats {
 	const exact = want.permissions !== undefined || before?.isFile() ? permissions(before, want) : undefined;
-	// Never wider than it is to be, not even while it is written.
+	// Never wider than its final mode, even while it is written.
 	const file = openSync(draft, NEW_FILE, exact === undefined ? usual(want) : exact & 0o777);
 	try {
 		writeFileSync(file, data);
 		const stats = fstatSync(file, { bigint: true });
-		if (exact !== undefined && permissionsOf(stats) !== exact) fchmodSync(file, exact);
-		return stats;
+		if (exact === undefined || permissionsOf(stats) === exact) return stats;
+		fchmodSync(file, exact);
+		return fstatSync(file, { bigint: true });
 	} finally {
 		closeSync(file);
 	}
@@ -77,7 +78,7 @@ function usual({ mode }: NonNullable<Entry>): number {
 	return mode === "100755" ? 0o777 : 0o666;
 }
 
-/** Where they were not noted: as they are, but for whether it may be run, by whoever may read it. */
+/** If they were not recorded: unchanged, except for whether it is executable, for everyone who may read it. */
 function permissions(stats: BigIntStats | undefined, want: NonNullable<Entry>): number {
 	if (want.permissions !== undefined) return want.permissions;
 	const own = Number(stats?.mode ?? 0o644n) & 0o777;

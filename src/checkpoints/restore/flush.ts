@@ -1,5 +1,5 @@
-// Puts what a restore has written on the disk. One sync of the file system stands for all files; a sync for each of tens of thousands takes
-// minutes. What is on another file system (a mount in the workspace), and where there is no such sync, each file and folder has its own.
+// Syncs what a restore has written. One sync of the file system covers all files; syncing tens of thousands one by one takes minutes. On
+// other file systems (a mount in the workspace), or without such a sync, each file and folder is synced.
 import { spawn } from "node:child_process";
 import { type BigIntStats, closeSync, constants, fsyncSync, lstatSync, openSync } from "node:fs";
 import { fullPath, type RawPath } from "../names.ts";
@@ -75,7 +75,7 @@ function syncFileSystem(root: string): Promise<boolean> {
 	});
 }
 
-/** Links have no content of their own. What is gone, or may not be opened, was not ours to put there. */
+/** Links have no content. Missing or unopenable ones were not written by us. */
 function flushOne(path: Buffer, synced: bigint | null): void {
 	const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
 	if (!stats || stats.dev === synced || !(stats.isFile() || stats.isDirectory())) return;

@@ -1,4 +1,4 @@
-// The folders above files that come and go.
+// The parent folders of files that come and go.
 import { mkdirSync, rmdirSync } from "node:fs";
 import type { Folder, Folders } from "../folders.ts";
 import { nameOf, parentOf, type RawPath } from "../names.ts";

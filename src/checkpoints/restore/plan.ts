@@ -1,12 +1,12 @@
-// What a restore has to do. Between two snapshots that stand next to each other, everything that changed is the agent's where a turn
-// (or a restore) spans them, and somebody else's where none does. A file that somebody else has changed since the target is kept.
+// Plans a restore. Between two adjacent snapshots, all changes are the agent's if a turn (or restore) spans them, and someone else's
+// otherwise. A file that someone else changed since the target is kept.
 import { lstat } from "node:fs/promises";
 import type { Checkpoint, CheckpointWindow } from "../../store/index.ts";
 import { coveredBy, type Manifest } from "../manifest.ts";
 import { fullPath, type RawPath } from "../names.ts";
 import { type Entry, LARGE, manifestsOf, treeChanges } from "../repository.ts";
 
-/** Takes a path from what stands there now to what stood there then. */
+/** Takes a path from its current state to its earlier one. */
 export interface Step {
 	readonly path: RawPath;
 	readonly now: Entry;
@@ -87,7 +87,7 @@ async function goneSince(root: string, past: Manifest): Promise<readonly RawPath
 	return gone.sort();
 }
 
-/** Whether something stands there that the rules of now exclude. Where nothing does, there is nothing to leave alone. */
+/** Whether something is there that the current rules exclude. If not, there is nothing to leave alone. */
 async function isUnseen(root: string, present: Manifest, path: RawPath): Promise<boolean> {
 	if (!coveredBy(present, path)) return false;
 	return present.excluded.has(path) || isThere(root, path);
@@ -117,7 +117,7 @@ function gapsOf({ target, checkpoints, windows, now }: PlanInput): readonly (rea
 	});
 }
 
-/** A turn that was cut off has no end of its own: the next look at the files is taken for it. */
+/** An interrupted turn has no end: the next scan counts as its end. */
 function nextAfter(n: number, checkpoints: readonly Checkpoint[]): number {
 	return checkpoints.find((checkpoint) => checkpoint.n > n)?.n ?? Number.POSITIVE_INFINITY;
 }

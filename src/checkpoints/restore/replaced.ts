@@ -1,5 +1,5 @@
-// Files that a large restore replaces or removes keep a second name beside the repository, and are freed in the background. To free the
-// blocks of a file can take a millisecond (a disk that is told of each freed block does that), which is most of a restore of many files.
+// Files that a large restore replaces or removes get a second name next to the repository, and are freed in the background. Freeing a
+// file's blocks can take a millisecond, which dominates a restore of many files.
 import { linkSync, mkdirSync } from "node:fs";
 import { rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export class Replaced {
 		if (this.#isUsed) mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
 	}
 
-	/** Where the system gives no second name (another file system, a file of somebody else), the file is freed at once instead. */
+	/** If the system gives no second name (another file system, another user's file), the file is freed at once. */
 	keep(file: Buffer): void {
 		if (!this.#isUsed) return;
 		try {
@@ -40,7 +40,7 @@ export async function freeReplaced(repository: string, isStopped: () => boolean)
 		if (isStopped()) return;
 		await unlink(join(folder, name));
 	}
-	// One that a restore has begun to fill stays.
+	// One that a restore has started to fill stays.
 	await rmdir(folder).catch(() => {});
 }
 

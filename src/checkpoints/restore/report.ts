@@ -1,4 +1,4 @@
-// What is said of a restore: everything to whoever asked for it, a few names and the numbers in the store.
+// A restore's report: everything to its requester, a few names and numbers to the store.
 import { type RawPath, shown } from "../names.ts";
 import type { RestoreReport, RestoreSummary, Some } from "../types.ts";
 import type { Applied } from "./apply.ts";

@@ -1,5 +1,5 @@
-// Divides the writes of a large restore among threads. Most of the time goes into system calls that wait for the disk's journal, and
-// several threads wait at the same time. All of them have ended when this answers: nothing writes on behind a lock that was given back.
+// Divides a large restore's writes among threads. Most of the time is spent in system calls that wait for the disk's journal, and several
+// threads wait in parallel. All have ended when this returns: nothing writes after the lock is released.
 import { availableParallelism } from "node:os";
 import { parentOf } from "../names.ts";
 import type { Unflushed } from "./flush.ts";

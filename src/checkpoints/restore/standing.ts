@@ -1,14 +1,14 @@
-// What stands at a path of a workspace while it is put back, and whether it is what was seen before. Paths are those of open folders.
+// What is at a path of a workspace during a restore, and whether it is what was seen before. Paths are in open folders.
 import type { BigIntStats } from "node:fs";
-import type { Found } from "../cache.ts";
 import { permissionsOf } from "../facts.ts";
+import type { Found } from "../file-table.ts";
 import { Folders } from "../folders.ts";
 import { nameOf, parentOf, type RawPath } from "../names.ts";
 import { gitMode, isUnchanged, LINK, readAt, statAt } from "../read-file.ts";
 import type { Entry } from "../repository.ts";
 import type { Step } from "./plan.ts";
 
-/** What stands there as git would name it; other: a folder, or what no snapshot holds. */
+/** What is there, by git's name; other: a folder, or something no snapshot contains. */
 export function present(
 	full: Buffer,
 	before: Found | undefined,

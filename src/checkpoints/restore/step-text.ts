@@ -1,5 +1,5 @@
-// The steps of a restore as one text: it is stored with the restore's row and goes to the thread that puts the files back. As objects, tens of
-// thousands of them would be copied several times on the way.
+// A restore's steps as one text: stored in its row and passed to the restoring thread. As objects, tens of thousands would be copied
+// several times.
 import type { RawPath } from "../names.ts";
 import type { Entry } from "../repository.ts";
 import type { Step } from "./plan.ts";

@@ -1,12 +1,12 @@
-// Writes one share of a restore's files: aside, onto the disk, and then each into its place. A large restore has several shares, each in a
-// thread of its own (shares.ts).
+// Writes one share of a restore's files: to drafts, synced, then moved into place. A large restore has several shares, each in its own
+// thread (shares.ts).
 import { type BigIntStats, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { cacheFile, type Found, readCache } from "../cache.ts";
+import { cacheFile, readCache } from "../cache.ts";
 import { DRAFT_PREFIX } from "../excludes.ts";
-import { permissionsOf } from "../facts.ts";
+import { type FileTable, type Found, NO_FILES } from "../file-table.ts";
 import { type Folder, Folders } from "../folders.ts";
 import { nameOf, parentOf, type RawPath } from "../names.ts";
-import { gitMode, isOlder, isUnchanged, LINK, statAt } from "../read-file.ts";
+import { foundOf, isOlder, isUnchanged, LINK, statAt } from "../read-file.ts";
 import type { Entry } from "../repository.ts";
 import type { KeptReason } from "../types.ts";
 import { contentsOf } from "./contents.ts";
@@ -51,9 +51,9 @@ const BATCH_BYTES = 64 * 1024 * 1024;
 /** Written aside, and not yet moved into place. */
 interface Draft {
 	readonly step: Write;
-	/** In the folder of what it is to become. */
+	/** In its target's folder. */
 	readonly name: string;
-	/** What stood there when it was looked at; `seen`: nobody has looked yet, and the last look says it is what the step expects. */
+	/** What was there at the check; `seen`: not checked yet, and the last scan says it is what the step expects. */
 	readonly before: BigIntStats | "seen" | undefined;
 	/** Of what was written aside; none of a link. */
 	readonly after: BigIntStats | undefined;
@@ -70,7 +70,7 @@ export async function writeShare(request: WriteRequest): Promise<WriteAnswer> {
 
 class Share {
 	readonly #request: WriteRequest;
-	readonly #seen: ReadonlyMap<RawPath, Found>;
+	readonly #seen: Pick<FileTable, "get">;
 	readonly #folders: Folders;
 	readonly #flush: Flush;
 	readonly #parents: Parents;
@@ -173,7 +173,7 @@ class Share {
 	#move(draft: Draft): Outcome {
 		const { path, want } = draft.step;
 		const folder = this.#folders.again(parentOf(path));
-		// Something else stands there by now, and the draft went with its folder.
+		// Something else is there by now, and the draft is gone with its folder.
 		if (typeof folder === "string") return "changing";
 		const [file, full] = [folder.at(draft.name), folder.at(nameOf(path))];
 		const stats = statAt(full);
@@ -182,6 +182,8 @@ class Share {
 			rmSync(file, { force: true });
 			return outcome;
 		}
+		const { after } = draft;
+		const isOurs = after !== undefined && isUntouched(after, statAt(file));
 		if (stats) this.#replaced.keep(full);
 		try {
 			renameSync(file, full);
@@ -190,11 +192,11 @@ class Share {
 			throw error;
 		}
 		this.#flush.folder(path);
-		if (draft.after) this.#noteWritten(path, want, { draft: draft.after, stats: statAt(full) });
+		if (isOurs) this.#noteWritten(path, want, { draft: after, stats: statAt(full) });
 		return "done";
 	}
 
-	/** Whether what stands there now is still what the step expects. Where its times do not tell, its content does. */
+	/** Whether the current file is still what the step expects. If its times do not tell, its content does. */
 	#verdict({ step, before }: Draft, full: Buffer, stats: BigIntStats | undefined): Outcome | "move" {
 		const seen = this.#seen.get(step.path);
 		const isTimely =
@@ -216,17 +218,9 @@ class Share {
 		{ draft, stats }: { readonly draft: BigIntStats; readonly stats: BigIntStats | undefined },
 	): void {
 		if (!stats || !isOlder(stats.mtimeNs, stats.ctimeNs)) return;
-		const { size, mtimeNs: mtime, ctimeNs: ctime, ino } = stats;
-		if (ino !== draft.ino || mtime !== draft.mtimeNs || size !== draft.size) return;
-		this.written.set(path, {
-			oid,
-			mode: gitMode(stats),
-			permissions: permissionsOf(stats),
-			size,
-			mtime,
-			ctime,
-			ino,
-		});
+		const { size, mtimeNs, ino } = stats;
+		if (ino !== draft.ino || mtimeNs !== draft.mtimeNs || size !== draft.size) return;
+		this.written.set(path, foundOf(oid, stats));
 	}
 
 	/** False: something is in it, or it is none. */
@@ -248,18 +242,18 @@ class Share {
 
 /** The last look found what the step replaces: then one look, right before the move, is enough. */
 function isExpected({ now, want }: Write, seen: Found | undefined): boolean {
-	if (!seen || !now || seen.ctime === 0n || now.oid === want.oid) return false;
+	if (!seen || !now || seen.ctime === 0 || now.oid === want.oid) return false;
 	const isKnown = want.mode === LINK || want.permissions !== undefined;
 	const { mode, oid, permissions } = seen;
 	return isKnown && isSame(mode === LINK ? { mode, oid } : { mode, oid, permissions }, now);
 }
 
 /** What the look before the restore has found: a file with the same times need not be read again. */
-export function seenFiles(repository: string): ReadonlyMap<RawPath, Found> {
-	return readCache(cacheFile(repository))?.files ?? new Map<RawPath, Found>();
+export function seenFiles(repository: string): FileTable {
+	return readCache(cacheFile(repository))?.files ?? NO_FILES;
 }
 
-/** What the system refuses for one file is said of that file; the others go on. */
+/** The system's refusal of one file is reported for that file; the others continue. */
 export function tried<Result extends string>(step: () => Result): Result | "refused" {
 	try {
 		return step();
