@@ -1,4 +1,4 @@
-// Waiting, as agents do it: on a clock that is given to them, and until somebody aborts.
+// Waiting for agents: on an injected clock, until aborted.
 import type { Clock } from "../time/index.ts";
 
 /** False as soon as it is aborted. */

@@ -1,15 +1,15 @@
-// Where a step stands, read from the history alone: agents keep no state, so a restart cannot lose any.
+// Derives a step's position from the history alone: agents keep no state, so a restart loses none.
 import { createHash } from "node:crypto";
 import { contentText, type PromptMessage } from "../domain/index.ts";
 
 export interface Position {
-	/** The last person's words; "" where nobody has spoken. */
+	/** The last person's text; "" if nobody has spoken. */
 	readonly text: string;
 	/** How many messages of persons the history holds. */
 	readonly count: number;
-	/** How many steps have been made since the last of them. */
+	/** How many steps were made since then. */
 	readonly step: number;
-	/** What stands behind it. */
+	/** Everything after it. */
 	readonly since: readonly PromptMessage[];
 }
 
@@ -29,8 +29,8 @@ export function isPerson(message: PromptMessage): boolean {
 }
 
 /**
- * An id for the nth call of a step. The same history gives the same id, so a step that is made again after a crash asks for
- * the same calls; another history gives another, so two steps of one turn never share one, compaction or not.
+ * An id for the nth call of a step. The same history gives the same id, so a repeated step asks for the same calls; another history gives
+ * another id, so two steps of one turn never share one.
  */
 export function callId(history: readonly PromptMessage[], n: string | number): string {
 	const digest = createHash("sha256").update(JSON.stringify(history)).digest("hex");

@@ -1,6 +1,6 @@
-// keryx/agents: what answers a prompt. A model of a provider, another agent program (ACP), or a script for tests.
-// Each gets the whole prompt and gives back text and tool calls; how it speaks with its model stays in its folder.
-// Never here: running a tool, writing to the store, deciding whether a turn goes on.
+// keryx/agents: what answers a prompt.
+// A provider's model, another agent program (ACP), or a script for tests; each gets the whole prompt and returns text and tool calls.
+// Never here: running a tool, writing to the store, deciding whether a turn continues.
 
 export { type AcpAgent, type AcpAgentOptions, type AcpServer, createAcpAgent } from "./acp/agent.ts";
 export {

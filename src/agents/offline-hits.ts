@@ -1,4 +1,4 @@
-// What session_search answered, for people: the tool writes for models, one line a hit.
+// Formats session_search results for people: the tool writes for models, one line per hit.
 import { quoteUntrusted } from "../domain/index.ts";
 import { type Request, readRequest } from "./offline-requests.ts";
 
@@ -22,7 +22,7 @@ export function describeHits(
 	return [`Found for ${about}:`, ...hits.slice(0, SHOWN), ...more].join("\n");
 }
 
-/** Undefined for what only repeats the search: its questions, and the answers of the tool. */
+/** Undefined for hits that only repeat the search: its questions and answers. */
 function describeHit(line: string, own: boolean): string | undefined {
 	const title = TITLE.exec(line);
 	if (title) return own ? undefined : `- session ${title[1]}, in its title: ${title[2]}`;
@@ -42,7 +42,7 @@ function unquoted(json: string): string {
 	}
 }
 
-/** A tool that answers in another form, or that found nothing, is shown as it is. */
+/** Other results, and empty ones, are shown unchanged. */
 function raw(result: string): string {
 	return result.length > RAW_LENGTH ? `${result.slice(0, RAW_LENGTH).toWellFormed()}…` : result;
 }

@@ -1,4 +1,4 @@
-// What somebody asked the offline agent for: a few fixed forms, in any case, with or without a mark at the end.
+// Requests to the offline agent: a few fixed forms, in any case, with or without punctuation.
 
 export type Request =
 	| { readonly kind: "greeting" | "help" | "other" }
@@ -19,7 +19,7 @@ const RUN = /^run\s+(.+)$/is;
 const BARE = /^(search|find|remember|what did i say about)$/i;
 
 export function readRequest(text: string): Request {
-	// In a shared conversation a message begins with its author's name in square brackets.
+	// In a shared conversation a message starts with its author's name in square brackets.
 	return known(text) ?? known(text.replace(/^\[[^\]\n]*\]\s/, "")) ?? { kind: "other" };
 }
 
@@ -41,7 +41,7 @@ function known(text: string): Request | undefined {
 	return form === undefined ? undefined : { kind: "incomplete", form: `${form} <words>` };
 }
 
-/** The longest word, which is likely to be a telling one; of several, the first. */
+/** The longest word, probably the most specific; the first of several. */
 function keyOf(what: string): string {
 	const words = what.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 	return words.reduce((best, word) => (word.length > best.length ? word : best), "") || "remember";

@@ -1,4 +1,4 @@
-// What the terminal answered, for people: the tool writes for models, in named fields.
+// Formats terminal results for people: the tool writes for models, in named fields.
 
 const RAW_LENGTH = 2000;
 const LONGEST_OUTPUT = 3000;
@@ -18,7 +18,7 @@ export function describeRun(result: string, isError: boolean): string {
 	].join("\n");
 }
 
-/** After an approval a sentence stands before the fields, on a line of its own. */
+/** After an approval a sentence precedes the fields, on its own line. */
 function fieldsIn(result: string): Readonly<Record<string, unknown>> | null {
 	const json = result.slice(Math.max(0, result.indexOf("\n{") + 1));
 	try {

@@ -1,5 +1,5 @@
-// Answers when no model is connected. It does not pretend to think: a few fixed requests, read from the last message, and for
-// everything else the plain truth. It keeps no state, and states only what stands in the history or came from a tool.
+// Answers when no model is connected. It does not pretend to think: a few fixed requests, read from the last message, and otherwise the
+// plain truth. It keeps no state, and states only what is in the history or came from a tool.
 import { KERYX } from "../called.ts";
 import { contentText, type PromptMessage, quoteUntrusted } from "../domain/index.ts";
 import { callId, isPerson, type Position, positionIn } from "./history.ts";
@@ -10,7 +10,7 @@ import { NO_USAGE, type StepAgent, type StepEvent, type StepInput } from "./type
 
 const SEARCH = "session_search";
 const TERMINAL = "terminal";
-/** More than are shown: what the search finds of itself is left out. */
+/** More than are shown: hits of the search itself are left out. */
 const HITS = 20;
 const RECENT = 5;
 
@@ -55,7 +55,7 @@ function answer(input: StepInput): Answer {
 	const request = readRequest(position.text);
 	const limit = limitOf(input.notes);
 	const last = position.since.at(-1);
-	// Nobody has asked for anything: a program has ended, or a human has decided.
+	// Nobody asked for anything: a program has ended, or a human has decided.
 	if (last?.role === "user") return { text: describeRun(contentText(last.content), false) };
 	const call = callFor(request);
 	const found = position.since.findLast(
@@ -117,7 +117,7 @@ interface Limit {
 	readonly remain?: string;
 }
 
-/** The notes are written for a model; what this agent needs of them is which of the two it is. */
+/** The notes are for a model; this agent only needs to know which of the two it is. */
 function limitOf(notes: readonly string[]): Limit {
 	const note = notes.find((text) => text.startsWith("Session limit:"));
 	if (note === undefined) return { kind: null };

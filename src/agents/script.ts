@@ -1,5 +1,4 @@
-// What a scripted agent plays: its form, as an object or as YAML or JSON text. Everything that is wrong with one is told
-// by the name of its field, before anything is played.
+// A scripted agent's script: its schema, as an object or as YAML or JSON text. Every problem names its field, before anything is played.
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { KeryxError } from "../errors.ts";
@@ -10,10 +9,10 @@ const DAY_MS = 86_400_000;
 const toolSchema = z.strictObject({
 	name: text().min(1, "must not be empty"),
 	input: z.unknown().default({}),
-	/** For an agent that loops itself and so runs its own tools: what it reports. The gateway's results come from its tools. */
+	/** For an agent program, which runs its own tools: what it reports. The gateway's results come from its tools. */
 	result: text().default("done"),
 	is_error: flag().default(false),
-	/** Call it though it is not offered: a model that makes a tool up. */
+	/** Call it although it is not offered, as a model that invents a tool. */
 	unoffered: flag().default(false),
 });
 
@@ -32,7 +31,7 @@ const usageSchema = z.strictObject({
 
 const stepSchema = z
 	.strictObject({
-		/** {{input}} becomes the last person's words, {{count}} the number of persons' messages. */
+		/** {{input}} becomes the last person's text, {{count}} the number of people's messages. */
 		text: text().optional(),
 		/** The text in pieces, each sent by itself. */
 		chunks: list(text()).optional(),
@@ -41,11 +40,11 @@ const stepSchema = z
 		chunk_delay_ms: whole(DAY_MS).default(0),
 		tools: list(toolSchema).default([]),
 		fail: failSchema.optional(),
-		/** Never ends, unless it is aborted. */
+		/** Never ends, unless aborted. */
 		hang: flag().default(false),
-		/** Does not hear the abort: a delay goes on, a hang has no end. */
+		/** Ignores the abort: a delay continues, a hang has no end. */
 		deaf: flag().default(false),
-		/** Misbehaves: throws an error with this message. */
+		/** Throws an error with this message. */
 		throws: text().optional(),
 		usage: usageSchema.prefault({}),
 	})
@@ -76,7 +75,7 @@ const ruleSchema = z.strictObject({
 });
 
 const scriptSchema = z.strictObject({
-	/** The first one that fits is played. */
+	/** The first match is played. */
 	rules: list(ruleSchema).default([]),
 	/** Where none fits. */
 	otherwise: stepsSchema.optional(),
@@ -124,7 +123,7 @@ export function checkScript(value: unknown): CheckedScript {
 	});
 }
 
-/** For what has no words of its own above. */
+/** For fields without their own message above. */
 function describe(issue: z.core.$ZodRawIssue): string {
 	if (issue.code === "unrecognized_keys") return `has no key ${issue.keys.join(", ")}`;
 	if (issue.code === "invalid_type")

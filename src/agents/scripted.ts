@@ -1,5 +1,5 @@
-// Plays a script in place of a model: for tests, demonstrations and whoever builds on Keryx. It keeps no state: which rule and
-// which step it is follow from the history alone, so a restart in mid-turn goes on where the transcript stands.
+// Plays a script instead of a model: for tests, demonstrations and programs built on Keryx. It keeps no state: the history decides rule
+// and step, so a restart in mid-turn continues where the transcript ends.
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import type { Clock } from "../time/index.ts";
 import { elapsed } from "./elapsed.ts";
@@ -28,7 +28,7 @@ export interface ScriptedOptions {
 	readonly clock: Clock;
 }
 
-/** Throws script.invalid. An aborted step simply ends, at once, unless the script says it is deaf. */
+/** Throws script.invalid. An aborted step simply ends at once, unless the script says it is deaf. */
 export function createScriptedAgent({ script, clock }: ScriptedOptions): StepAgent {
 	const checked = checkScript(script);
 	return {
@@ -46,7 +46,7 @@ export function createScriptedAgent({ script, clock }: ScriptedOptions): StepAge
 	};
 }
 
-/** The same script played by an agent that loops itself: it reports each call and the result its script gives for it. */
+/** The same script as an agent program: it reports each call and its scripted result. */
 export function createScriptedLoopAgent({ script, clock }: ScriptedOptions): LoopAgent {
 	const checked = checkScript(script);
 	return {
@@ -65,14 +65,14 @@ export function createScriptedLoopAgent({ script, clock }: ScriptedOptions): Loo
 					yield report;
 				}
 				if (ending.message.toolCalls.length === 0) return;
-				// A script that repeats itself without a delay would leave no room for anything else, the abort included.
+				// A script that repeats without a delay would block everything else, including the abort.
 				await turnOfTheLoop();
 			}
 		},
 	};
 }
 
-/** What follows a message of a program that loops itself: the results of its calls, or its end. */
+/** What follows an agent program's message: the results of its calls, or its end. */
 function reportsOf(step: CheckedStep, { toolCalls }: AssistantMessage): LoopEvent[] {
 	if (toolCalls.length === 0) return [{ type: "done" }];
 	return toolCalls.map(({ id, name }, index) => {
@@ -90,7 +90,7 @@ interface Said {
 	readonly usage: Usage;
 }
 
-/** A script that has nothing to say is a mistake in the script, and shows as one. */
+/** An empty script is a mistake, and is reported as one. */
 function stepAt(script: CheckedScript, { text }: Position, n: number): CheckedStep | Failed {
 	const rule = script.rules.find(({ when }) => fits(when, text));
 	const steps = rule?.steps ?? script.otherwise;

@@ -1,5 +1,5 @@
-// What answers. Two kinds: one that makes a model step per call, with the loop in the gateway; and one that loops itself and
-// reports what it did. Errors of a model are data (AgentFailure), never exceptions that reach a user.
+// Agents. Two kinds: one makes a model step per call, with the loop in the gateway; the other runs its own loop and reports what it did.
+// A model's errors are data (AgentFailure), never exceptions that reach a user.
 import type { Content, ModelOverride, PromptMessage, Standing, ToolCall } from "../domain/index.ts";
 
 export interface ToolSpec {
@@ -13,18 +13,18 @@ export interface StepInput {
 	readonly conversation: string;
 	readonly session: string;
 	readonly turn: string;
-	/** Byte-equal for the whole session, so that prompt caches hold. */
+	/** Byte-equal for the whole session, for prompt caches. */
 	readonly system: string;
 	readonly history: readonly PromptMessage[];
-	/** For this step only, last in the prompt, never stored. */
+	/** Only for this step, last in the prompt, never stored. */
 	readonly notes: readonly string[];
 	readonly tools: readonly ToolSpec[];
-	/** The least that the people this turn speaks for are: what is kept for one must not serve another. */
+	/** The lowest role of the people this turn speaks for: anything kept for one role must not serve another. */
 	readonly standing: Standing;
 	readonly override: ModelOverride | null;
 	/** Aborted when the turn is stopped or passes a deadline. */
 	readonly signal: AbortSignal;
-	/** Characters. An answer that grows past this is ended there, with what there is of it and the finish reason CUT. */
+	/** Characters. A longer answer is cut there, with the finish reason CUT. */
 	readonly maxAnswer?: number;
 }
 
@@ -33,9 +33,9 @@ export interface Usage {
 	readonly model: string;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
-	/** How many of the input tokens came from the provider's cache, where it says so. */
+	/** How many input tokens came from the provider's cache, if known. */
 	readonly cachedInputTokens?: number;
-	/** In millionths of the currency; null where no price is known. */
+	/** In millionths of the currency; null if no price is known. */
 	readonly costMicros: number | null;
 	readonly currency: string;
 }
@@ -43,12 +43,12 @@ export interface Usage {
 export interface AssistantMessage {
 	readonly content: Content;
 	readonly toolCalls: readonly ToolCall[];
-	/** Provider-specific items, verbatim, with the provider's name; of use to nobody else. */
+	/** Provider-specific items, verbatim, with the provider's name; useless to others. */
 	readonly reasoning?: unknown;
 	readonly finishReason: string;
 }
 
-/** The finish reason of an answer that is longer than allowed. */
+/** The finish reason of a too long answer. */
 export const CUT = "max_answer";
 
 export const FAILURE_KINDS = [
@@ -57,7 +57,7 @@ export const FAILURE_KINDS = [
 	"context_too_large",
 	"attachment_refused",
 	"provider_down",
-	/** A program that answers ended, could not be started, or answered with an error. */
+	/** An agent program exited, could not start, or returned an error. */
 	"program_failed",
 	"refused",
 	"malformed",
@@ -67,7 +67,7 @@ export type FailureKind = (typeof FAILURE_KINDS)[number];
 
 export interface Suspect {
 	readonly digest: string;
-	/** Of the file, not of its form in the request. */
+	/** The file's size, not its size in the request. */
 	readonly bytes: number;
 }
 
@@ -76,22 +76,22 @@ export interface AgentFailure {
 	/** For the record and the operator; the user gets a plain sentence by kind. */
 	readonly detail: string;
 	readonly retryAfterMs?: number;
-	/** Digests of what the provider named as the reason: one part of the request, or all of a kind that it does not take. */
+	/** Digests of the attachments the provider named: one part of the request, or all of a refused kind. */
 	readonly attachments?: readonly string[];
 	/**
-	 * What was attached to the refused request, the newest last, where the refusal may be about that. Left out where its reason is
-	 * known to be another, or where a part of the answer was shown.
+	 * The refused request's attachments, newest last, if the refusal may be about them. Absent if the cause is known to be another, or if
+	 * part of the answer was shown.
 	 */
 	readonly suspects?: readonly Suspect[];
 }
 
 /**
- * Deltas, then exactly one done or failed. Joined, the deltas are the final text or its beginning. After an abort the
- * iteration ends soon, with nothing more: whoever aborted knows why, and needs no event to say so.
+ * Deltas, then exactly one done or failed. The joined deltas are the final text or its start. After an abort the iteration ends soon,
+ * without further events.
  */
 export type StepEvent =
 	| { readonly type: "text"; readonly delta: string }
-	/** The model is at work, and has nothing to show yet: its first token is there. */
+	/** The model is working, with nothing to show yet: its first token has arrived. */
 	| { readonly type: "thinking" }
 	| { readonly type: "done"; readonly message: AssistantMessage; readonly usage: Usage }
 	| { readonly type: "failed"; readonly failure: AgentFailure };
@@ -102,10 +102,10 @@ export interface StepAgent {
 	step(input: StepInput): AsyncIterable<StepEvent>;
 }
 
-/** What a program that loops itself reports; calls and results are stored as if the gateway had run them. */
+/** An agent program's reports; calls and results are stored as if the gateway had run them. */
 export type LoopEvent =
 	| { readonly type: "text"; readonly delta: string }
-	/** The program is at work, and has nothing to show: it thinks, or waits for a human. */
+	/** The program is working, with nothing to show: it thinks, or waits for a human. */
 	| { readonly type: "thinking" }
 	| { readonly type: "message"; readonly message: AssistantMessage; readonly usage?: Usage }
 	| {
@@ -118,14 +118,11 @@ export type LoopEvent =
 	| { readonly type: "done" }
 	| { readonly type: "failed"; readonly failure: AgentFailure };
 
-/**
- * What a human, or nobody in time, has said to a call that a program asks leave for. impossible: nobody can be asked. limited: people
- * were asked about as many of these as they may be.
- */
+/** The answer to a program's permission request. impossible: nobody can be asked. limited: too many questions were asked. */
 export type Permission = "approved" | "denied" | "expired" | "cancelled" | "impossible" | "limited";
 
 export interface LoopInput extends StepInput {
-	/** Asks a human, and waits. Never throws; ends as cancelled when the turn does. */
+	/** Asks a human, and waits. Never throws; ends as cancelled with the turn. */
 	readonly permit: (
 		call: ToolCall,
 		question: { readonly action: string; readonly description: string },
@@ -136,7 +133,7 @@ export interface LoopAgent {
 	readonly kind: "loop";
 	readonly name: string;
 	run(input: LoopInput): AsyncIterable<LoopEvent>;
-	/** Ends what it keeps running between turns. */
+	/** Stops what it keeps running between turns. */
 	close?(): Promise<void>;
 }
 

@@ -1,26 +1,26 @@
-// `channels.<name>`: the chat platforms this Keryx is connected to, one entry for each connection. Everything here is in force as
-// soon as the file has changed: only the channel whose entry changed connects again.
+// `channels.<name>`: the connected chat platforms, one entry per connection. Changes take effect as soon as the file changes: only the
+// changed channel reconnects.
 import { z } from "zod";
 import { isOwnPlatform } from "../domain/index.ts";
 import { ircProblems, ircSchema } from "./irc.ts";
 import { variableSchema } from "./models.ts";
 
-/** Ways in of our own need no entry, and none may take their name. */
+/** Our own channels need no entry, and their names are reserved. */
 function isOwn(name: string): boolean {
 	return isOwnPlatform(name) || name === "webhook";
 }
 
-/** Platforms whose channel comes with Keryx. Any other needs a `module`, or a program that is its bridge. */
+/** Platforms with a built-in channel. Any other needs a `module`, or a bridge program. */
 export const CHANNEL_PLATFORMS = ["telegram", "discord", "slack", "irc"] as const;
 
-/** Those that need a second token, of the app beside the bot's. */
+/** These also need an app token. */
 export const APP_TOKEN_PLATFORMS: ReadonlySet<string> = new Set(["slack"]);
 
 export const NOTICE_CLASSES = ["answer", "question", "warning", "status"] as const;
 
 const noticesSchema = z.array(z.enum(NOTICE_CLASSES));
 
-/** What a bridge program may say it can do, beyond sending text. */
+/** What a bridge program may declare, beyond sending text. */
 export const BRIDGE_ABILITIES = ["attachments", "buttons", "edit", "typing", "threads", "lookup"] as const;
 
 export const channelSchema = z.strictObject({
@@ -29,27 +29,27 @@ export const channelSchema = z.strictObject({
 		.string()
 		.regex(/^[a-z0-9][a-z0-9_]{0,63}$/, "must be 1 to 64 of a-z, 0-9 and _, starting with a letter or digit")
 		.refine((name) => !isOwn(name), "must be a chat platform: this one needs no channel"),
-	/** Tells several connections to one platform apart. */
+	/** Distinguishes several connections to one platform. */
 	account: z
 		.string()
 		.regex(/^[A-Za-z0-9_.-]{0,64}$/, "must be at most 64 of letters, digits, _, . and -")
 		.default(""),
-	/** The variable that holds the token; it is read at every connect. */
+	/** The token's variable; read at every connect. */
 	token_env: variableSchema.optional(),
 	/** Or the file, readable by its owner only. */
 	token_file: z.string().min(1).optional(),
-	/** The same for the app's token, where the platform wants one beside the bot's. */
+	/** The same for the app's token, if the platform also needs one. */
 	app_token_env: variableSchema.optional(),
 	app_token_file: z.string().min(1).optional(),
-	/** Slack posts its events to Keryx, signed with this; in place of the app's token. */
+	/** Signing secret of Slack's events, which Slack posts to Keryx; replaces the app token. */
 	signing_secret_env: variableSchema.optional(),
 	signing_secret_file: z.string().min(1).optional(),
-	/** IRC: the password of the server itself, beside that of an account. */
+	/** IRC: the server's own password, in addition to an account's. */
 	server_password_env: variableSchema.optional(),
 	server_password_file: z.string().min(1).optional(),
 	/** IRC: the network, who Keryx is there, and where it joins. */
 	irc: ircSchema.optional(),
-	/** Telegram posts its updates to this address, which leads to `/channels/<name>/events`. Left out: Keryx asks for them. */
+	/** Telegram posts its updates to this address, which leads to `/channels/<name>/events`. Default: Keryx polls. */
 	webhook_url: z
 		.url({ protocol: /^https?$/ })
 		.max(1000)
@@ -60,9 +60,9 @@ export const channelSchema = z.strictObject({
 		.optional(),
 	/** A package or file that exports `createChannel`. */
 	module: z.string().min(1).optional(),
-	/** A program outside speaks for the platform, over the API with a token of role channel. */
+	/** An outside program connects the platform, over the API with a token of role channel. */
 	bridge: z.boolean().default(false),
-	/** Of a bridge and of IRC: whether people for whom only the program, or only their nick, speaks may answer confirmations. */
+	/** For a bridge and IRC: whether people identified only by the program, or only by their nick, may answer confirmations. */
 	decides: z.boolean().default(false),
 	/** Of a bridge: the longest message, in UTF-16 units. */
 	message_limit: z.number().int().min(32).max(1_000_000).default(4000),
@@ -70,21 +70,21 @@ export const channelSchema = z.strictObject({
 	markup: z.enum(["plain", "markdown"]).default("plain"),
 	/** Of a bridge: what its program can do on the platform. */
 	shows: z.array(z.enum(BRIDGE_ABILITIES)).default([]),
-	/** Given to the module as they are. */
+	/** Passed to the module unchanged. */
 	options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
 	/** Another server that speaks the platform's protocol. */
 	api_root: z.url({ protocol: /^https?$/ }).optional(),
-	/** Which profile answers here, where no rule of profile_rules fits. */
+	/** The profile that answers here, if no rule of profile_rules matches. */
 	profile: z.string().optional(),
-	/** In a group, only what mentions the bot or replies to it is a message to the agent. */
+	/** In a group, only messages that mention the bot or reply to it are for the agent. */
 	require_mention: z.boolean().default(true),
-	/** Groups, by chat id, where everything is. */
+	/** Groups, by chat id, where everything is for the agent. */
 	free_chats: z.array(z.string()).default([]),
-	/** In a server of Discord, each question that is not asked in a thread is answered in a thread of its own. */
+	/** In a Discord server, each question outside a thread is answered in a new thread. */
 	thread_replies: z.boolean().default(false),
-	/** What becomes of a message that is edited after the agent has read it: a line in its next turn, or nothing. */
+	/** What happens when a message is edited after the agent has read it: a line in its next turn, or nothing. */
 	edits: z.enum(["note", "ignore"]).default("note"),
-	/** Whether a thumb up or down at a question's message answers it, where the platform shows no buttons. */
+	/** Whether a thumb up or down on a question answers it, if the platform shows no buttons. */
 	confirm_by_reaction: z.boolean().default(false),
 	/** Which notices are sent, to one person and to groups. */
 	notices: z
@@ -93,7 +93,7 @@ export const channelSchema = z.strictObject({
 			groups: noticesSchema.default(["answer", "question", "warning"]),
 		})
 		.prefault({}),
-	/** Without a sign of life for so long, the channel counts as down. */
+	/** After this long without a sign of life, the channel counts as down. */
 	alive_seconds: z.number().int().min(5).max(86_400).default(60),
 });
 
@@ -104,7 +104,7 @@ export const channelNameSchema = z
 	.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 of a-z, 0-9, _ and -")
 	.refine((name) => !isOwn(name), "is a name that Keryx uses itself; choose another one");
 
-/** What is wrong with the entries together, each with the key that it is told of. */
+/** Problems across entries, each with its key. */
 export function* channelProblems(
 	channels: Readonly<Record<string, ChannelSettings>>,
 	profiles: object,
@@ -142,7 +142,7 @@ export function* channelProblems(
 	}
 }
 
-/** A bridge has no token of the platform and no code of its own here. */
+/** A bridge has no platform token and no code here. */
 function* bridgeProblems(
 	name: string,
 	{ platform, bridge, decides, shows, module, token_env, token_file }: ChannelSettings,
@@ -159,7 +159,7 @@ function* bridgeProblems(
 	if (!bridge && shows.length > 0) yield { path: [name, "shows"], message: "is for bridges; remove it" };
 }
 
-/** How events come in is said once. */
+/** Exactly one way for events to come in. */
 function* eventProblems(
 	name: string,
 	entry: ChannelSettings,

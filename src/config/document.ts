@@ -1,5 +1,4 @@
-// Reads YAML into a small tree that knows where each key and value stands, so that every problem can name its line.
-// Never throws: what is wrong with the text comes back as problems.
+// Parses YAML into a small tree with positions, so that every problem can name its line. Never throws: problems are returned.
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument } from "yaml";
 
 /** Both count from 1. */
@@ -24,7 +23,7 @@ export interface SyntaxProblem {
 	readonly message: string;
 }
 
-/** An alias repeats what it names, and aliases of aliases multiply: a few lines could stand for a billion values. */
+/** Aliases of aliases multiply: a few lines could stand for a billion values. */
 const MOST_NODES = 20_000;
 
 /** An empty text, or one of comments only, has no root and no problem. */
@@ -33,7 +32,7 @@ export function readDocument(text: string): { root: ConfigNode | undefined; prob
 	const document = parseDocument(text, {
 		lineCounter: lines,
 		prettyErrors: false,
-		// 1.2, whatever the host's habits: `no` and `off` are words there, not false.
+		// YAML 1.2: `no` and `off` are words, not false.
 		version: "1.2",
 	});
 	const position = (offset: number): Position => {
@@ -41,7 +40,7 @@ export function readDocument(text: string): { root: ConfigNode | undefined; prob
 		return { line, column: col };
 	};
 	const faults = [...document.errors, ...document.warnings];
-	// What follows a nesting that was given up on is noise, thousands of lines of it.
+	// After nesting that is too deep, the remaining problems are noise.
 	const tooDeep = faults.find(({ code }) => code === "RESOURCE_EXHAUSTION");
 	const problems = (tooDeep ? [tooDeep] : faults).map((fault) => ({
 		at: position(fault.pos[0]),
@@ -57,7 +56,7 @@ export function readDocument(text: string): { root: ConfigNode | undefined; prob
 	};
 }
 
-/** Faults behind which the rest of the file can still be read, so that its problems are told in the same run. */
+/** After these the rest of the file can still be read, so all problems are reported together. */
 const HARMLESS: ReadonlySet<string> = new Set(["DUPLICATE_KEY", "TAG_RESOLVE_FAILED", "MULTIPLE_DOCS"]);
 
 const PLAIN_WORDS: Partial<Record<string, string>> = {
@@ -69,7 +68,7 @@ const PLAIN_WORDS: Partial<Record<string, string>> = {
 	RESOURCE_EXHAUSTION: "nested too deeply",
 };
 
-/** Some messages end in what the file says there, which may be a secret. */
+/** Some messages quote the file, which may contain a secret. */
 function withoutQuotation(message: string): string {
 	return message.replace(/:\s.*$/s, "");
 }
@@ -78,7 +77,7 @@ class Reader {
 	readonly problems: SyntaxProblem[] = [];
 	private readonly document: Document;
 	private readonly position: (offset: number) => Position;
-	/** The maps and lists that are being read, from the root to here. */
+	/** The maps and lists being read, from the root to here. */
 	private readonly open = new Set<unknown>();
 	private count = 0;
 
@@ -87,7 +86,7 @@ class Reader {
 		this.position = position;
 	}
 
-	/** `inherited` is the place of a node that has none of its own: an empty value stands where its key does. */
+	/** `inherited` is the position for a node without one: an empty value is where its key is. */
 	read(node: unknown, inherited: Position = { line: 1, column: 1 }): ConfigNode {
 		const at = this.positionOf(node) ?? inherited;
 		if (++this.count > MOST_NODES) {

@@ -5,7 +5,7 @@ import { nearest } from "./nearest.ts";
 export interface EnvironmentValue {
 	readonly variable: string;
 	readonly path: readonly string[];
-	/** As the key's type has it; a text that is no such value is kept as it is, for the schema to refuse. */
+	/** Converted to the key's type; text of another type stays as it is, and the schema refuses it. */
 	readonly value: unknown;
 }
 
@@ -14,7 +14,7 @@ const PREFIX = "KERYX_";
 /** Read by Keryx, but not keys of the configuration. */
 const RESERVED = new Set(["KERYX_HOME", "KERYX_DEBUG"]);
 
-/** A variable that is set to nothing counts as not set. */
+/** An empty variable counts as not set. */
 export function readEnvironment(
 	env: Readonly<Record<string, string | undefined>>,
 	root: Key,
@@ -42,8 +42,8 @@ interface Found {
 }
 
 /**
- * A name the user chose may contain underscores too, so there can be several readings;
- * the one with the shortest chosen names wins: what can be a key of the schema is one.
+ * A user-chosen name may contain underscores too, so several readings are possible; the one with the shortest chosen names wins: anything
+ * that can be a schema key is one.
  */
 function findKey(key: Key, rest: string): Found | undefined {
 	switch (key.kind) {
@@ -107,7 +107,7 @@ function unknownVariable(variable: string, root: Key): string {
 	return `${variable} is ignored: there is no such setting${near ? `; did you mean ${near}?` : ""}`;
 }
 
-/** The paths of all values, with the names that are fixed; a map with names of the user's choice has none. */
+/** The paths of all values with fixed names; a map with user-chosen names has none. */
 function plainPaths(key: Key): string[][] {
 	if (key.kind === "value") return [[]];
 	const children =

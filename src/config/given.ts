@@ -1,15 +1,15 @@
-// A configuration that a program gives as an object, in place of config.yaml.
+// A configuration that a program passes as an object, instead of config.yaml.
 import { checkConfig, type Environment, type LoadedConfig } from "./load.ts";
 import { configError } from "./problems.ts";
 import type { ConfigInput } from "./schema.ts";
 import { type ConfigView, shownEntries } from "./view.ts";
 
-/** Stands where a value from config.yaml has the file. */
+/** Replaces the file name in a value's origin. */
 const SOURCE = "createKeryx";
 
 /**
- * Checked like a file, with defaults for the rest. `env` holds the variables that it names; KERYX_ variables count for nothing, because
- * the program has said what it wants.
+ * Checked like a file, with defaults for the rest. `env` holds the variables it names; KERYX_ variables are ignored, because the program
+ * decides.
  */
 export function configFrom(values: ConfigInput, env: Environment): LoadedConfig {
 	const named = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("KERYX_")));
@@ -24,7 +24,7 @@ export function configFrom(values: ConfigInput, env: Environment): LoadedConfig 
 	return config;
 }
 
-/** For people to look at: what the program gave stays in force. */
+/** For display: the program's values stay in force. */
 export function givenView(config: LoadedConfig, env: Environment): ConfigView {
 	return {
 		look: () => ({

@@ -1,4 +1,4 @@
-// Where Keryx's home is. Apart from the rest of the configuration: a command that only looks for a Keryx needs nothing else of it.
+// Where Keryx's home is. In a separate file, so that a command that only looks for a Keryx loads nothing else.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 

@@ -13,10 +13,10 @@ export const ircSchema = z.strictObject({
 	server: z
 		.string()
 		.regex(/^[A-Za-z0-9.:-]{1,253}$/, "must be a host name or an address, such as irc.libera.chat"),
-	/** Left out: 6697 with TLS, 6667 without. */
+	/** Default: 6697 with TLS, 6667 without. */
 	port: z.number().int().min(1).max(65_535).optional(),
 	tls: z.boolean().default(true),
-	/** Certificates to trust in place of the system's. */
+	/** Certificates to trust instead of the system's. */
 	ca_file: z.string().min(1).optional(),
 	nick: z
 		.string()
@@ -24,14 +24,14 @@ export const ircSchema = z.strictObject({
 			/^[A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]{0,29}$/,
 			"must be 1 to 30 of letters, digits and []\\`_^{|}-, starting with no digit and no -",
 		),
-	/** The account to log in with, by SASL; left out: the nick, where there is a password. */
+	/** The account to log in with, by SASL; default: the nick, if there is a password. */
 	login: z
 		.string()
 		.regex(/^[^\s\p{Cc}]{1,100}$/u, "must be an account's name, without spaces")
 		.optional(),
 	/** A certificate with its key: the login is by SASL EXTERNAL. */
 	certificate_file: z.string().min(1).optional(),
-	/** The channels to be in. One with a key says where that is. */
+	/** The channels to join. An entry with a key says where the key is. */
 	join: z
 		.array(
 			z.union([
@@ -45,14 +45,14 @@ export const ircSchema = z.strictObject({
 		)
 		.max(100)
 		.default([]),
-	/** So many commands at once, then one after so many milliseconds. */
+	/** This many commands at once, then one every so many milliseconds. */
 	flood_burst: z.number().int().min(2).max(1000).default(8),
 	flood_ms: z.number().int().min(1).max(60_000).default(1000),
 });
 
 export type IrcSettings = z.output<typeof ircSchema>;
 
-/** What is wrong with an entry for IRC as a whole. */
+/** Problems of an IRC entry as a whole. */
 export function* ircProblems(entry: {
 	readonly platform: string;
 	readonly irc?: IrcSettings | undefined;

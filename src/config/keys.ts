@@ -5,8 +5,8 @@ import { z } from "zod";
 export type Key =
 	| { readonly kind: "section"; readonly keys: ReadonlyMap<string, Key> }
 	/**
-	 * A map whose names the user chooses, from `names` where they are given. `refusal` is the rule a name breaks. `comes`: a new entry
-	 * holds at once, with all of its keys, and one that was taken out goes on until a restart.
+	 * A map with user-chosen names, from `names` if given. `refusal` is the rule a name breaks. `comes`: a new entry takes effect at
+	 * once, with all its keys, and a removed one stays until a restart.
 	 */
 	| {
 			readonly kind: "map";
@@ -42,7 +42,7 @@ export function keyTree(schema: z.core.$ZodType, inherited = false, comes = fals
 			...(isComing && { comes: true }),
 			names: names instanceof z.ZodEnum ? names.options.map(String) : undefined,
 			refusal: (name) => {
-				// zod leaves this one name out of every record without a word.
+				// zod silently drops this name from every record.
 				if (name === "__proto__") return "must be another name";
 				return z.safeParse(names, name).error?.issues[0]?.message;
 			},
@@ -76,7 +76,7 @@ function innerSchema(schema: z.core.$ZodType): z.core.$ZodType | undefined {
 		schema instanceof z.ZodReadonly
 	)
 		return schema.unwrap();
-	// What is written in the file is the input, except where a transform comes first and takes anything.
+	// The file has the input type, except where a transform comes first and takes anything.
 	if (schema instanceof z.ZodPipe) return schema.in instanceof z.ZodTransform ? schema.out : schema.in;
 	return undefined;
 }

@@ -1,12 +1,11 @@
-// The configuration in force, in one place for everything that runs in a process: two that follow the file by themselves would
-// disagree on what waits for a restart. Parts that live as long as the gateway ask here each time; what has begun, such as a turn,
-// goes on with what it began with.
+// The current configuration, shared by everything in a process: two followers of the file would disagree on what waits for a restart.
+// Long-lived parts read it each time; started work, such as a turn, keeps its values.
 import { compareConfig } from "./editing/change.ts";
 import type { Config } from "./schema.ts";
 
 export class LiveConfig {
 	#values: Config;
-	/** As last written, with what waits for a restart. */
+	/** As last written, including what needs a restart. */
 	#wanted: Config;
 
 	constructor(config: Config) {
@@ -18,7 +17,7 @@ export class LiveConfig {
 		return this.#values;
 	}
 
-	/** Answers the keys that are other than they were last written, and those that wait for a restart. */
+	/** Returns the keys that changed since the last write, and those that need a restart. */
 	change(config: Config): { readonly keys: readonly string[]; readonly restart: readonly string[] } {
 		const { keys } = compareConfig(this.#wanted, config);
 		const { restart, values } = compareConfig(this.#values, config);

@@ -1,4 +1,4 @@
-// Puts defaults, file and environment together. One pass finds every problem, and each value keeps its origin.
+// Combines defaults, file and environment. One pass finds every problem, and each value keeps its origin.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSecrets, type Secrets, SHORTEST_HIDDEN } from "../secrets/index.ts";
@@ -36,9 +36,9 @@ export interface LoadedConfig {
 	readonly values: Config;
 	/** Every value in force, in the order of the schema. */
 	readonly entries: readonly ConfigEntry[];
-	/** Those that it names. A Keryx that runs goes on with this one object, which learns what a later configuration names. */
+	/** The listed secrets. A running Keryx keeps this one object, which learns what later configurations list. */
 	readonly secrets: Secrets;
-	/** Printed by every command; a check has more. */
+	/** Printed by every command; `config check` prints more. */
 	readonly warnings: readonly string[];
 }
 
@@ -47,9 +47,9 @@ export interface ConfigCheck {
 	readonly file: string | undefined;
 	readonly problems: readonly ConfigProblem[];
 	readonly warnings: readonly string[];
-	/** Values of the secrets that it names, by name, also where there are problems. */
+	/** Values of the secrets it names, by name, even if there are problems. */
 	readonly secrets: ReadonlyMap<string, string>;
-	/** Present exactly when there is no problem. */
+	/** Set only if there is no problem. */
 	readonly config: LoadedConfig | undefined;
 }
 
@@ -60,7 +60,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 	return config;
 }
 
-/** The same with the problems as data; never throws for them. */
+/** The same with the problems as data; does not throw for them. */
 export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck {
 	const source = text === undefined ? readSource(home, file) : { file, text, problems: [] };
 	const document = readDocument(source.text);
@@ -96,7 +96,7 @@ export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck
 				...at,
 			};
 		}),
-		// The file is checked on its own: a bad value in it is told even where a variable stands above it.
+		// The file is checked alone: a bad value is reported even if a variable overrides it.
 		...validate(written.settings, hide).problems,
 		...wrong.filter(({ variable }) => variable !== undefined),
 	].toSorted(byPosition);
@@ -120,7 +120,7 @@ function byPosition(a: ConfigProblem, b: ConfigProblem): number {
 	return (lineOfA ?? 0) - (lineOfB ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 }
 
-/** No file at all is an empty one, unless it was asked for by name. */
+/** A missing file counts as empty, unless it was asked for by name. */
 function readSource(
 	home: string,
 	asked: string | undefined,
@@ -160,19 +160,19 @@ function overlay(below: readonly Setting[], above: readonly Setting[]): Setting[
 	return [...byKey.values()];
 }
 
-/** Hidden wherever they are set: a model is reached with one of them when no other is named. */
+/** Always hidden if set: a model uses one of them if no other is named. */
 const USUAL_KEYS = Object.values(USUAL_KEY_VARIABLES).filter((name) => name !== null);
 
-/** As written, before validation: messages about a configuration that is wrong must hide them too. */
+/** As written, before validation: messages about an invalid configuration must hide them too. */
 function secretNames(settings: readonly Setting[]): string[] {
-	// What every command may see is no secret.
+	// A variable that every command may see is not a secret.
 	const keys = settings.filter(({ path }) => path.join(".") !== "walls.env_pass");
 	const at = (key: string) => keys.filter(({ path }) => path.at(-1) === key).map(({ value }) => value);
 	const items = (key: string) => at(key).flatMap((value): unknown[] => (Array.isArray(value) ? value : []));
 	const inItems = (key: string, name: string) =>
 		items(key).map((entry) => (entry as Readonly<Record<string, unknown>> | null)?.[name]);
 	const listed = [...inItems("failover", "api_key_env"), ...inItems("notify", "secret_env")];
-	// Of the agent, of every profile's, of what is signed, and of what is given to one program and to no other.
+	// For the agent, every profile, signatures, and variables given to one program only.
 	const names = [
 		...items("secrets"),
 		...inItems("secrets", "name"),
@@ -189,7 +189,7 @@ function secretNames(settings: readonly Setting[]): string[] {
 	return [...new Set(names)];
 }
 
-/** What is given to one server of MCP, as a variable or in a header. */
+/** Given to one MCP server, as a variable or in a header. */
 function ofMcpServers(settings: readonly Setting[]): unknown[] {
 	return settings
 		.filter(({ path }) => path[0] === "mcp" && ["env", "headers_env"].includes(path[3] ?? ""))
@@ -207,7 +207,7 @@ function secretValues(names: readonly string[], env: Environment): ReadonlyMap<s
 	);
 }
 
-/** The password of the store's server, wherever the URL has it: as it is written, as it is sent and as it is meant. */
+/** The password of the store's server in the URL, in all its forms: written, encoded and decoded. */
 function passwordIn(settings: readonly Setting[]): [name: string, value: string][] {
 	const url = settings.find(({ path }) => path.join(".") === "store.url")?.value;
 	if (typeof url !== "string") return [];
@@ -240,7 +240,7 @@ function shortSecrets(names: readonly string[], env: Environment): string[] {
 		);
 }
 
-/** What is wrong with it is told with the rest; until it is right, it is on. */
+/** Its problems are reported with the rest; until they are fixed, it is on. */
 function isOff(settings: readonly Setting[], key: string): boolean {
 	return settings.some(({ path, value }) => path.join(".") === key && value === false);
 }

@@ -1,4 +1,4 @@
-// On which machine the commands of a profile run.
+// Which machine a profile's commands run on.
 import { createHash } from "node:crypto";
 import type { Config } from "./schema.ts";
 
@@ -8,7 +8,7 @@ export type ContainerSettings = NonNullable<Config["terminal"]["container"]> & {
 };
 
 export interface CommandMachine {
-	/** Stands on each process: `local`, `ssh` with where that is, or the engine with its image. */
+	/** Recorded on each process: `local`, `ssh` with the address, or the engine with its image. */
 	readonly name: string;
 	readonly ssh: SshSettings | null;
 	/** Both null: this machine. */
@@ -17,7 +17,7 @@ export interface CommandMachine {
 
 const HERE: CommandMachine = { name: "local", ssh: null, container: null };
 
-/** A profile without a terminal of its own uses the common one. */
+/** A profile without its own terminal uses the common one. */
 export function commandMachine(
 	{ terminal, profiles }: Pick<Config, "terminal" | "profiles">,
 	profile: string,
@@ -27,7 +27,7 @@ export function commandMachine(
 	if (backend === "ssh" && ssh)
 		return { ...HERE, name: `ssh:${ssh.user ?? ""}@${ssh.host}:${ssh.port}`, ssh };
 	if ((backend === "docker" || backend === "podman") && container) {
-		// Other limits are another place: what runs keeps those that it began with.
+		// Other limits count as another place: a running program keeps those it started with.
 		const digest = createHash("sha256").update(JSON.stringify(container)).digest("hex").slice(0, 8);
 		return {
 			...HERE,
@@ -44,7 +44,7 @@ export function otherMachines(config: Pick<Config, "terminal" | "profiles">): re
 	return [...new Map(all.filter(({ name }) => name !== HERE.name).map((one) => [one.name, one])).values()];
 }
 
-/** As people read it. */
+/** For people. */
 export function machineInWords({ ssh, container }: CommandMachine): string {
 	if (ssh) return `${ssh.user === undefined ? "" : `${ssh.user}@`}${ssh.host} over ssh`;
 	return container ? `${container.engine} container of ${container.image}` : "this machine";

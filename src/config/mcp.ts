@@ -24,13 +24,13 @@ export const mcpServerSchema = z.strictObject({
 	url: z.url({ protocol: /^https?$/ }).optional(),
 	/** Headers by the variables that hold their values, such as `Authorization: FILES_KEY`. */
 	headers_env: z.record(headerName, variableSchema).default({}),
-	/** As the server names them; left out: all. */
+	/** As the server names them; default: all. */
 	tools: z.array(z.string().min(1)).optional(),
-	/** Left out: every profile. default: conversations without one. */
+	/** Default: every profile. default: conversations without one. */
 	profiles: z.array(z.string().min(1)).optional(),
 	/** Whose turns may use it. */
 	roles: z.array(z.enum(["owner", "member", "guest"])).default(["owner"]),
-	/** Which calls a human is asked about. writes: all but those of tools that the server calls read-only. */
+	/** Which calls need a confirmation. writes: all except tools that the server declares read-only. */
 	confirm: z.enum(["always", "writes", "never"]).default("writes"),
 	/** The wall that its program runs behind. */
 	wall: z.enum(["view", "mask", "box"]).default("mask"),
@@ -66,7 +66,7 @@ export function mcpProblems(
 	});
 }
 
-/** Variables that are for one server, and no other program. */
+/** Variables for one server only. */
 export function mcpVariables(servers: Readonly<Record<string, McpServerSettings>>): string[] {
 	return Object.values(servers).flatMap(({ env, headers_env }) => [...env, ...Object.values(headers_env)]);
 }

@@ -1,4 +1,4 @@
-// How a model is reached, as configuration says it: which providers there are, and which environment variable holds the key.
+// How a model is reached: the providers, and which environment variable holds the key.
 import { z } from "zod";
 
 export const MODEL_PROVIDERS = [
@@ -11,7 +11,7 @@ export const MODEL_PROVIDERS = [
 ] as const;
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
 
-/** Where `api_key_env` is left out. The last two need no key. */
+/** Used without `api_key_env`. The last two need no key. */
 export const USUAL_KEY_VARIABLES: Readonly<Record<ModelProvider, string | null>> = {
 	openai: "OPENAI_API_KEY",
 	anthropic: "ANTHROPIC_API_KEY",
@@ -37,7 +37,7 @@ export const modelKeys = {
 	model: nameSchema,
 	base_url: baseUrlSchema.optional(),
 	api_key_env: variableSchema.optional(),
-	/** Or the file, readable by its owner only; it goes before the variable. */
+	/** Or the file, readable only by its owner; it overrides the variable. */
 	api_key_file: z.string().min(1).optional(),
 };
 

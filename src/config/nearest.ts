@@ -1,4 +1,4 @@
-// Suggests the name somebody probably meant. Used for configuration keys and for commands.
+// Suggests the name that was probably meant. For configuration keys and commands.
 
 /** The candidate closest to `name`, or undefined when none is close enough to be worth suggesting. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
@@ -6,7 +6,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
 	let best: string | undefined;
 	let bestDistance = limit + 1;
 	for (const candidate of candidates) {
-		// The difference in length is a lower bound: it spares the table for a name that cannot win.
+		// The difference in length is a lower bound, so a hopeless name needs no table.
 		if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
 		const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
 		if (distance >= bestDistance) continue;

@@ -1,4 +1,4 @@
-// Which chats this Keryx has a channel for. Entries of the configuration for any other do nothing, and say so.
+// Which chats this Keryx has a channel for. Entries for other chats have no effect, and a warning says so.
 import { OWN_PLATFORMS, type OwnPlatform } from "../domain/index.ts";
 import type { Config } from "./schema.ts";
 
@@ -8,7 +8,7 @@ export interface Connection {
 	readonly account: string;
 }
 
-/** Ways in of our own that are there. */
+/** Built-in channels that are on. */
 export function ownPlatforms({ webhooks }: Pick<Config, "webhooks">): readonly (OwnPlatform | "webhook")[] {
 	const hooks = Object.keys(webhooks).length > 0 ? (["webhook"] as const) : [];
 	return [...OWN_PLATFORMS, ...hooks];

@@ -1,6 +1,5 @@
-// Every key of config.yaml with its type and default. A section arrives here together with the code that reads it:
-// one line below is all that the file, the environment, `keryx config` and the check for unknown keys need. What is read once,
-// at the start, is marked with `.meta(RESTART)`; everything else is in force as soon as the file has changed.
+// Every key of config.yaml with its type and default. One line here is enough for the file, the environment, `keryx config` and the check
+// for unknown keys. Keys marked `.meta(RESTART)` are read once, at the start; all others take effect as soon as the file changes.
 
 import { isIP } from "node:net";
 import { z } from "zod";
@@ -18,50 +17,50 @@ import { modelKeys, priceSchema, USUAL_KEY_VARIABLES, variableSchema } from "./m
 import { sessionResetSchema } from "./session-reset.ts";
 
 const RESTART = { restart: true } as const;
-/** Entries of a map that hold as soon as they are written, and go on until a restart once they are taken out. */
+/** Map entries that take effect as soon as they are written, and stay until a restart once removed. */
 const COMES = { comes: true } as const;
 
-/** What answers: of Keryx itself, and of each profile. */
+/** Who answers: for Keryx itself, and for each profile. */
 const agentKeys = z.strictObject({
-	/** Left out: ai-sdk where a provider or a model is named, or else offline. */
+	/** Default: ai-sdk if a provider or a model is named, otherwise offline. */
 	kind: z.enum(["offline", "ai-sdk", "acp", "scripted"]).optional(),
 	provider: modelKeys.provider.optional(),
 	model: modelKeys.model.optional(),
 	base_url: modelKeys.base_url,
-	/** Its value is read at every step, and kept nowhere. */
+	/** Its value is read at every step and not kept. */
 	api_key_env: modelKeys.api_key_env,
 	api_key_file: modelKeys.api_key_file,
-	/** Tried in this order, once each, when the model above gives no answer. */
+	/** Tried in this order, once each, if the model above does not answer. */
 	failover: z.array(z.strictObject(modelKeys)).default([]),
 	retries: whole(0, 10).default(2),
 	temperature: z.number().min(0).max(2).optional(),
 	max_output_tokens: whole(1, 10_000_000).optional(),
-	/** What the model can read at once, in tokens. */
+	/** The model's context window, in tokens. */
 	context_window: whole(1000, 100_000_000).default(128_000),
-	/** How long the model may think; left out, the provider decides. */
+	/** How much the model thinks; default: the provider decides. */
 	reasoning: z.enum(["none", "low", "medium", "high", "max"]).optional(),
-	/** By model, per million tokens: over the table that Keryx brings. */
+	/** By model, per million tokens; overrides Keryx's table. */
 	prices: z.record(z.string(), priceSchema).default({}),
 	/** The program of an acp agent, and its arguments. */
 	command: z.string().min(1).optional(),
 	args: z.array(z.string()).default([]),
-	/** Secret variables that the program may see all the same. */
+	/** Secret variables that the program may see anyway. */
 	env_pass: z.array(variableSchema).default([]),
-	/** A program that has not begun to listen within so long is ended. */
+	/** A program that does not listen within this time is ended. */
 	start_seconds: whole(5, 600).default(60),
-	/** A program without a prompt for so long is stopped. */
+	/** A program without a prompt for this long is stopped. */
 	idle_minutes: whole(1, 10_080).default(15),
 	/** Programs that may run at once. */
 	max_programs: whole(1, 1000).default(8),
 	/** The file of a scripted agent. */
 	script: z.string().optional(),
-	/** The wall that an acp agent's program runs behind. */
+	/** The wall for an acp agent's program. */
 	wall: z.enum(["view", "mask", "box"]).default("mask"),
 	instructions: z.string().optional(),
 	max_steps: whole(1, 10_000).default(60),
 });
 
-/** Whoever names a model wants it to answer. What it still lacks is said when the agent is made. */
+/** Whether a named model should answer. Missing settings are reported when the agent is created. */
 const agentSchema = agentKeys.transform((agent) => {
 	const namesModel = agent.provider !== undefined || agent.model !== undefined;
 	return { ...agent, kind: agent.kind ?? (namesModel ? ("ai-sdk" as const) : ("offline" as const)) };
@@ -120,22 +119,22 @@ const terminalSchema = z
 					.optional()
 					.meta(RESTART),
 				port: whole(1, 65_535).default(22).meta(RESTART),
-				/** Left out: the keys and the agent of whoever runs Keryx. */
+				/** Default: the keys and ssh agent of the user who runs Keryx. */
 				key_file: wallPathSchema.optional().meta(RESTART),
 				known_hosts_file: wallPathSchema.optional().meta(RESTART),
 				/** Where commands start. */
 				folder: remotePathSchema.meta(RESTART),
 			})
 			.optional(),
-		/** Each command has a container of its own, which sees the workspace and nothing else of this machine. */
+		/** Each command gets its own container, which sees only the workspace of this machine. */
 		container: z
 			.strictObject({
-				/** It must have /bin/sh, and is never fetched by itself. */
+				/** It needs /bin/sh, and Keryx never pulls it. */
 				image: z
 					.string()
 					.regex(/^[A-Za-z0-9][\w./:@-]{0,254}$/, "must be the name of an image, such as debian:12")
 					.meta(RESTART),
-				/** none: only the container's own loopback. on: the engine's usual network. */
+				/** none: only the container's loopback. on: the engine's usual network. */
 				network: z.enum(["none", "on"]).default("none").meta(RESTART),
 				memory_mb: whole(16, 1_048_576).default(2048).meta(RESTART),
 				cpus: z.number().min(0.1).max(1024).default(2).meta(RESTART),
@@ -171,12 +170,12 @@ const authSchema = z.strictObject({
 	groups: z.array(z.string()).default([]),
 	roles: z.record(z.string(), z.enum(["owner", "member", "guest"])).default({}),
 	allow_bots: z.boolean().default(false),
-	/** An unknown person who writes directly gets a code, by which whoever runs Keryx lets them in. */
+	/** An unknown person who writes directly gets a code; the owner uses it to let them in. */
 	pairing: z.boolean().default(true),
 });
 const USUAL_RULES = authSchema.parse({});
 
-/** Where a platform is connected and `auth` says nothing of it, the defaults hold. Undefined: nobody may speak there. */
+/** The defaults apply if a platform is connected and `auth` does not mention it. Undefined: nobody may speak there. */
 export function authRules(
 	{ auth, channels }: Pick<Config, "auth" | "channels">,
 	platform: string,
@@ -187,11 +186,11 @@ export function authRules(
 
 const wallSchema = z.enum(["view", "mask", "box"]);
 const wallsByRoleSchema = z.partialRecord(z.enum(["owner", "member", "guest"]), wallSchema);
-/** What is done in the name of these is never covered by a standing yes. */
+/** Grants never cover actions in the name of these. */
 const actionToConfirm = z
 	.string()
 	.refine((name) => actionName(name) !== null, { error: `an action may contain only ${ACTION_ALPHABET}` });
-/** `origin` needs no leave. */
+/** `origin` needs no permission. */
 const targetToAllow = z.string().refine(
 	(text) => {
 		// Every chat of a platform, or of one connection to it.
@@ -214,13 +213,13 @@ const ALWAYS_CONFIRM = [
 	"migrate_database",
 ];
 
-/** What is left out has its default, a whole section too. */
+/** Everything has a default, whole sections too. */
 export const configSchema = z
 	.strictObject({
 		session_reset: sessionResetSchema
 			.prefault({})
 			.transform((section) => ({ ...section, timezone: section.timezone ?? hostTimeZone() ?? "UTC" })),
-		/** Seconds within which an interrupted turn is taken up again; 0 or less: always. */
+		/** Seconds within which an interrupted turn is continued; 0 or less: always. */
 		auto_continue_freshness: z.number().default(3600),
 		routing: z
 			.strictObject({
@@ -233,7 +232,7 @@ export const configSchema = z
 		agent: agentSchema.prefault({}),
 		workspace: workspaceSchema
 			.extend({
-				/** Where the folders that Keryx makes are, of every profile. Not in its home, which no command can see. */
+				/** Where Keryx creates its folders, for every profile. Not in its home, which commands cannot see. */
 				root: wallPathSchema.optional().meta(RESTART),
 			})
 			.prefault({}),
@@ -243,9 +242,9 @@ export const configSchema = z
 				profileNameSchema,
 				z.strictObject({
 					agent: agentSchema.prefault({}),
-					/** Names of tools; left out, tools.enabled holds. */
+					/** Names of tools; default: tools.enabled. */
 					tools: z.array(z.string()).optional(),
-					/** Left out: as terminal says. */
+					/** Default: as in terminal. */
 					terminal: terminalSchema.optional(),
 					workspace: workspaceSchema
 						.prefault({})
@@ -257,9 +256,9 @@ export const configSchema = z
 			)
 			.default({})
 			.meta(COMES),
-		/** Where commands run: on this machine, or on another one over ssh. */
+		/** Where commands run: on this machine, or on another over ssh. */
 		terminal: terminalSchema.prefault({}),
-		/** Which profile a message goes to: the first rule that fits. What a rule leaves out, it does not ask for. */
+		/** Which profile a message goes to: the first rule that matches. A missing field matches everything. */
 		profile_rules: z
 			.array(
 				z.strictObject({
@@ -297,7 +296,7 @@ export const configSchema = z
 		gateway: z
 			.strictObject({
 				max_turns: whole(1, 10_000).default(32),
-				/** Messages of one sender that arrive within this become one turn; not on our own ways in. */
+				/** Messages of one sender within this time become one turn; not on built-in channels. */
 				batch_ms: whole(0, 60_000).default(350),
 				batch_cap_ms: whole(0, 60_000).default(1000),
 				busy: z.enum(["queue", "interrupt", "steer"]).default("queue"),
@@ -311,21 +310,21 @@ export const configSchema = z
 			})
 			.prefault({}),
 		loop: z.strictObject({ max_repeats: whole(1, 1000).default(5) }).prefault({}),
-		/** Older messages give way to a summary when the prompt passes this share of the model's window. */
+		/** Older messages are replaced by a summary when the prompt exceeds this share of the model's window. */
 		compaction: z
 			.strictObject({
 				enabled: z.boolean().default(true),
 				threshold: z.number().min(0.1).max(1).default(0.8),
-				/** So many messages at the end are never summed up. */
+				/** This many messages at the end are never summarised. */
 				keep_last: whole(1, 10_000).default(20),
 			})
 			.prefault({}),
-		/** What the page's chats are called. */
+		/** How the page's chats get their titles. */
 		titles: z
 			.strictObject({
-				/** The model names a chat of the page after its first exchange. */
+				/** The model names a chat on the page after its first exchange. */
 				by_model: z.boolean().default(true),
-				/** Another, cheaper model of the same provider for this; left out: the one that answers. */
+				/** A cheaper model of the same provider for this; default: the model that answers. */
 				model: z.string().min(1).optional(),
 			})
 			.prefault({}),
@@ -333,20 +332,20 @@ export const configSchema = z
 		channels: z.record(channelNameSchema, channelSchema).default({}),
 		/** Who may speak, by platform. */
 		auth: z.record(z.string(), authSchema).default({}),
-		/** Whether dangerous calls are asked about: each; only non-mutating ones run at all; or not at all. */
+		/** How dangerous calls are handled: ask about each, run only non-mutating ones, or never ask. */
 		approvals: z.strictObject({ mode: z.enum(["manual", "readonly", "off"]).default("manual") }).prefault({}),
 		confirmations: z
 			.strictObject({
-				/** Seconds that a human has to answer, where who asks does not say. */
+				/** Seconds to answer, unless the request says otherwise. */
 				default_timeout: whole(30, 3600).default(300),
-				/** No grant covers these. */
+				/** Never covered by a grant. */
 				always_confirm: z.array(actionToConfirm).default(ALWAYS_CONFIRM),
-				/** Requests of one caller for one action, and of all together, within an hour. */
+				/** Requests within an hour: of one caller for one action, and in total. */
 				rate_limit: whole(1, 100_000).default(10),
 				global_limit: whole(1, 1_000_000).default(1000),
-				/** An approval that is not used within this expires. */
+				/** An unused approval expires after this. */
 				use_within_minutes: whole(1, 10_080).default(15),
-				/** Who is told of a request: chats of approvers, webhooks. */
+				/** Who is told about a request: chats of approvers, webhooks. */
 				notify: z
 					.array(
 						z.union([
@@ -360,7 +359,7 @@ export const configSchema = z
 						]),
 					)
 					.default([]),
-				/** A second listener on loopback that takes requests and tells their status without a token; null: none. */
+				/** A second listener on loopback that takes requests and reports their status without a token; null: none. */
 				compat_port: whole(1, 65_535).nullable().default(null).meta(RESTART),
 			})
 			.prefault({}),
@@ -369,72 +368,75 @@ export const configSchema = z
 			.strictObject({
 				max_running: whole(1, 10_000).default(64),
 				max_per_conversation: whole(1, 10_000).default(16),
-				/** Of one process; beyond it the middle of its output is cut out. */
+				/** Per process; beyond it the middle of its output is cut. */
 				max_log_mb: whole(1, 10_000).default(64),
-				/** Ended ones are kept so long, with their logs. */
+				/** Ended ones are kept this long, with their logs. */
 				keep_days: whole(0, 36_500).default(7),
-				/** What becomes of running ones when Keryx is stopped. */
+				/** What happens to running ones when Keryx stops. */
 				on_shutdown: z.enum(["keep", "kill"]).default("keep"),
-				/** The agent waits for one at most so long at a time. */
+				/** The longest the agent waits for one at a time. */
 				wait_limit_seconds: whole(1, 86_400).default(180),
 			})
 			.prefault({}),
 		/** Jobs that run when nobody is writing. */
 		schedule: z
 			.strictObject({
-				/** Of one person, without those that have ended. */
+				/** Per person, without ended ones. */
 				max_jobs: whole(0, 1_000_000).default(100),
 				/** No job runs more often. */
 				min_interval_seconds: whole(1, 86_400).default(60),
-				/** Runs at once, of all jobs together. */
+				/** Runs at once, for all jobs together. */
 				max_running: whole(1, 1000).default(4),
-				/** A job that has failed so often in a row is paused. */
+				/** A job is paused after this many failures in a row. */
 				disable_after: whole(1, 1000).default(5),
-				/** The history of runs is kept so long. */
+				/** The history of runs is kept this long. */
 				keep_days: whole(1, 36_500).default(90),
 			})
 			.prefault({}),
 		/** Pages that the agent reads with web_fetch. */
 		web: z
 			.strictObject({
-				/** Names, addresses and ranges of private networks that may be fetched all the same. */
+				/** Private names, addresses and ranges that may be fetched anyway. */
 				allow_private: z.array(privateHostSchema).default([]),
 				/** A longer page is cut. */
 				max_mb: whole(1, 50).default(5),
-				/** For one page, redirects included. */
+				/** Per page, redirects included. */
 				timeout_seconds: whole(1, 300).default(30),
 			})
 			.prefault({}),
-		/** What stands between the agent's commands and Keryx itself. */
+		/** The walls between the agent's commands and Keryx. */
 		walls: z
 			.strictObject({
 				/** auto: where no wall can be made, only the owner has a terminal, and it asks. required: no wall, no command. */
 				mode: z.enum(["auto", "required", "off"]).default("auto"),
-				/** By the role of whom a turn speaks for; left out: owner view, member and guest box. */
+				/** By role of the person a turn acts for; default: owner view, member and guest box. */
 				by_role: wallsByRoleSchema.default({}),
-				/** The same for one profile, over by_role. */
+				/** The same for one profile; overrides by_role. */
 				by_profile: z.record(profileNameSchema, wallsByRoleSchema).default({}),
-				/** Shown in a box, too. */
+				/** Also visible in a box. */
 				read: z.array(wallPathSchema).default([]),
 				/** Writable in every wall. */
 				write: z.array(wallPathSchema).default([]),
-				/** Hidden in every wall, as Keryx's home is: backups of it, for one. */
+				/** Hidden in every wall, like Keryx's home: backups, for example. */
 				hide: z.array(wallPathSchema).default([]),
-				/** Of view and mask. A guest has none. */
+				/** For view and mask. A guest has none. */
 				network: z.enum(["on", "off"]).default("on"),
-				/** Of a box, except for guests: none, or the hosts that a proxy reaches for it. */
-				box_network: z.union([z.literal("off"), z.array(boxHostSchema).min(1)]).default("off"),
-				/** Variables of Keryx's environment that commands see, as a proxy's or JAVA_HOME. */
+				/** For a box, except for guests: none, a separate one if pasta can make it, or the hosts that a proxy allows. */
+				box_network: z.union([z.enum(["off", "on"]), z.array(boxHostSchema).min(1)]).default("off"),
+				/** Variables of Keryx's environment that commands see, such as a proxy or JAVA_HOME. */
 				env_pass: z.array(variableSchema).default([]),
-				/** Gives docker, tmux and agents back, each of which is a way around the wall. */
+				/** Makes docker, tmux and agents available again; each is a way around the wall. */
 				unix_sockets: z.enum(["on", "off"]).default("off"),
 				/** admin: a Keryx that runs as root lets its owner administer: chown, apt install, su. */
 				root: z.enum(["plain", "admin"]).default("plain"),
-				/** Of each process; null: the system's own. */
 				limits: z
 					.strictObject({
+						/** Per process; null: the system's limit. */
 						open_files: whole(16, 10_000_000).nullable().default(null),
 						memory_mb: whole(16, 100_000_000).nullable().default(null),
+						/** For a program and everything it starts, if a cgroup can be made; null: none. Entering one takes about 15 ms. */
+						processes: whole(16, 4_000_000).nullable().default(null),
+						total_memory_mb: whole(16, 100_000_000).nullable().default(null),
 					})
 					.prefault({}),
 			})
@@ -443,7 +445,7 @@ export const configSchema = z
 		checkpoints: z
 			.strictObject({
 				enabled: z.boolean().default(true).meta(RESTART),
-				/** Of one workspace; beyond these the oldest go. */
+				/** Per workspace; beyond these the oldest are deleted. */
 				max_snapshots: whole(2, 10_000).default(20),
 				max_total_mb: whole(1, 1_000_000).default(500),
 				/** A larger file is not saved. */
@@ -452,23 +454,23 @@ export const configSchema = z
 				max_files: whole(1, 10_000_000).default(50_000),
 			})
 			.prefault({}),
-		/** Where the API listens. On another address than loopback it still asks for a token. */
+		/** Where the API listens. A token is needed on every address, loopback or not. */
 		http: z
 			.strictObject({
 				host: z.string().min(1).default("127.0.0.1").meta(RESTART),
-				/** 0: any free one, which is named at the start. */
+				/** 0: any free port, printed at the start. */
 				port: whole(0, 65_535).default(7717).meta(RESTART),
 				body_limit_mb: whole(1, 100).default(1).meta(RESTART),
-				/** Of one file that comes with a message, by any way in. */
+				/** Per attached file, on any channel. */
 				attachment_limit_mb: whole(1, 2000).default(25).meta(RESTART),
-				/** The address that a proxy in front of Keryx has, such as https://bot.example.org. */
+				/** The public address of a proxy in front of Keryx, such as https://bot.example.org. */
 				public_url: z
 					.string()
 					.refine(isOrigin, "must be an address such as https://bot.example.org, without a path")
 					.transform((url) => new URL(url).origin)
 					.optional()
 					.meta(RESTART),
-				/** Proxies whose forwarded headers are believed: addresses, or networks such as 10.0.0.0/8. */
+				/** Proxies whose forwarded headers are trusted: addresses, or networks such as 10.0.0.0/8. */
 				trusted_proxies: z
 					.array(z.string().refine(isNetwork, "must be an IP address, or a network such as 10.0.0.0/8"))
 					.default([])
@@ -477,15 +479,15 @@ export const configSchema = z
 				rate_per_minute: whole(1, 1_000_000).default(600).meta(RESTART),
 			})
 			.prefault({}),
-		/** Ways in for programs that call an address when something happens, by name: POST /hooks/<name>. */
+		/** Incoming webhooks by name: POST /hooks/<name>. */
 		webhooks: z
 			.record(
 				z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 of a-z, 0-9, _ and -"),
 				z.strictObject({
-					/** The variable that holds the secret of its signatures. */
+					/** The variable with the signing secret. */
 					secret_env: variableSchema.meta(RESTART),
 					profile: profileNameSchema.optional().meta(RESTART),
-					/** What is said, with {{body}} or {{a.b}} of a body in JSON; left out, the body. */
+					/** The message, with {{body}} or {{a.b}} of a JSON body; default: the body. */
 					text: z.string().min(1).max(10_000).optional().meta(RESTART),
 				}),
 			)
@@ -499,23 +501,26 @@ export const configSchema = z
 		/** Messages that the agent sends by itself. */
 		send: z
 			.strictObject({
-				/** Targets that nobody is asked about: `telegram` (its home channel), `telegram:*`, `slack:C123`, `conversation:<id>`, `local`. */
+				/**
+				 * Targets that need no confirmation: `telegram` (its home channel), `telegram:*`, `slack:C123`, `conversation:<id>`,
+				 * `local`.
+				 */
 				allow: z.array(targetToAllow).default([]),
 			})
 			.prefault({}),
 		display: z
 			.strictObject({
 				streaming: z.boolean().default(true),
-				/** What is shown of the tools at work: each call with its arguments, the present one, or nothing. */
+				/** How tool calls are shown: each with its arguments, the current one, or none. */
 				tool_progress: z.enum(["all", "new", "off"]).default("new"),
 			})
 			.prefault({}),
-		/** Programs that are told what happens. */
+		/** Webhooks: programs that are told what happens. */
 		hooks: z
 			.array(z.strictObject({ on: z.array(z.string()), command: z.array(z.string()).min(1) }))
 			.default([])
 			.meta(RESTART),
-		/** Where everything is kept. */
+		/** Where the data is. */
 		store: z
 			.strictObject({
 				/** sqlite: is the file in Keryx's home. A password in it is hidden wherever it is shown. */
@@ -526,42 +531,67 @@ export const configSchema = z
 						"must be sqlite: or postgres://<user>@<host>/<database>",
 					)
 					.default("sqlite:"),
-				/** many: several gateways share a store on a server; each of them says so. */
+				/** many: several gateways share a store on a server; each must set this. */
 				nodes: z.enum(["one", "many"]).default("one"),
+			})
+			.prefault({})
+			.meta(RESTART),
+		/** This gateway among several. */
+		node: z
+			.strictObject({
+				/** Shown to people, and names what runs here. Left out: the name of the machine. */
+				name: z
+					.string()
+					.regex(/^[^\s\p{Cc}][^\p{Cc}]{0,62}$/u, "must be 1 to 63 characters")
+					.optional(),
+			})
+			.prefault({})
+			.meta(RESTART),
+		/** How soon others take over from a gateway that is silent. */
+		lease: z
+			.strictObject({
+				/** So long a gateway that is silent is left alone. */
+				seconds: whole(2, 300).default(10),
+				/** How often the lease is renewed. */
+				heartbeat_seconds: z.number().min(0.2).max(100).default(3),
+			})
+			.refine(({ seconds, heartbeat_seconds }) => heartbeat_seconds * 3 <= seconds, {
+				path: ["heartbeat_seconds"],
+				error: "must be at most a third of lease.seconds",
 			})
 			.prefault({})
 			.meta(RESTART),
 		/** Copies of the store that Keryx makes by itself. */
 		backup: z
 			.strictObject({
-				/** Left out: none is made. */
+				/** Default: no backups. */
 				every: z
 					.string()
 					.regex(/^[1-9]\d{0,3}[hd]$/, "must be a number of hours or days, such as 12h or 1d")
 					.optional(),
-				/** So many of them; beyond these the oldest go. */
+				/** How many to keep; beyond these the oldest are deleted. */
 				keep: whole(1, 1000).default(7),
-				/** A folder; left out: backups in Keryx's home. */
+				/** A folder; default: backups in Keryx's home. */
 				to: wallPathSchema.optional(),
-				/** The variable that holds the passphrase they are encrypted with; left out: they are not. */
+				/** The variable with the passphrase that encrypts them; default: not encrypted. */
 				passphrase_env: variableSchema.optional(),
 			})
 			.prefault({}),
-		/** Conversations that nobody has used for so long are archived and deleted; 0: never. */
+		/** Conversations unused for this many days are archived and deleted; 0: never. */
 		retention: z.strictObject({ days: whole(0, 36_500).default(0) }).prefault({}),
 		/** Keryx's own log, in logs/gateway.log of its home. */
 		log: z
 			.strictObject({
 				level: z.enum(["debug", "info", "warn", "error"]).default("info"),
-				/** What stderr gets of it: sentences of warnings, or every line as JSON. */
+				/** What goes to stderr: warnings as sentences, or every line as JSON. */
 				stderr: z.enum(["text", "json"]).default("text"),
-				/** A file of this size becomes an older one. */
+				/** A file of this size is rotated. */
 				file_mb: whole(1, 1000).default(10),
-				/** So many older ones are kept. */
+				/** How many older files are kept. */
 				keep: whole(0, 100).default(5),
 			})
 			.prefault({}),
-		/** The way of each message, for a collector of OpenTelemetry; left out: none is told. */
+		/** Traces for an OpenTelemetry collector; default: none. */
 		traces: z
 			.strictObject({
 				endpoint: z
@@ -574,14 +604,14 @@ export const configSchema = z
 		shutdown: z
 			.strictObject({
 				drain_seconds: whole(0, 3600).default(30),
-				/** Tell those whose answer is cut off. */
+				/** Tell people whose answer is cut off. */
 				notify: z.boolean().default(true),
 			})
 			.prefault({}),
 		privacy: z
 			.strictObject({
 				redact_pii: z.boolean().default(false),
-				/** What looks like a credential is masked in what is stored and shown, though nobody has named it as a secret. */
+				/** Masks what looks like a credential in what is stored and shown, even if it is not listed as a secret. */
 				mask_shapes: z.boolean().default(true),
 			})
 			.prefault({}),
@@ -637,10 +667,10 @@ export const configSchema = z
 	});
 
 export type Config = z.output<typeof configSchema>;
-/** As it may be written: what is left out has its default. */
+/** As written: missing keys have their default. */
 export type ConfigInput = z.input<typeof configSchema>;
 
-/** Variables whose values are keys, as far as the configuration names them. */
+/** Names of variables that hold keys, as far as the configuration names them. */
 function keyVariables({
 	agent,
 	channels,
@@ -696,7 +726,7 @@ function whole(least: number, most: number): z.ZodNumber {
 	return z.number().int().min(least).max(most);
 }
 
-/** Undefined where the host names a zone that does not exist. An empty TZ is UTC by POSIX. */
+/** Undefined if the host names an unknown zone. An empty TZ is UTC by POSIX. */
 export function hostTimeZone(): string | undefined {
 	const zone: string | undefined = Intl.DateTimeFormat().resolvedOptions().timeZone;
 	if (zone === "Etc/Unknown") return "UTC";

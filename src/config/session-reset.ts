@@ -80,8 +80,8 @@ export const sessionResetSchema = z.strictObject(
 export type SessionReset = z.output<typeof sessionResetSchema>;
 
 /**
- * The policy that holds for a platform and chat type: default, then chat type, then platform, field by field.
- * `hostTimezone` stands where no level names a zone; a caller that does not pass the host's gets UTC.
+ * The policy for a platform and chat type: default, then chat type, then platform, field by field. `hostTimezone` applies if no level
+ * names a zone; without it, UTC.
  */
 export function resolvePolicy(
 	sessionReset: unknown,

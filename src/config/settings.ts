@@ -1,5 +1,4 @@
-// Matches what a document says against the known keys. Answers the values that were set, each with its place,
-// and every key that does not exist.
+// Matches a document against the known keys. Returns the values that were set, each with its place, and every unknown key.
 import type { ConfigNode, Position } from "./document.ts";
 import { type Key, listKeys } from "./keys.ts";
 import { nearest } from "./nearest.ts";
@@ -14,7 +13,7 @@ export interface Setting {
 	readonly path: readonly string[];
 	readonly value: unknown;
 	readonly origin: Origin;
-	/** Of a list in a file: the place of each of its items. */
+	/** For a list in a file: the place of each item. */
 	readonly items?: readonly Position[];
 }
 
@@ -56,7 +55,7 @@ export function readSettings(
 			if (child) visit(entry.value, child, [...path, entry.key]);
 			else problems.push({ at: entry.at, ...unknownKey(known, key, path, entry.key) });
 		}
-		// An empty map is there all the same: it may lack keys that must be given.
+		// An empty map still counts: it may lack required keys.
 		if (settings.length === before && path.length > 0)
 			settings.push({ path, value: {}, origin: { kind: "file", file, ...node.at } });
 	};
@@ -79,7 +78,7 @@ function unknownKey(root: Key, parent: Key, path: readonly string[], name: strin
 	return { key, message: `${problem}; it ${parent.kind === "map" ? parent.refusal(name) : "has none"}` };
 }
 
-/** A key of that name in another section: the indentation may be what is wrong. */
+/** A key of that name in another section: the indentation may be wrong. */
 function elsewhere(root: Key, name: string): string | undefined {
 	return listKeys(root).find((key) => key.endsWith(`.${name}`) && !key.includes("<name>"));
 }

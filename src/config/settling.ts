@@ -1,28 +1,28 @@
-// When a file that is being written counts. Pure: it is told what was seen, and whether that has stayed the same for SETTLE_MS.
+// Decides when a file that is being written counts. Pure: it is told what was seen, and whether that stayed the same for SETTLE_MS.
 
 /** One look at the file. */
 export type Seen =
 	| { readonly kind: "none" }
 	| {
 			readonly kind: "file";
-			/** Another one for every file that was ever put there. */
+			/** Different for every file ever at this path. */
 			readonly id: string;
 			/** Size and times. */
 			readonly stamp: string;
-			/** Null where it cannot be read. */
+			/** Null if it cannot be read. */
 			readonly bytes: Uint8Array | null;
-			/** It was moved after it was last written: whoever wrote it had finished. */
+			/** Moved after its last write: its writer had finished. */
 			readonly isMoved: boolean;
 	  };
 
 export interface Settling {
-	/** What was judged last; at first nothing was. */
+	/** What was judged last; nothing at first. */
 	readonly judged: Seen | null;
 	/** What was seen last and waits to be judged. */
 	readonly waiting: Seen | null;
 }
 
-/** rest: nothing is new. wait: look again after SETTLE_MS, unless something changes before. judge: as it was seen, it counts. */
+/** rest: nothing is new. wait: look again after SETTLE_MS, unless something changes first. judge: it counts as seen. */
 export type Verdict = "rest" | "wait" | "keep waiting" | "judge";
 
 /** A file that is written in place must stay the same for this long. */
@@ -42,7 +42,7 @@ export function settle(
 	return { next: { judged, waiting: seen }, verdict: isUnchanged ? "keep waiting" : "wait" };
 }
 
-/** A file that took another's place was written elsewhere. One that comes where there was none may be written there. */
+/** A file that replaced another was written elsewhere. A new one may still be incomplete. */
 function isWhole(seen: Seen, before: Seen | null): boolean {
 	if (seen.kind === "none" || isEmpty(seen)) return false;
 	if (before?.kind !== "file") return before !== null && seen.isMoved;

@@ -1,4 +1,4 @@
-// Checks the values that were set against the schema, and says of each wrong one what it may be and where it stands.
+// Checks the values against the schema, and says for each wrong one what is allowed and where it is.
 import type { z } from "zod";
 import type { Key } from "./keys.ts";
 import type { ConfigProblem } from "./problems.ts";
@@ -10,7 +10,7 @@ export function validate(
 	settings: readonly Setting[],
 	hide: (text: string) => string,
 ): { values: Config | undefined; problems: ConfigProblem[] } {
-	// An empty message marks an issue for which the schema has no words of its own.
+	// An empty message marks an issue that the schema has no words for.
 	const parsed = configSchema.safeParse(nest(settings), { error: () => "" });
 	if (parsed.success) return { values: parsed.data, problems: [] };
 	return {
@@ -27,7 +27,7 @@ function describeIssue(
 	const path = issue.path.map(String);
 	const key = path.join(".");
 	const setting = closest(settings, path);
-	// What is wrong may lie inside the value that was set, in an item of a list; or nothing was set.
+	// The problem may be inside the value, in an item of a list; or nothing was set.
 	const set = setting !== undefined && shared(setting.path, path) === setting.path.length;
 	const inside = set ? path.slice(setting.path.length) : [];
 	const value = set ? dig(setting.value, inside) : undefined;
@@ -41,14 +41,14 @@ function describeIssue(
 	};
 }
 
-/** Whether the issue is about a section as a whole, of which there is more than one value to show. */
+/** Whether the issue is about a whole section, which has more than one value to show. */
 function isSection(setting: Setting | undefined, path: readonly string[]): boolean {
 	return (
 		setting !== undefined && setting.path.length > path.length && shared(setting.path, path) === path.length
 	);
 }
 
-/** The setting that the issue is about, or else its nearest neighbour in the file: what is missing has no place. */
+/** The setting the issue is about, or its nearest neighbour in the file, since a missing one has no place. */
 function closest(settings: readonly Setting[], path: readonly string[]): Setting | undefined {
 	let best: Setting | undefined;
 	for (const setting of settings)
@@ -56,7 +56,7 @@ function closest(settings: readonly Setting[], path: readonly string[]): Setting
 	return best;
 }
 
-/** How many names the two paths begin with alike. */
+/** How many leading names the two paths share. */
 function shared(a: readonly string[], b: readonly string[]): number {
 	const end = a.findIndex((name, index) => name !== b[index]);
 	return end === -1 ? a.length : end;
@@ -66,7 +66,7 @@ function dig(value: unknown, path: readonly string[]): unknown {
 	return path.reduce((held, name) => (held as Record<string, unknown> | null | undefined)?.[name], value);
 }
 
-/** For a key what it expects; for a part of a list's item what the schema says of it. */
+/** For a key what it expects; for part of a list item what the schema says. */
 function describeRule(issue: z.core.$ZodIssue, key: Key | undefined): string {
 	if (key?.kind === "value") return `must be ${key.expects}`;
 	if (issue.code === "invalid_type") return `must be ${TYPES[issue.expected] ?? issue.expected}`;
@@ -94,7 +94,7 @@ function whereOf(setting: Setting | undefined, item: string | undefined): Partia
 	return { file, line, column, ...(item !== undefined && setting.items?.[Number(item)]) };
 }
 
-/** Undefined for what lies inside a value. */
+/** Undefined inside a value. */
 function keyAt(root: Key, path: readonly string[]): Key | undefined {
 	let key: Key | undefined = root;
 	for (const name of path) {

@@ -1,4 +1,4 @@
-// The configuration for people to look at: every value in force with where it came from, and nothing that looks like a secret.
+// The configuration for display: every value in force with its origin, without anything that looks like a secret.
 import { compareConfig } from "./editing/change.ts";
 import {
 	type ConfigCheck,
@@ -10,14 +10,14 @@ import {
 import { hideSecretLike } from "./secrets.ts";
 
 export interface ShownEntry extends ConfigEntry {
-	/** What the file says by now, where that holds after a restart only. */
+	/** The new value in the file, if it needs a restart. */
 	readonly afterRestart?: unknown;
 }
 
 export interface ConfigView {
-	/** As the file is now. Where that is wrong, the last good one is in force, and the problems are told. */
+	/** As the file is now. If it is invalid, the last valid one is in force and the problems are listed. */
 	look(): Pick<ConfigCheck, "file" | "problems" | "warnings"> & { readonly entries: readonly ShownEntry[] };
-	/** Of a text that is no file yet. Nothing is written. */
+	/** Checks a text that is not a file yet. Nothing is written. */
 	check(text: string): Pick<ConfigCheck, "problems" | "warnings">;
 }
 
@@ -29,14 +29,14 @@ export function createConfigView({
 	current,
 }: Pick<LoadOptions, "home" | "env"> & {
 	readonly atStart: LoadedConfig;
-	/** What is in force, where somebody follows the file; left out, the file as it is now, if it is right. */
+	/** The current configuration, if the file is followed; otherwise the file as it is now, if it is valid. */
 	readonly current?: () => LoadedConfig | null;
 }): ConfigView {
 	let good = atStart;
 	return {
 		look: () => {
 			const { file, problems, warnings, config, secrets } = checkConfig({ home, env });
-			// It may be read here first.
+			// This may be the first read.
 			atStart.secrets.learn(secrets);
 			good = (current ? current() : config) ?? good;
 			const waiting = new Set(compareConfig(atStart.values, good.values).restart);

@@ -1,6 +1,5 @@
-// Follows config.yaml while Keryx runs. A file that is still being written does not count, and neither does one that is empty or gone. A
-// change is checked as at the start: either the whole of it is right, or nothing of it is handed on. Editors that write a new file
-// and rename it are followed too, since the home is watched, not the file.
+// Follows config.yaml while Keryx runs. Unfinished, empty and missing files do not count. A change is checked as at the start: all of it
+// is valid, or none is used. Editors that write a new file and rename it are followed too, because the home is watched, not the file.
 import { type BigIntStats, type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { checkConfig, type LoadedConfig, type LoadOptions } from "./load.ts";
@@ -8,36 +7,36 @@ import type { ConfigProblem } from "./problems.ts";
 import { isEmpty, SETTLE_MS, type Seen, type Settling, settle, UNSEEN } from "./settling.ts";
 
 export interface WatchOptions extends Pick<LoadOptions, "home" | "env"> {
-	/** The secrets that the file names, each time that it was read, before anything else is told of it; also where it is wrong. */
+	/** The secrets that the file names, after each read and before anything else is reported; also if the file is invalid. */
 	readonly onSecrets: (secrets: ReadonlyMap<string, string>) => void;
-	/** What Keryx was started with; left out, nothing was in force before. */
+	/** What Keryx was started with; default: nothing was in force before. */
 	readonly atStart?: LoadedConfig;
-	/** A good configuration: also the first time, since the file may have changed before it was watched. */
+	/** A valid configuration: also the first time, since the file may have changed before it was watched. */
 	readonly onChange: (config: LoadedConfig) => void;
-	/** What is wrong with a bad one, in the order of the file; the last good one stays. */
+	/** The problems of an invalid one, in the order of the file; the last valid one stays. */
 	readonly onProblem: (problems: readonly ConfigProblem[]) => void;
-	/** A good one lacks whole sections that the last one had. It is taken after HOLD_MS, unless the file changes before. */
+	/** A valid one lacks whole sections that the last one had. It takes effect after HOLD_MS, unless the file changes first. */
 	readonly onHold: (sections: readonly string[]) => void;
-	/** Left out: this machine's. */
+	/** Default: this machine's. */
 	readonly clock?: WatchClock;
 }
 
 export interface WatchClock {
-	/** Calls back after so many milliseconds; answers how to cancel that. */
+	/** Calls back after this many milliseconds; returns a function to cancel. */
 	after(ms: number, callback: () => void): () => void;
 }
 
 export interface ConfigWatch {
-	/** The configuration that was handed on last, or null. */
+	/** The configuration that was passed on last, or null. */
 	current(): LoadedConfig | null;
 	close(): void;
 }
 
-/** Changes come in bursts: looked at once for all that come within this time. */
+/** Changes come in bursts: one look for all within this time. */
 const BURST_MS = 50;
-/** How long the loss of a section is held. */
+/** How long a missing section is held back. */
 const HOLD_MS = 5000;
-/** What decides who may write and what needs a yes: to lose one opens or shuts doors. */
+/** Sections that decide who may write and what needs a confirmation: losing one would change access. */
 const GUARDED = ["auth", "approvals"] as const;
 
 export function watchConfig(options: WatchOptions): ConfigWatch {
@@ -60,9 +59,9 @@ class Watching implements ConfigWatch {
 	#watcher: FSWatcher | undefined;
 	#current: LoadedConfig | null = null;
 	#settling: Settling = UNSEEN;
-	/** Something has changed, and is looked at soon. */
+	/** Something changed; look at it soon. */
 	#cancelBurst: (() => void) | null = null;
-	/** Nothing has changed for long enough, unless a change cancels it. */
+	/** Nothing changed for long enough, unless a change cancels it. */
 	#cancelWait: () => void = () => {};
 
 	constructor(options: WatchOptions) {
@@ -78,7 +77,7 @@ class Watching implements ConfigWatch {
 				{ code: "config.unreadable", message: `changes to the configuration are not noticed: ${message}` },
 			]);
 		try {
-			// Every change in the home counts: where the file is a link, the name that changes is another one.
+			// Every change in the home counts: if the file is a link, the name that changes is a different one.
 			this.#watcher = watch(home, { persistent: false }, () => this.#soon());
 			this.#watcher.on("error", lost);
 		} catch (error) {
@@ -112,7 +111,7 @@ class Watching implements ConfigWatch {
 	#look(isStill: boolean): void {
 		const seen = lookAt(this.#file);
 		const { next, verdict } = settle(this.#settling, seen, isStill);
-		// One that is judged already may still be held.
+		// An already judged one may still be held.
 		if (verdict === "rest" && this.#settling.waiting) this.#cancelWait();
 		this.#settling = next;
 		if (verdict === "wait") this.#wait(SETTLE_MS, () => this.#look(true));
@@ -137,11 +136,11 @@ class Watching implements ConfigWatch {
 	#judge(seen: Seen): Judgement {
 		const { home, env, atStart, onSecrets } = this.#options;
 		const before = this.#current ?? atStart;
-		// Without a file the defaults hold, until there was one.
+		// Without a file the defaults apply, until there was one.
 		const missing = before?.entries.some(isFromFile) ? whatIsMissing(seen, this.#file) : null;
 		if (missing) return { kind: "problem", problems: [missing] };
 		const text = textOf(seen);
-		// Where it is no text, who reads it says why.
+		// If it is not text, the reader says why.
 		const source = seen.kind === "none" ? { text: "" } : { file: this.#file, ...(text !== null && { text }) };
 		const { config, problems, secrets } = checkConfig({ home, env, ...source });
 		onSecrets(secrets);
@@ -174,7 +173,7 @@ function lookAt(file: string): Seen {
 	};
 }
 
-/** A home that may not be looked into has none, either. */
+/** An unreadable home has no file either. */
 function statOf(file: string): BigIntStats | null {
 	try {
 		return statSync(file, { bigint: true });
@@ -183,7 +182,7 @@ function statOf(file: string): BigIntStats | null {
 	}
 }
 
-/** Null where it may not be read, or has just gone. */
+/** Null if it cannot be read, or has just been removed. */
 function read(file: string): Uint8Array | null {
 	try {
 		return readFileSync(file);

@@ -1,10 +1,10 @@
 // Who may do what. Roles come from authentication alone; nothing that a caller sends with its request changes them.
 import type { AuditVia, ConfirmationScope, TokenRole } from "../store/index.ts";
 
-/** What a token is for, or what somebody is who logged in to the page; an owner who did is an operator. */
+/** A token's role, or that of a person logged in to the page; an owner is an operator. */
 type CallerRole = TokenRole | "member" | "guest";
 
-/** Somebody who was authenticated. */
+/** An authenticated caller. */
 export interface Caller {
 	/** As the audit names it: `operator`, `token:<name>`, `person:<name>` of a login, `<platform>:<id>` of a chat. */
 	readonly who: string;
@@ -43,7 +43,7 @@ export function may({ role }: Pick<Caller, "role">, attempt: Attempt): boolean {
 	return MAY[attempt].includes(role);
 }
 
-/** An agent sees what it asked for, a person what was asked in their conversations; everybody else who may read sees all. */
+/** An agent sees its own requests, a person those in their conversations; all other readers see everything. */
 export function readingScope({ role, who, principal }: Caller): ConfirmationScope {
 	if (role === "member" || role === "guest")
 		return { kind: "principal", principal: principal ?? "", profile: null };

@@ -1,5 +1,5 @@
-// A human says yes, to exactly that (I14). Everything that decides is a transaction of the store; here a request is put into the
-// form that is bound and shown, people are told, and whoever waits is woken.
+// A human approves exactly that (I14). Every decision is a store transaction; here a request gets its bound and shown form, people are
+// notified, and waiting callers are woken.
 import { KeryxError } from "../errors.ts";
 import {
 	type AuditEntry,
@@ -159,7 +159,7 @@ class StoredConfirmations implements Confirmations {
 		if (resolved.kind === "resolved") this.#watchOver(resolved.confirmation);
 	}
 
-	/** Its deadline, or that of its use, and whoever is to be told. */
+	/** Its deadline, or that of its use, and pending notifications. */
 	#watchOver({ status, expiresAt, notices }: Confirmation): void {
 		const useBy = this.#options.clock.now() + this.#settings.useWithinMinutes * 60_000;
 		if (status === "pending" && notices.some(({ state }) => state === "pending")) this.#watch.look();

@@ -25,8 +25,7 @@ type Asking = RequestInput &
 type Bound = Asking & { readonly id: string; readonly digest: string };
 
 /**
- * Before it is hashed, so that what is stored, shown and hashed stays one. Whoever is not the owner gets it back as it is: then not
- * even names are in it.
+ * Before it is hashed, so that what is stored, shown and hashed is the same. Anyone but the owner gets it back unchanged: without names.
  */
 export function hiddenInput(secrets: Store["secrets"], input: RequestInput, { role }: Caller): RequestInput {
 	const { action, description, requester, sessionKey } = input;

@@ -11,7 +11,7 @@ type Asked = Pick<
 	"id" | "action" | "description" | "details" | "requester" | "askedBy" | "expiresAt"
 >;
 
-/** The question in Markdown, for a chat where /approve and /deny are understood. */
+/** The question in Markdown, for a chat that understands /approve and /deny. */
 export function questionText(confirmation: Asked, now: number): string {
 	const { id, action, description, requester, askedBy } = confirmation;
 	const asker = askedBy.startsWith("agent:") ? "The agent" : `${inert(requester)} (${inert(askedBy)})`;
@@ -23,12 +23,12 @@ export function questionText(confirmation: Asked, now: number): string {
 	].join("\n");
 }
 
-/** A question on its way to somebody, and what its message becomes when it is over. */
+/** An outgoing question, and what its message becomes when it is settled. */
 export interface Question {
 	readonly id: string;
 	readonly text: string;
 	readonly until: number;
-	/** Who may answer beside the owner; null: nobody. */
+	/** Who may answer besides the owner; null: nobody. */
 	readonly answerer: string | null;
 	readonly ends: Ends;
 	/** Without what was asked. */
@@ -44,7 +44,7 @@ const ENDS = {
 	cancelled: "Cancelled. It was not done.",
 } as const;
 
-/** `text`: as somebody is shown it, where that is more than the question itself. */
+/** `text`: as shown, if that is more than the question itself. */
 export function questionOf(
 	confirmation: Asked,
 	{

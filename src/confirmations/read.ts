@@ -1,4 +1,4 @@
-// What other programs send, read field by field: a wrong type is refused by its name, null stands for the default.
+// Reads other programs' input field by field: a wrong type is refused by name, null means the default.
 import { ACTION_ALPHABET, actionName, grantPatternProblem } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { GrantScope } from "../store/index.ts";

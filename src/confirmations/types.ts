@@ -63,7 +63,7 @@ export interface CallQuestion {
 	readonly details: Details;
 	readonly sessionKey: string;
 	readonly askedBy: string;
-	/** Who may answer in the conversation beside the owner; null: nobody. */
+	/** Who may answer in the conversation besides the owner; null: nobody. */
 	readonly answerer: string | null;
 	readonly from: NonNullable<ConfirmationRequest["from"]>;
 }
@@ -125,7 +125,7 @@ export interface Confirmations {
 	verifyAudit(caller: Caller): Promise<Verified>;
 	/** Takes the audit for right though its witness saw another one: after a restore. Throws audit.sound where there is no reason to. */
 	acceptAudit(caller: Caller): Promise<AuditStanding>;
-	/** Puts a refused attempt of somebody who was authenticated into the audit. */
+	/** Records a refused attempt of an authenticated caller in the audit. */
 	refused(
 		caller: Pick<Caller, "who" | "via">,
 		attempt: string,

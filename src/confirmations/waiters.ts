@@ -70,7 +70,7 @@ export class Waiters {
 		return last.status === "pending" ? read(id) : last;
 	}
 
-	/** Whoever waits is answered with what is known. */
+	/** Waiting callers get what is known. */
 	stop(): void {
 		this.#unlisten();
 		this.#cancel();
@@ -92,7 +92,7 @@ export class Waiters {
 				}
 			} while (this.#again);
 		} catch {
-			// The store cannot be read just now. The next commit looks again, too, and may be the one that is waited for.
+			// The store cannot be read now. The next commit triggers another look.
 			this.#cancel();
 			this.#cancel = this.#options.clock.after(RETRY_MS, () => void this.#look());
 		} finally {

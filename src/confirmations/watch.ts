@@ -1,5 +1,4 @@
-// What happens to confirmations without anybody: deadlines pass, webhooks are told. Idempotent; asks the store for what is due, and
-// sleeps until the next thing is.
+// Background work for confirmations: deadlines and webhooks. Idempotent; asks the store for due work, and sleeps until the next.
 import { ASK_EVERY_MS, Duty, OPERATOR, type Store, type Woken } from "../store/index.ts";
 import { type Clock, Rounds } from "../time/index.ts";
 import { LONGEST_PAUSE_MS, tellWebhook, type Webhook } from "./webhook.ts";
@@ -35,7 +34,7 @@ export class Watch {
 	start(): void {
 		const { store, clock } = this.#options;
 		this.#rounds.start();
-		// What was asked or decided without anybody having heard of it has a deadline, too.
+		// Unreported requests and decisions have a deadline, too.
 		this.#unlisten = store.onFault(() => this.expects(clock.now() + AFTER_FAULT_MS));
 	}
 
@@ -62,7 +61,7 @@ export class Watch {
 		const isMine = await this.#duty.isMine();
 		if (isMine) await this.#tell();
 		const { nextDueAt, nextNoticeAt } = await store.confirmationWork({ scope: OPERATOR, now: clock.now() });
-		// Whoever tells webhooks may die.
+		// A webhook's sender may die.
 		const lookAt = nextNoticeAt === null || isMine ? nextNoticeAt : clock.now() + ASK_EVERY_MS;
 		const next = [nextDueAt, lookAt].filter((at) => at !== null);
 		return next.length === 0 ? null : Math.min(...next);

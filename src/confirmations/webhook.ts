@@ -1,4 +1,4 @@
-// Telling a webhook that somebody asks. Signed, so that its receiver knows who speaks and when; it holds no right to answer.
+// Notifies a webhook of a request. Signed, so that its receiver knows the sender and time; it gives no right to answer.
 import { createHmac } from "node:crypto";
 import type { Confirmation } from "../store/index.ts";
 
@@ -15,7 +15,7 @@ export interface Webhook {
 
 const FEWEST_BYTES = 16;
 
-/** What is wrong with the secret of a signature, or null. Whoever sees one signed message can try out short ones. */
+/** What is wrong with a signing secret, or null. With one signed message, short secrets can be guessed. */
 export function weakSecret(variable: string, secret: string): string | null {
 	const bytes = Buffer.byteLength(secret);
 	return bytes >= FEWEST_BYTES ? null : `${variable} has ${bytes} bytes, but needs at least ${FEWEST_BYTES}`;

@@ -1,48 +1,48 @@
-// What the gateway asks of a way in and out. A channel normalises, transports and reports outcomes honestly: "they refused"
-// and "we do not know" are two answers. It never computes addresses, never retries by itself, never decides who may speak.
+// The interface between the gateway and a channel. A channel normalises, transports and reports outcomes honestly: "refused" and
+// "unknown" are two results. It never computes addresses, never retries by itself, never decides who may speak.
 import type { Content, ConversationId, PlatformTraits } from "../domain/index.ts";
 import type { DeliveryBody, Destination, Poster } from "../store/index.ts";
 
 export interface Inbound {
 	/** On the wire, snake_case. */
 	readonly source: Readonly<Record<string, unknown>>;
-	/** The platform's id of the message, unique within the chat; our own ways in send a client message id. */
+	/** The platform's id of the message, unique within the chat. Our own channels send a client message id. */
 	readonly platformMessage: string;
-	/** A part with bytes names its blob by the id that `putBlob` answered, which stands in `blobs` too. */
+	/** A part with bytes names its blob by the id that `putBlob` returned; the id is also in `blobs`. */
 	readonly content: Content;
 	readonly blobs?: readonly string[];
-	/** The message that this one replies to: shown to the agent as a labelled quote, never as an instruction. */
+	/** The message this one replies to. Shown to the agent as a labelled quote, never as an instruction. */
 	readonly quoted?: Quoted;
 	/** Messages with the same album id are one turn. */
 	readonly album?: string;
-	/** Somebody who was found to be allowed to speaks in this conversation, whatever the source's address leads to. */
+	/** Speaks in this conversation, whatever the source's address resolves to. The caller has checked access. */
 	readonly conversation?: ConversationId;
 	/**
-	 * Whether the bot was named. The gateway decides from it, `require_mention` and `free_chats` whether the message is
-	 * addressed to the agent; a reply to Keryx always is. Left out, it is.
+	 * Whether the bot was named. With `require_mention` and `free_chats` this decides whether the message is addressed to the agent; a
+	 * reply to Keryx always is. Default: it is.
 	 */
 	readonly mentioned?: boolean;
-	/** Overrides that decision: false for what was seen in a group and not meant for the agent. */
+	/** Overrides that decision: false for messages seen in a group but not meant for the agent. */
 	readonly addressed?: boolean;
-	/** When it was sent, where the platform says so. */
+	/** When it was sent, if the platform says so. */
 	readonly sentAt?: number;
-	/** Committed together with the message; the channel asks for it at start. */
+	/** Committed together with the message; the channel reads it back at start. */
 	readonly cursor?: string;
-	/** Facts that only the transport knows. */
+	/** Facts only the transport knows. */
 	readonly transport?: {
-		/** A bot is listened to only where that is allowed, and never decides anything. */
+		/** Bots are heard only if allowed, and never decide anything. */
 		readonly isBot?: boolean;
-		/** The platform does not vouch for who wrote this: they may speak as far as the lists say, and decide nothing. */
+		/** The platform does not vouch for the writer: they may speak as the lists allow, but decide nothing. */
 		readonly unproven?: boolean;
 		/** Written by Keryx itself: always refused. */
 		readonly own?: boolean;
-		/** The way in lets its caller choose a profile: the source's counts. */
+		/** The caller may choose a profile: the source's profile counts. */
 		readonly mayChooseProfile?: boolean;
-		/** What the way in lets its caller be, whom it has authenticated itself. */
+		/** The role of a caller that this channel has authenticated itself. */
 		readonly role?: "owner" | "member" | "guest";
 		/** The sender's roles on the platform. */
 		readonly roles?: readonly string[];
-		/** Who posted it on a way in of our own. What a channel brings has none. */
+		/** Who posted it over one of our own channels. Null for messages from a platform. */
 		readonly poster?: Poster;
 	};
 }
@@ -50,13 +50,13 @@ export interface Inbound {
 export interface Quoted {
 	readonly platformMessage: string;
 	readonly text: string;
-	/** The name of who wrote it. */
+	/** The writer's name. */
 	readonly author?: string;
 	/** Written by Keryx. */
 	readonly own: boolean;
 }
 
-/** What became of an inbound message so far; only after this may the platform be told that it was taken. */
+/** The state of an inbound message. Acknowledge to the platform only after this. */
 export interface Admission {
 	readonly id: number;
 	readonly conversation: string | null;
@@ -65,11 +65,11 @@ export interface Admission {
 }
 
 export interface Outgoing {
-	/** Stable over retries: an idempotency key where the platform has one. */
+	/** Stable over retries: the idempotency key, if the platform has one. */
 	readonly id: string;
 	readonly destination: Destination;
 	readonly body: DeliveryBody;
-	/** Send the plain twin: the platform refused the markup. */
+	/** Send the plain twin, because the platform refused the markup. */
 	readonly plain: boolean;
 	/** The bytes of one of the body's attachments, by its blob. */
 	readonly openBlob: (blob: string) => AsyncIterable<Uint8Array>;
@@ -77,19 +77,19 @@ export interface Outgoing {
 
 export type SendResult =
 	| { readonly kind: "sent"; readonly receipt: string }
-	/** Certainly not taken; try again, no earlier than the platform asked. */
+	/** Certainly not accepted; try again, no earlier than the platform asked. */
 	| { readonly kind: "retry"; readonly afterMs?: number; readonly reason: string }
-	/** The platform does not understand the markup: the plain twin is sent. */
+	/** The platform does not understand the markup; the plain twin is sent instead. */
 	| { readonly kind: "markup_refused" }
-	/** Of an edit: the message is not there any more. An answer is then sent anew. */
+	/** For an edit: the message no longer exists. The answer is then sent again. */
 	| { readonly kind: "missing" }
 	| { readonly kind: "refused"; readonly reason: string }
-	/** It may have been taken, or not. */
+	/** It may or may not have been accepted. */
 	| { readonly kind: "unknown"; readonly reason: string };
 
-/** What a platform can show. Given by the channel, so that a plugin needs no change of Keryx. */
+/** What a platform can show. Declared by the channel, so that a plugin needs no change in Keryx. */
 export interface ChannelTraits extends PlatformTraits {
-	/** The longest text that a file can have with it, in the unit of `messageLimit`. Left out: as long as a message. */
+	/** The longest caption of a file, in the unit of `messageLimit`. Default: as long as a message. */
 	readonly captionLimit?: number;
 	readonly shows: {
 		readonly attachments: boolean;
@@ -104,28 +104,28 @@ export interface ChannelTraits extends PlatformTraits {
 }
 
 export interface ChannelHealth {
-	/** In any but connected, deliveries wait; that uses up none of their attempts. needs_attention: only a human can help. */
+	/** Deliveries wait in any state except connected, without using up attempts. needs_attention: only a human can help. */
 	readonly state: "starting" | "connected" | "degraded" | "down" | "needs_attention" | "stopped";
 	/** The last time the platform answered. */
 	readonly aliveAt: number | null;
-	/** What proved that: "poll answered", "heartbeat acknowledged". */
+	/** What proved it: "poll answered", "heartbeat acknowledged". */
 	readonly provenBy?: string;
 	/** In one sentence; with needs_attention, the remedy. */
 	readonly detail?: string;
 	readonly connections?: number;
 }
 
-/** Where something happened to a message of a chat. */
+/** Identifies a message in a chat. */
 interface InChat {
 	/** On the wire, snake_case. */
 	readonly source: Readonly<Record<string, unknown>>;
-	/** Committed together with what happened. */
+	/** Committed together with the event. */
 	readonly cursor?: string;
 }
 
 export interface Edit extends InChat {
 	readonly platformMessage: string;
-	/** The text as it is now; attachments stay those of the message. */
+	/** The current text; attachments stay those of the message. */
 	readonly content: Content;
 }
 
@@ -136,7 +136,7 @@ export interface Deletion extends InChat {
 export interface Reaction extends InChat {
 	readonly platformMessage: string;
 	readonly emoji: string;
-	/** own: on a message of Keryx. */
+	/** own: a reaction to one of Keryx's messages. */
 	readonly on: "own" | "other";
 	readonly transport?: Inbound["transport"];
 }
@@ -156,15 +156,17 @@ export interface ChatMoved extends InChat {
 	readonly toChatId: string;
 }
 
-/** Each method that is given a cursor resolves after the commit, and rejects when nothing was committed. */
+/** Each method with a cursor resolves after the commit, and rejects if nothing was committed. */
 export interface ChannelHost {
-	/** Resolves after the commit. Rejects when nothing was committed: the platform must deliver again. */
+	/** Resolves after the commit. Rejects if nothing was committed: the platform must deliver again. */
 	accept(inbound: Inbound): Promise<Admission>;
-	/** Where the platform's updates were last read to. */
+	/** Where reading of the platform's updates stopped. */
 	cursor(): Promise<string | null>;
+	/** Which of these messages of a chat were taken before: a channel that reads a history again need not fetch and hand them in again. */
+	known(chatId: string, platformMessages: readonly string[]): Promise<readonly string[]>;
 	/**
-	 * Stores an attachment before the message that names it is accepted. Answers its id, for `Inbound.blobs` and the content's parts.
-	 * Rejects with attachment.too_large over http.attachment_limit_mb: the channel then writes a text part that says so.
+	 * Stores an attachment before its message is accepted. Returns its id, for `Inbound.blobs` and the content's parts. Rejects with
+	 * attachment.too_large over http.attachment_limit_mb; the channel then adds a text part that says so.
 	 */
 	putBlob(
 		bytes: AsyncIterable<Uint8Array>,
@@ -173,64 +175,64 @@ export interface ChannelHost {
 	edited(edit: Edit): Promise<void>;
 	deleted(deletion: Deletion): Promise<void>;
 	reacted(reaction: Reaction): Promise<void>;
-	/** Answers the text to show. */
+	/** Returns the text to show. */
 	pressed(press: Press): Promise<{ readonly text: string }>;
-	/** The chat can no longer be written to: its deliveries end dead, with the reason, until it is heard from again. */
+	/** Keryx can no longer write to the chat: its deliveries end as dead, with the reason, until the chat is heard from again. */
 	gone(chat: ChatGone): Promise<void>;
-	/** A chat got a new id: from now on both lead to one conversation. */
+	/** A chat got a new id: from now on both ids lead to the same conversation. */
 	moved(move: ChatMoved): Promise<void>;
-	/** Moves the cursor past an update that carries nothing for Keryx. */
+	/** Moves the cursor past an update that is not for Keryx. */
 	passed(cursor: string): Promise<void>;
 	/** For the platform's own menu of commands. */
 	commands(): readonly { readonly name: string; readonly description: string }[];
 }
 
 export interface Channel {
-	/** Its entry's name in `channels`; of our own ways in, their platform. */
+	/** Its entry's name in `channels`; for our own channels, their platform. */
 	readonly name: string;
 	readonly platform: string;
 	readonly account: string;
-	/** It holds no connection: every gateway on the same store has it at the same time. */
+	/** It has no connection: every gateway on the same store has it at the same time. */
 	readonly everywhere?: true;
-	/** Left out: those that the registry has for its platform. */
+	/** Default: the registry's traits for its platform. */
 	readonly traits?: ChannelTraits;
 	start(host: ChannelHost): Promise<void>;
 	stop(): Promise<void>;
 	send(outgoing: Outgoing): Promise<SendResult>;
 	/**
-	 * How many messages it could send at once now, and how long until there is room for one more. Those beyond stay in the store: what a
-	 * channel keeps waiting would be of unknown outcome after a crash, though it never left. Left out: any number.
+	 * How many messages it could send at once now, and how long until there is room for one more. The others stay in the store: a message
+	 * waiting inside a channel would be of unknown outcome after a crash, although it never left. Default: any number.
 	 */
 	room?(): { readonly free: number; readonly afterMs: number };
-	/** Replaces a message that was sent; without it, nothing is previewed. */
+	/** Replaces a sent message. Without it, nothing is previewed. */
 	edit?(receipt: string, outgoing: Outgoing): Promise<SendResult>;
 	typing?(destination: Destination): Promise<void>;
-	/** Looks up what became of a delivery by its id. It was made at `madeAt`: no attempt was before. */
+	/** Looks up a delivery by its id. It was created at `madeAt`; no attempt was earlier. */
 	lookup?(
 		id: string,
 		destination: Destination,
 		madeAt?: number,
 	): Promise<{ readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" }>;
 	health(): ChannelHealth;
-	/** Takes a request that the platform sent to the channel's address, `/channels/<name>/events`. Without it, every one is refused. */
+	/** Handles a request that the platform sent to `/channels/<name>/events`. Without it, all are refused. */
 	receive?(request: ChannelRequest): Promise<ChannelReply>;
-	/** A program outside Keryx speaks for the platform: what it may do here. */
+	/** The permissions of a bridge program, which connects the platform from outside Keryx. */
 	readonly bridge?: ChannelBridge;
 }
 
-/** What happens on a platform, told by a bridge program: without platform and account, which are the channel's. */
+/** An event from a bridge program. Platform and account are the channel's. */
 export type Told<Value extends { readonly source: unknown }> = Omit<Value, "transport">;
 
-/** The channel's side of a bridge. What is posted resolves after the commit; `gateway.stopped` while the channel does not run. */
+/** The channel's side of a bridge. Posted events resolve after the commit; `gateway.stopped` while the channel is not running. */
 export interface ChannelBridge {
 	/**
-	 * What to do on the platform. Waits for something, until the signal aborts; answers nothing then. `program` is drawn anew by each start of
-	 * a program: what another one fetched and did not settle is unknown from then on.
+	 * Work to do on the platform. Waits until there is some or the signal aborts, then returns nothing. `program` is new at each start of
+	 * a program: work that an earlier one fetched and did not settle is unknown.
 	 */
 	take(signal: AbortSignal, program?: string): Promise<readonly BridgeWork[]>;
-	/** Ends one piece of work. False: it is not open, for example because its time ran out. */
+	/** Settles one piece of work. False: it is not open, for example because it timed out. */
 	settle(work: string, outcome: BridgeOutcome): boolean;
-	/** The bytes of a file of open work; null: there is none. */
+	/** The bytes of a file of open work; null: no such file. */
 	openFile(work: string, file: number): AsyncIterable<Uint8Array> | null;
 	cursor(): Promise<string | null>;
 	commands(): ReturnType<ChannelHost["commands"]>;
@@ -259,7 +261,7 @@ export type BridgeWork = {
 );
 
 interface BridgeText {
-	/** Of the delivery; the same whenever it is tried again. */
+	/** The delivery's id; the same for every attempt. */
 	readonly id: string;
 	readonly text: string;
 	/** The text has no markup. */
@@ -270,25 +272,25 @@ interface BridgeText {
 
 export type BridgeOutcome = SendResult | { readonly kind: "absent" };
 
-/** One request from outside. Anybody can send one: only the channel can tell whether its platform did. */
+/** One request from outside. Anyone can send one; only the channel can tell whether it came from its platform. */
 export interface ChannelRequest {
 	header(name: string): string | undefined;
-	/** The whole body, read once. Rejects with http.too_large. Check what the headers prove before asking for it. */
+	/** The whole body, read once. Rejects with http.too_large. Check the headers' proof before calling it. */
 	body(): Promise<Uint8Array>;
 }
 
 export type ChannelReply =
-	/** Committed: the platform may forget it. `text` is what it wants to hear. */
+	/** Committed: the platform may forget it. `text` is the expected answer. */
 	| { readonly kind: "taken"; readonly text?: string }
 	/** The platform did not send this. */
 	| { readonly kind: "refused" }
 	/** Not committed: the platform must send it again. */
 	| { readonly kind: "later" };
 
-/** answer: what somebody asked for. question: waits for somebody. warning: something is lost or wrong. status: all else. */
+/** answer: someone asked for it. question: someone must answer. warning: something is lost or wrong. status: everything else. */
 export type NoticeClass = "answer" | "question" | "warning" | "status";
 
-/** The settings of one entry of `channels`, as far as the gateway goes by them. */
+/** The settings of one entry of `channels` that the gateway uses. */
 export interface ChannelSettings {
 	/** Whether the agent's next turn is told that a message it has seen was changed or deleted. */
 	readonly edits: "note" | "ignore";
@@ -296,11 +298,11 @@ export interface ChannelSettings {
 	readonly requireMention: boolean;
 	/** Ids of groups where every message is for the agent. */
 	readonly freeChats: readonly string[];
-	/** Classes of notices that are sent: to one person, and to groups and by e-mail. */
+	/** The classes of notices that are sent: to one person, and to groups and by e-mail. */
 	readonly notices: Readonly<Record<"dms" | "groups", readonly NoticeClass[]>>;
-	/** Without a sign of life for so long, the channel counts as down. */
+	/** After this long without a sign of life, the channel counts as down. */
 	readonly aliveSeconds: number;
-	/** 👍 or 👎 at a question's message answers it, where the platform shows no buttons. */
+	/** 👍 or 👎 on a question answers it, if the platform shows no buttons. */
 	readonly confirmByReaction: boolean;
 }
 

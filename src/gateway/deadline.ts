@@ -1,10 +1,10 @@
-// Waiting for something that may never come, under a signal and a deadline.
+// Waits for a promise or stream, with a signal and a deadline.
 import type { Clock } from "../time/index.ts";
 
 export class DeadlinePassed extends Error {}
 export class Aborted extends Error {}
 
-/** The value, or DeadlinePassed, or Aborted. What it waited for goes on by itself; its late outcome is ignored. */
+/** Throws DeadlinePassed or Aborted. The awaited work continues by itself; its late outcome is ignored. */
 export function within<Value>(
 	promise: Promise<Value>,
 	{ clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },
@@ -26,7 +26,7 @@ export function within<Value>(
 	});
 }
 
-/** A stream whose first item must come in time, and its end too. */
+/** A stream with a deadline for its first item and for its end. */
 export async function* withDeadlines<Item>(
 	stream: AsyncIterable<Item>,
 	{
@@ -53,7 +53,7 @@ export async function* withDeadlines<Item>(
 	}
 }
 
-/** A signal that is aborted with the outer one, or by `end`. Costs less than AbortSignal.any, and leaves nothing behind. */
+/** A signal that aborts with the outer one, or by `end`. Cheaper than AbortSignal.any, and leaves no listener behind. */
 export function signalWithin(outer: AbortSignal): { readonly signal: AbortSignal; end(): void } {
 	const controller = new AbortController();
 	const follow = () => controller.abort(outer.reason);
@@ -63,7 +63,7 @@ export function signalWithin(outer: AbortSignal): { readonly signal: AbortSignal
 		signal: controller.signal,
 		end: () => {
 			outer.removeEventListener("abort", follow);
-			// With a reason: making the error that stands for none is the dearest part of it.
+			// With a reason: creating the default error is the most expensive part.
 			controller.abort(OVER);
 		},
 	};

@@ -1,6 +1,6 @@
 // keryx/gateway: inbox, lanes, turns and outbox, over a store, an agent and channels.
-// Each stage of a message has a folder: inbox, lanes, turn, outbox; with commands, files and lifecycle beside them.
-// Never here: SQL, a platform's own protocol, HTTP.
+// Each stage of a message has a folder: inbox, lanes, turn, outbox; next to them commands, files and lifecycle.
+// Never here: SQL, a platform's protocol, HTTP.
 
 export {
 	type Align,
@@ -55,6 +55,7 @@ export type { Delta, PartialAnswer } from "./turn/deltas.ts";
 export {
 	chooseWall,
 	createWalls,
+	limitsOf,
 	type ProgramTurn,
 	tidyWalls,
 	type Walls,

@@ -1,5 +1,5 @@
-// The gateway's notices, in one place, so that they can be read and translated together: one plain sentence each, never a stack trace.
-// What commands answer is in texts.ts.
+// The gateway's notices in one place, so that they can be read and translated together: one plain sentence each, never a stack trace.
+// Answers of commands are in texts.ts.
 
 import type { AgentFailure } from "../agents/index.ts";
 import { KERYX } from "../called.ts";
@@ -38,7 +38,7 @@ export function failureSentence(failure: AgentFailure): string {
 	}
 }
 
-/** Stands at the end of an answer that was cut. */
+/** Added to the end of an answer that was cut. */
 export function cutSentence(maxAnswer: number): string {
 	return `(The answer was longer than ${Math.round(maxAnswer / MEBI)} MB, so it was cut here. Setting: turn.max_answer_mb.)`;
 }
@@ -51,7 +51,7 @@ export function maxAnswerOf({ turn }: Pick<Config, "turn">): number {
 export const DEADLINE =
 	"This took longer than allowed, so it was stopped. Please try again, perhaps in smaller steps.";
 export const STEP_LIMIT =
-	"This took more steps than allowed, so it was stopped. Say `go on` to continue from here.";
+	"This took more steps than allowed, so it was stopped. Say `continue` to resume from here.";
 export const UNEXPECTED =
 	"Something went wrong inside Keryx, so this was not answered. The operator can find the error in the log.";
 export const NOT_DONE =
@@ -61,8 +61,7 @@ export const NO_TEXT = "(The agent finished without an answer.)";
 export const SUSPENDED =
 	"Your last message could not be answered: Keryx was interrupted three times in a row while working on it, so this session is suspended. Your next message starts a new session; `/continue` goes back to this one.";
 
-/** Where a chat cannot show a file. */
-/** The platform has refused it for good. */
+/** The platform refused the file permanently. */
 export function fileRefusedSentence(
 	{ name, size }: Pick<OutgoingFile, "name" | "size">,
 	reason: string,
@@ -104,11 +103,11 @@ export function loopSentence(tool: string, times: number): string {
 export type NotCompacted =
 	/** Nothing may be. */
 	| { readonly kind: "nothing" }
-	/** The summary would be no shorter. */
+	/** The summary would not be shorter. */
 	| { readonly kind: "longer" }
 	| { readonly kind: "failed"; readonly failure: AgentFailure };
 
-/** Told once in a session: from here on its prompt is as long as it is. */
+/** Told once per session: from here on the prompt is not shortened. */
 export function uncompactedSentence(compacted: NotCompacted): string {
 	const full = "This conversation is almost too long for the model";
 	if (compacted.kind !== "failed")
@@ -162,7 +161,7 @@ function whyNot(failure: AgentFailure): string {
 	}
 }
 
-/** Told with the end of a turn that found out. `lines` say which, and why; `others` were left out of this one answer. */
+/** Told at the end of the turn. `lines` say which and why; `others` were left out only of this answer. */
 export function leftOutSentence({
 	lines,
 	attachments,
@@ -184,7 +183,7 @@ export function leftOutSentence({
 	].join("\n\n");
 }
 
-/** Once in a conversation, when the first checkpoint of its folder would have been taken. */
+/** Once per conversation, when the first checkpoint of its folder would have been taken. */
 export function unagreedSentence(folder: string): string {
 	return `Files here are changed without checkpoints, because ${asCode(folder)} existed before Keryx. To turn checkpoints on, the owner sends \`/checkpoint\` once. Keryx then saves one before and after every turn that changes files, and \`/rollback\` and \`/undo --files\` can restore them.`;
 }
@@ -197,7 +196,7 @@ export function resumedSentence(since: number, timezone: string): string {
 	return `Keryx was offline since ${clockTime(since, timezone)}. It continues where it stopped.`;
 }
 
-/** `freshness` in seconds: how long an interrupted turn may still be taken up again; 0 or less: always. */
+/** `freshness` in seconds: how long an interrupted turn may still be resumed; 0 or less: always. */
 export function cutOffSentence(freshness: number): string {
 	const back = freshness > 0 ? `is back within ${describeDuration(freshness * 1000)}` : "is back";
 	return `Keryx has to stop before it can answer. Your message is saved; Keryx continues with it when it ${back}.`;
@@ -224,17 +223,17 @@ function clockTime(at: number, timezone: string): string {
 	return `${format.format(at)} (${timezone})`;
 }
 
-/** With the last message of a bot that is answered until a person writes. */
+/** With the last bot message that is answered before a person must write. */
 export function hopsSentence(limit: number): string {
 	return `Bots have sent ${limit} messages in a row here. I answer bots again after a person writes.`;
 }
 
-/** To a stranger, who may be anybody: it says nothing about who runs this Keryx. */
+/** To a stranger, who may be anyone: it reveals nothing about who runs this Keryx. */
 export function pairingSentence(platform: string, code: string): string {
 	return `I do not know you yet. The person who runs this bot can let you in with \`${KERYX} pair approve ${platform} ${code}\`. The code expires in an hour.`;
 }
 
-/** To whoever runs this Keryx. What the stranger says of themselves proves nothing. */
+/** To the owner. The stranger's own claims prove nothing. */
 export function pairingQuestion({
 	platform,
 	id,
@@ -244,7 +243,7 @@ export function pairingQuestion({
 	readonly platform: string;
 	readonly id: string;
 	readonly name: string | null;
-	/** Null: not to be shown there. */
+	/** Null: do not show it there. */
 	readonly code: string | null;
 }): string {
 	const who = name === null ? "Someone" : `Someone named ${inert(name)}`;

@@ -1,5 +1,5 @@
-// How sessions open and end, from the configuration and the connected channels: the reset policy, and the context block and tools
-// that a new session starts with.
+// How sessions open and end, from the configuration and the connected channels: the reset policy, and the context block and tools of a
+// new session.
 import { type Config, resolvePolicy } from "../config/index.ts";
 import {
 	type ChatType,
@@ -12,25 +12,25 @@ import type { Conversation, HomeChannel } from "../store/index.ts";
 import { instructionsFor, toolsFor } from "./inbox/profiles.ts";
 
 export interface SessionSettings {
-	/** The home channels as they were set in chats. */
+	/** The home channels set in chats. */
 	takeHomes(homes: readonly HomeChannel[]): void;
 	setHomes(): readonly HomeChannel[];
 	policyFor(platform: string, chatType: ChatType): ResetPolicy;
-	/** What a session opens with. The context is stored with it, byte-equal for the session's whole life. */
+	/** What a session opens with. The context is stored with it and stays byte-equal for the session's life. */
 	openingOf(conversation: { readonly source: Source; readonly shared: boolean; readonly profile: string }): {
 		readonly context: string;
-		/** Names of those that anybody may use. */
+		/** Names of the tools that everyone may use. */
 		readonly tools: readonly string[];
 	};
 }
 
 export interface SessionSettingsOptions {
-	/** Asked each time: it may change. */
+	/** Read per call: it may change. */
 	readonly config: Config;
-	/** Asked each time: channels come and go. */
+	/** Read per call: channels come and go. */
 	readonly connectedPlatforms: () => readonly string[];
 	readonly tools: readonly string[];
-	/** Per installation; pseudonyms of ids are made with it. */
+	/** Per installation; used to make pseudonyms of ids. */
 	readonly pseudonymKey: Uint8Array;
 	readonly platforms: Platforms;
 }
@@ -76,7 +76,7 @@ export function createSessionSettings(options: SessionSettingsOptions): SessionS
 }
 
 /**
- * A home channel on a platform that is not connected leads nowhere: the agent is not told of it. One that was set in a chat wins over the
+ * A home channel on a disconnected platform leads nowhere, so the agent is not told about it. One set in a chat overrides the
  * configuration.
  */
 export function homesOf(

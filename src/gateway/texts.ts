@@ -1,9 +1,8 @@
-// What commands, buttons and refusals say in a chat, in one place, so that it can be read and translated together. Texts only: a value
-// is put in as it is given, and whatever people wrote must be made harmless by the caller first (commands/words.ts, I11). Notices of
-// the gateway are in sentences.ts.
+// What commands, buttons and refusals say in a chat, in one place, so that it can be read and translated together. Values are inserted
+// unchanged; callers must make people's text harmless first (commands/words.ts, I11). Notices are in sentences.ts.
 import { KERYX } from "../called.ts";
 
-/** A value as it is put in; null where the caller knows that it is not missing. */
+/** An inserted value; null if the caller knows it is not missing. */
 type Shown = string | number | null;
 
 export const texts = {
@@ -100,7 +99,7 @@ export const texts = {
 		settled: (status: Shown) => `This was already ${status}. Nothing was changed.`,
 		ownerOnlyLonger: "only the owner can approve for longer than a session",
 		onceOrSession: "use once or session",
-		ownerOnlySend: "only the owner can approve a message to somebody else",
+		ownerOnlySend: "only the owner can approve a message to someone else",
 		ownerOnlyWall: "only the owner can approve a wider wall",
 		ownerOnlyWallHint: `the owner can answer with \`${KERYX} confirm list\` or on the page`,
 		notYours: "you cannot approve this for longer, because someone else asked for it",
@@ -342,6 +341,8 @@ export const texts = {
 		howTo: "/kill and an id stops one, /stop all stops all of them.",
 		runningFor: (duration: Shown) => `running for ${duration}`,
 		unreachable: "; its host does not answer, so this may be out of date",
+		lost: (node: Shown) => `lost (node ${node}); found again when that gateway is back`,
+		at: (node: Shown) => ` (node ${node})`,
 		left: (pids: Shown) => `; still running: pid ${pids}`,
 		off: "this Keryx cannot run programs",
 		offHint: "the terminal and process tools are not enabled",

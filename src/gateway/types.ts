@@ -1,4 +1,4 @@
-// The gateway to programs that use it: what it is made with, and what can be asked of it.
+// The gateway's public interface: its options and methods.
 import type { Agent } from "../agents/index.ts";
 import type { Checkpoints } from "../checkpoints/index.ts";
 import type { Config, LiveConfig } from "../config/index.ts";
@@ -30,87 +30,86 @@ import type { Walls } from "./turn/walls.ts";
 
 export interface GatewayOptions {
 	readonly store: Store;
-	/** Asked at the start of each turn: it may change, and so may those of profiles. */
+	/** Read at the start of each turn: it may change, and so may those of profiles. */
 	readonly agent: Agent;
 	/** The agents of configured profiles, by name. */
 	readonly profiles?: Readonly<Record<string, Agent>>;
 	readonly tools: ToolRegistry;
-	/** What the agent is told where a person asks for a prompt of an MCP server; null where they do not. Left out: nobody can. */
+	/** What the agent is told if a person asks for a prompt of an MCP server; otherwise null. Default: no prompts. */
 	readonly promptOf?: (asked: AskedPrompt) => Promise<string | null>;
-	/** Chat commands beside Keryx's own. */
+	/** Chat commands in addition to Keryx's own. */
 	readonly commands?: readonly ChatCommand[];
-	/** Who asks a human before a dangerous call; left out, such calls are refused. */
+	/** Asks a human before a dangerous call; without it, such calls are refused. */
 	readonly confirmations?: Confirmations;
-	/** What the agent's commands run in; opened and closed with the gateway. */
+	/** Runs the agent's commands; opened and closed with the gateway. */
 	readonly processes?: Processes;
-	/** Jobs, for the chat command; left out, there is none. What is due in the store runs all the same. */
+	/** Jobs, for the chat command; without it there is none. Due jobs in the store still run. */
 	readonly schedules?: Schedules;
-	/** Snapshots of workspaces; left out or null, none are taken. Who made them closes them. */
+	/** Checkpoints of workspaces; null or absent: none. The creator closes them. */
 	readonly checkpoints?: Checkpoints | null;
-	/** Where a conversation's files are; checkpoints need it. */
+	/** Where a conversation's files are; needed for checkpoints. */
 	readonly workspaceOf?: (owner: WorkspaceOwner) => Workspace;
-	/** Which models a conversation of a profile may choose from; left out, `/model` lists none. */
+	/** Models a conversation of a profile may choose; without it, `/model` lists none. */
 	readonly modelChoices?: (profile: string) => Promise<readonly ModelOverride[]>;
-	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
+	/** The walls; without them, prompts and `/status` do not mention walls. */
 	readonly walls?: Pick<Walls, "describe">;
-	/** The folder of output files, the target `local`; left out, there is no such target. */
+	/** The folder of output files (target `local`); without it there is no such target. */
 	readonly outputFolder?: string;
 	readonly channels: readonly Channel[];
-	/** Of a channel, by its name; left out, or undefined: the defaults. Asked each time: they may change. */
+	/** A channel's settings by name; undefined: the defaults. Read per call: they may change. */
 	readonly settingsOf?: (name: string) => ChannelSettings | undefined;
-	/** What is known of platforms, where their channels do not say; left out: the built-in registry. */
+	/** Traits of platforms whose channels do not declare them; default: the built-in registry. */
 	readonly platforms?: Platforms;
-	/** One that is live is shared with whoever made it, and changed by `reconfigure`. */
+	/** A live configuration is shared with its creator, and changed by `reconfigure`. */
 	readonly config: Config | LiveConfig;
 	readonly clock: Clock;
-	/** Left out: the machine's. */
+	/** Default: the machine's. */
 	readonly randomBytes?: (length: number) => Uint8Array;
-	/** Per installation; pseudonyms of ids are made with it. */
+	/** Per installation; used to make pseudonyms of ids. */
 	readonly pseudonymKey: Uint8Array;
 	readonly log?: (message: string, error: unknown) => void;
 }
 
 export interface Gateway {
-	/** Takes up unfinished work, then starts the channels. */
+	/** Resumes unfinished work, then starts the channels. */
 	start(): Promise<void>;
-	/** Stops accepting, drains turns for as long as configured, and leaves what is cut off to the next start. */
+	/** Stops accepting, drains turns as configured, and leaves the rest to the next start. */
 	stop(): Promise<void>;
-	/** For ways in of our own; resolves after the commit. */
+	/** For our own channels; resolves after the commit. */
 	accept(inbound: Inbound): Promise<Admission>;
-	/** The story of one message, in sentences with times. */
+	/** What happened to one message, in sentences with times. */
 	why(message: number, scope: Scope): Promise<string>;
 	onDelta(listener: (delta: Delta) => void): () => void;
-	/** The text so far of an answer that is being written. */
+	/** The text so far of a running answer. */
 	partial(conversation: ConversationId): PartialAnswer | null;
-	/** Where the conversation's agent and tools work; made if it is not there. Throws workspace.unusable. */
+	/** Where the conversation's agent and tools work; created if missing. Throws workspace.unusable. */
 	workspaceOf(conversation: ConversationId): Promise<string>;
-	/** What ways in of our own do where a chat would write a command. */
+	/** What our own channels do instead of chat commands. */
 	readonly actions: Actions;
-	/** What can be written after a slash, in the order of /help. */
+	/** The commands, in the order of /help. */
 	readonly commands: readonly { readonly name: string; readonly usage: string; readonly about: string }[];
-	/** Messages that answer nobody: targets, and sending to them. */
+	/** Unprompted messages: targets, and sending to them. */
 	readonly sending: Sending;
-	/** What each chat can show, and is told: for whoever else makes deliveries. */
+	/** What each chat can show and is sent, for others who create deliveries. */
 	readonly outlet: Outlet;
-	/** As each channel says, and as its silence says. */
+	/** From each channel's report and its silence. */
 	health(): readonly NamedHealth[];
-	/** Starts one more channel; deliveries that wait for it leave. Where the gateway does not run, it starts with it. */
+	/** Starts one more channel; waiting deliveries are sent. If the gateway is not running, it starts with it. */
 	connect(channel: Channel): Promise<void>;
 	/** Stops the channel of that name. Deliveries to its platform wait until there is one again. */
 	disconnect(name: string): Promise<void>;
-	/** A request for the channel of that name. Refused where there is none, or where it takes no requests. */
+	/** Passes a request to the channel of that name. Refused if there is none, or if it accepts no requests. */
 	receive(name: string, request: ChannelRequest): Promise<ChannelReply>;
-	/** Null: no channel of that name is a bridge. */
+	/** Null: no bridge channel has that name. */
 	bridge(name: string): ChannelBridge | null;
 	/**
-	 * Takes a checked configuration: what begins from now on goes by it, except for what is read once, which waits for a restart.
-	 * Answers the keys that changed; told as an event.
+	 * Applies a checked configuration to new work; keys that are read once wait for a restart. Returns the changed keys; emits an event.
 	 */
 	reconfigure(
 		config: Config,
 	): Promise<{ readonly keys: readonly string[]; readonly restart: readonly string[] }>;
-	/** A changed configuration was wrong, and the last good one stays; told as an event. */
+	/** A changed configuration is invalid, and the last valid one stays; emits an event. */
 	refuseConfig(problem: { readonly key?: string; readonly line?: number }): Promise<void>;
-	/** A changed configuration lacks whole sections, and is not taken yet; told as an event. */
+	/** A changed configuration lacks whole sections, and is not applied yet; emits an event. */
 	holdConfig(sections: readonly string[]): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Asking the store again what must not be given up while it is in trouble: a full disk, a lock, a failing device. Never without a
-// pause: a store that fails is not helped by being asked more often.
+// Retries a store operation that must not be given up while the store is in trouble: a full disk, a lock, a failing device. Always with a
+// pause.
 import { isPassing, type Store } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 
@@ -8,12 +8,12 @@ const LONGEST_PAUSE_MS = 5000;
 
 export interface Patience {
 	readonly clock: Clock;
-	/** Ends the trying, and the pause before the next. */
+	/** Ends the retries and the pause. */
 	readonly signal: AbortSignal;
 	readonly log: (error: unknown) => void;
 }
 
-/** Tries again, a little later each time, until it is done or the signal ends it. Other errors than passing ones are thrown at once. */
+/** Retries, a little later each time, until it succeeds or the signal aborts. Only passing errors are retried. */
 export async function untilWritten<Value>(work: () => Promise<Value>, patience: Patience): Promise<Value> {
 	const pauses = new Pauses(patience);
 	for (;;) {
@@ -28,7 +28,7 @@ export async function untilWritten<Value>(work: () => Promise<Value>, patience: 
 	}
 }
 
-/** What lies between two attempts: a little longer each time. */
+/** Pauses between attempts, growing each time. */
 export class Pauses {
 	readonly #options: Pick<Patience, "clock" | "signal">;
 	#ms = FIRST_PAUSE_MS;
@@ -37,7 +37,7 @@ export class Pauses {
 		this.#options = options;
 	}
 
-	/** Ends at once where the signal is aborted: whoever goes on then has to look at it first. */
+	/** Resolves at once if the signal is aborted; the caller must check it. */
 	next(): Promise<void> {
 		const { clock, signal } = this.#options;
 		const ms = this.#ms;
@@ -55,7 +55,7 @@ export class Pauses {
 	}
 }
 
-/** The store, each operation of which is tried again until it is done or the signal ends it: for work that has nobody to ask again. */
+/** The store with every operation retried until it succeeds or the signal aborts, for work that nobody else retries. */
 export function patientStore(store: Store, patience: Patience): Store {
 	return new Proxy(store, {
 		get: (target, name) => {

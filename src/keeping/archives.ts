@@ -1,4 +1,4 @@
-// The archives that retention has made: files in a folder per month. Found, looked into, and taken back into the store.
+// The archives that retention made: files in a folder per month. Lists, reads and restores them.
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { KeryxError } from "../errors.ts";
 import { importJsonl, linesOf, type Store } from "../store/index.ts";
 
 const MONTH = /^\d{4}-\d{2}$/;
-/** As archives are named: the conversation, and the beginning of the file's digest (I10). */
+/** How archives are named: the conversation, and the start of the file's digest (I10). */
 const NAME = /^([0-9A-Za-z_-]{1,128})\.([0-9a-f]{16})\.jsonl$/;
 
 interface ArchiveFile {
@@ -42,7 +42,7 @@ function* filesIn(folder: string): Generator<ArchiveFile> {
 		}
 }
 
-/** `after`: the name of the last one of the page before. */
+/** `after`: the last name of the previous page. */
 export async function listArchives(
 	folder: string,
 	{ limit, after }: { readonly limit: number; readonly after?: string | undefined },
@@ -57,7 +57,7 @@ export async function listArchives(
 	return found;
 }
 
-/** By the id of its conversation or by its name, the newest. Throws store.not_found. */
+/** By its conversation's id or its name; the newest. Throws store.not_found. */
 function findArchive(folder: string, ref: string): ArchiveFile {
 	for (const file of filesIn(folder)) if (file.conversation === ref || file.name === ref) return file;
 	throw new KeryxError("store.not_found", `there is no archive of ${ref}`, { field: "archive" });
@@ -79,7 +79,7 @@ interface ArchivedMessage {
 	readonly text: string;
 }
 
-/** What was said, in order; at most so much of it. */
+/** The messages in order, up to a limit. */
 export async function readArchive(
 	folder: string,
 	ref: string,
@@ -99,14 +99,14 @@ export async function readArchive(
 		if (more) break;
 		const { content } = row.body as { readonly content: Parameters<typeof contentText>[0] | object };
 		const isHere = typeof content === "string" || Array.isArray(content);
-		// A very long text is kept apart from its message, as a file would be.
+		// A very long text is stored separately from its message, like a file.
 		const text = isHere ? contentText(content) : "(a long text: restore the conversation to read it)";
 		messages.push({ at: Number(row.createdAt), role: row.role, text });
 	}
 	return { archive: await summaryOf(folder, file), messages, more };
 }
 
-/** Takes it back as it was. The file stays. Restoring one that is back already changes nothing. */
+/** Restores it unchanged. The file stays. Restoring it twice changes nothing. */
 export async function restoreArchive(
 	store: Store,
 	folder: string,

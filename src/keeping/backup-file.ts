@@ -35,14 +35,14 @@ export interface BackupContents {
 
 const sealSchema = z.strictObject({
 	kdf: z.literal("scrypt"),
-	/** Bounded: the header is read before anything is known about who wrote it. */
+	/** Limited: the header is read before anything is known about its writer. */
 	n: z
 		.int()
 		.min(2 ** 14)
 		.max(2 ** 18),
 	salt: z.string().length(32),
 	iv: z.string().length(24),
-	/** Tells a wrong passphrase from an altered file. */
+	/** Distinguishes a wrong passphrase from a changed file. */
 	check: z.string().length(32),
 });
 type Seal = z.output<typeof sealSchema>;
@@ -74,7 +74,7 @@ async function newSeal(passphrase: string): Promise<{ readonly seal: Seal; reado
 	return { key, seal: { kdf: "scrypt", n: SCRYPT_N, salt, iv, check: checkOf(key) } };
 }
 
-/** Whole, private and on the disk, or not there at all. An existing file is never replaced. Answers its size. */
+/** Complete, private and on disk, or not there at all. Never replaces an existing file. Returns its size. */
 export async function writeBackup(
 	path: string,
 	contents: BackupContents,
@@ -157,11 +157,11 @@ interface OpenedBackup {
 	readonly madeAt: number;
 	readonly version: string;
 	readonly isSealed: boolean;
-	/** Writes its entries into a folder, private, and answers which there were. Throws backup.passphrase, backup.damaged. */
+	/** Writes its entries into a folder, private, and returns their names. Throws backup.passphrase, backup.damaged. */
 	unpack(folder: string, passphrase: string | null): Promise<ReadonlySet<EntryName>>;
 }
 
-/** Reads all of it once: throws backup.damaged with the reason for one that is not whole. */
+/** Reads all of it once: throws backup.damaged with the reason if it is incomplete. */
 export async function openBackup(path: string): Promise<OpenedBackup> {
 	const { header, head, end } = await assertWhole(path);
 	return {
@@ -205,7 +205,7 @@ async function decipherOf(
 	return decipher;
 }
 
-/** Takes entries apart as they come, and writes each to its own file. */
+/** Splits the stream into entries, and writes each to its own file. */
 class Unpacking extends Transform {
 	readonly #folder: string;
 	readonly #names: Set<EntryName>;
@@ -249,7 +249,7 @@ class Unpacking extends Transform {
 		}
 	}
 
-	/** Null: its head has not come yet. */
+	/** Null: its header has not arrived yet. */
 	async #begin(bytes: Buffer): Promise<Buffer | null> {
 		if (bytes.length < 4) return null;
 		const length = bytes.readUInt32BE();
@@ -274,7 +274,7 @@ class Unpacking extends Transform {
 interface Whole {
 	readonly header: z.output<typeof headerSchema>;
 	readonly head: Buffer;
-	/** Where its contents end, from the beginning. */
+	/** Where its contents end, from the start. */
 	readonly end: number;
 }
 
@@ -323,7 +323,7 @@ function damaged(path: string, why: string, cause?: unknown): KeryxError {
 	return new KeryxError("backup.damaged", `${path} cannot be restored: ${why}`, { cause });
 }
 
-/** The name is on the disk, too. */
+/** Flushes the name to disk, too. */
 async function syncFolder(folder: string): Promise<void> {
 	const handle = await open(folder, "r");
 	try {

@@ -1,5 +1,5 @@
-// Makes backups of a store in use: when somebody asks, and on a schedule. One at a time. Each is recorded in the store, so that its
-// age is known after a restart, too.
+// Makes backups of a store in use: on request, and on a schedule. One at a time. Each is recorded in the store, so that its age survives
+// a restart.
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat, statfs } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -10,19 +10,19 @@ import { isAlive, OPERATOR, type Store, type StoreFacts } from "../store/index.t
 import { type Clock, Rounds } from "../time/index.ts";
 import { type BackupContents, type EntryName, writeBackup } from "./backup-file.ts";
 
-/** Of scheduled backups: others in the same folder are left alone. */
+/** For scheduled backups: other files in the same folder are left alone. */
 const BACKUP_NAME = /^keryx-\d{8}T\d{6}Z\.backup$/;
 
 const HOUR_MS = 3_600_000;
 const UNITS = { h: HOUR_MS, d: 24 * HOUR_MS } as const;
-/** After a scheduled backup that failed. */
+/** After a failed scheduled backup. */
 const RETRY_MS = HOUR_MS;
 
 interface BackupsOptions {
 	readonly home: string;
 	readonly storePath: string;
 	readonly store: Pick<Store, "copyTo" | "recordBackup" | "lastBackup">;
-	/** Asked each time: it may change. */
+	/** Read each time: it may change. */
 	readonly config: () => Pick<Config, "backup">;
 	readonly env: Environment;
 	readonly clock: Clock;
@@ -109,7 +109,7 @@ export class Backups {
 		];
 	}
 
-	/** Copies that a killed Keryx has left behind. */
+	/** Copies left behind by a killed Keryx. */
 	async #forgetCopies(): Promise<void> {
 		const { storePath } = this.#options;
 		const folder = dirname(storePath);
@@ -148,7 +148,7 @@ export class Backups {
 		return to.startsWith("~") ? resolve(homedir(), to.slice(2)) : to;
 	}
 
-	/** A schedule that should encrypt makes no backup that does not. */
+	/** A schedule that should encrypt never makes an unencrypted backup. */
 	#passphrase(): string | null {
 		const { config, env } = this.#options;
 		const { passphrase_env: variable } = config().backup;
@@ -161,7 +161,7 @@ export class Backups {
 		return value;
 	}
 
-	/** A name of an instant that is still to come was made while the clock was ahead: it goes before the others. */
+	/** A name with a future time was made while the clock was ahead: it is deleted first. */
 	async #prune(folder: string, keep: number): Promise<void> {
 		const newest = nameAt(this.#options.clock.now());
 		const names = (await readdir(folder)).filter((name) => BACKUP_NAME.test(name)).sort();
@@ -171,8 +171,8 @@ export class Backups {
 }
 
 /**
- * Counted from the last attempt that failed where that is newer, so that a full disk is not tried over and over. An instant that is still
- * to come was written while the clock was ahead, and counts for nothing.
+ * Counts from the last failed attempt if that is newer, so that a full disk is not tried over and over. A future time was written while
+ * the clock was ahead, and is ignored.
  */
 function dueAt(
 	{ made, failed }: Awaited<ReturnType<Store["lastBackup"]>>,
@@ -192,9 +192,9 @@ function nameAt(now: number): string {
 	return `keryx-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, "")}.backup`;
 }
 
-/** The copy must not take the last of the disk that the store is on. */
+/** The copy must not fill the disk that the store is on. */
 async function assertSpace(storePath: string, home: string): Promise<void> {
-	// A store on a server is refused by its engine.
+	// The engine refuses this for a store on a server.
 	if (!existsSync(storePath)) return;
 	const { size } = await stat(storePath);
 	const { bavail, bsize } = await statfs(home);

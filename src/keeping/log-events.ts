@@ -45,7 +45,7 @@ const LEVELS: Readonly<Partial<Record<EventType, LogLevel>>> = {
 	"store.back": "warn",
 };
 
-/** Ends with the signal, after what was committed until then. */
+/** Ends with the signal, after everything committed so far. */
 export function logEvents(
 	store: Pick<Store, "events" | "onCommit">,
 	log: GatewayLog,
@@ -70,7 +70,7 @@ export function logEvents(
 		});
 		return reading;
 	};
-	// Where the log of events ends now: what comes is written.
+	// The current end of the event log: later events are written.
 	void look();
 	const unlisten = store.onCommit(() => {
 		if (log.isOn("info")) waiting ??= clock.after(GATHER_MS, () => void look());

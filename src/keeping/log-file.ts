@@ -1,18 +1,18 @@
-// Keryx's own log on disk: one file that is appended to, and a few older ones. Nobody waits for it, and it is bounded: a file that is full
-// becomes the first of the older ones, of which the last goes. Readable by its owner alone.
+// Keryx's own log on disk: one file that is appended to, and a few older ones. Nobody waits for it, and it is limited: a full file
+// becomes the first of the older ones, of which the last is dropped. Readable only by its owner.
 import { chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** So much waits in memory while the disk is slow. Lines beyond that, or that the disk refuses, are dropped, and their count is written. */
+/** How much waits in memory while the disk is slow. Lines beyond that, or that the disk refuses, are dropped and counted. */
 const MOST_WAITING = 1024 * 1024;
 
 interface LogFileOptions {
 	readonly path: string;
 	/** Read at each write: they may change while Keryx runs. */
 	readonly limits: () => { readonly bytes: number; readonly keep: number };
-	/** The line that stands for so many dropped ones. */
+	/** The line that stands for dropped ones. */
 	readonly dropped: (count: number) => string;
-	/** Called once for a run of failures. */
+	/** Called once per run of failures. */
 	readonly failed: (error: Error) => void;
 }
 
@@ -41,7 +41,7 @@ export class LogFile {
 		});
 	}
 
-	/** Resolves when everything that was written so far is on disk, or could not be put there. */
+	/** Resolves when everything written so far is on disk, or has failed. */
 	async flush(): Promise<void> {
 		while (this.#writing) await this.#writing;
 	}
@@ -84,7 +84,7 @@ export class LogFile {
 	}
 }
 
-/** `path` becomes `path.1`, that `path.2`, and so on; of the older ones `keep` stay. */
+/** `path` becomes `path.1`, that `path.2`, and so on; `keep` older ones stay. */
 async function rotate(path: string, keep: number): Promise<void> {
 	await rm(`${path}.${keep}`, { force: true });
 	for (let n = keep - 1; n >= 1; n--) await renameIfThere(`${path}.${n}`, `${path}.${n + 1}`);

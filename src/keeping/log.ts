@@ -11,15 +11,15 @@ type LogFields = Readonly<Record<string, unknown>>;
 interface LogLine extends LogFields {
 	readonly time: string;
 	readonly level: LogLevel;
-	/** The part of Keryx that it is about: gateway, turn, delivery, channel, config, ... */
+	/** The part of Keryx it is about: gateway, turn, delivery, channel, config, ... */
 	readonly area: string;
-	/** A short name that stays the same, to search by. */
+	/** A short, stable name to search by. */
 	readonly event: string;
 }
 
 export interface GatewayLog {
 	write(level: LogLevel, area: string, event: string, fields?: LogFields): void;
-	/** Whether a line of this level is written now: for what costs something to make. */
+	/** Whether this level is written now; check before costly lines. */
 	isOn(level: LogLevel): boolean;
 	/** Resolves when everything is on disk. */
 	end(): Promise<void>;
@@ -41,7 +41,7 @@ interface GatewayLogOptions {
 }
 
 const MIB = 1024 * 1024;
-/** Of one value: what is longer says more than a log has to know. */
+/** Per value: longer ones are cut. */
 const LONGEST_VALUE = 500;
 
 export function createGatewayLog({

@@ -1,4 +1,4 @@
-// The way back: a backup is read, checked and opened beside the store before it takes its place. The store that was there is kept.
+// Restores a backup: reads, checks and opens it next to the store before replacing that. The old store is kept.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -30,13 +30,13 @@ export interface Restored extends StoreFacts {
 	readonly madeAt: number;
 	/** Of the Keryx that made it. */
 	readonly version: string;
-	/** Where the store is that was there before; null: there was none, or nothing was replaced. */
+	/** Where the previous store is now; null: there was none, or nothing was replaced. */
 	readonly kept: string | null;
-	/** Deliveries that waited when it was made: a person decides about them. */
+	/** Deliveries that were pending at the time: a person decides about them. */
 	readonly doubted: number;
-	/** Jobs that were due since it was made: they may have run, and do not run again for it. */
+	/** Jobs that were due since then: they may have run, and do not run again for it. */
 	readonly missed: number;
-	/** Other files that were put back; those that are there already stay. */
+	/** Other files that were restored; existing ones stay. */
 	readonly files: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 		const { madeAt, version } = backup;
 		const done = { ...facts, madeAt, version, doubted, missed };
 		if (checkOnly) return { ...done, kept: null, files: [] };
-		// Keys first: a store whose audit key is missing cannot go on.
+		// Keys first: a store without its audit key cannot continue.
 		const files = putBack(folder, home, entries);
 		return { ...done, kept: replaceStore(storePath, unpacked, { now }), files };
 	} finally {
@@ -79,7 +79,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 	}
 }
 
-/** Brings it to the version of today, and looks through every row, as a start and `keryx doctor` would. */
+/** Migrates it to the current version, and checks every row, like a start and `keryx doctor`. */
 async function openedOnce(path: string, now: number): Promise<Pick<Restored, "doubted" | "missed">> {
 	const ids = systemIds(systemClock);
 	const clock = { now: () => now };
@@ -90,7 +90,7 @@ async function openedOnce(path: string, now: number): Promise<Pick<Restored, "do
 		if (first !== undefined)
 			throw new KeryxError(
 				"backup.damaged",
-				`the backup's store is not whole: ${first}${problems.length > 1 ? ` (and ${problems.length - 1} more)` : ""}`,
+				`the backup's store is damaged: ${first}${problems.length > 1 ? ` (and ${problems.length - 1} more)` : ""}`,
 			);
 		return { ...(await store.doubtDeliveries()), ...(await store.missRestored()) };
 	} finally {
@@ -98,7 +98,7 @@ async function openedOnce(path: string, now: number): Promise<Pick<Restored, "do
 	}
 }
 
-/** Another key would make every code of the restored audit wrong. */
+/** A different key would invalidate every code of the restored audit. */
 function assertSameKeys(folder: string, home: string, entries: ReadonlySet<EntryName>): void {
 	for (const name of KEYS) {
 		const [ours, theirs] = [join(home, name), join(folder, name)];

@@ -12,14 +12,14 @@ const LOOK_EVERY_MS = 3_600_000;
 /** A session that was ended for this is finalised by then. */
 const AGAIN_MS = 60_000;
 const PAGE = 100;
-/** Archives that are written at once: most of the time goes into waiting for the disk. */
+/** How many archives are written at once: most of the time is spent waiting for the disk. */
 const AT_ONCE = 4;
 
 interface RetentionOptions {
 	readonly store: Store;
 	/** Where archives are kept, in a folder per month. */
 	readonly folder: string;
-	/** Asked each time: it may change. */
+	/** Read each time: it may change. */
 	readonly config: () => Pick<Config, "retention">;
 	readonly clock: Clock;
 	readonly warn: (text: string) => void;
@@ -29,9 +29,9 @@ interface Pass {
 	readonly archived: number;
 	/** Their sessions were ended; they follow in a later round. */
 	readonly ended: number;
-	/** Something has happened to them meanwhile. */
+	/** They were used in the meantime. */
 	readonly kept: number;
-	/** There are others that were not looked at. */
+	/** There are more that were not checked. */
 	readonly more: boolean;
 }
 
@@ -65,7 +65,7 @@ export class Retention {
 		await this.#last;
 	}
 
-	/** A dry run: what a pass would take now. Nothing is changed. `days` left out: as configured. */
+	/** A dry run: what a pass would take now. Changes nothing. Default for `days`: as configured. */
 	async plan(days?: number): Promise<{
 		readonly before: number;
 		readonly count: number;
@@ -82,7 +82,7 @@ export class Retention {
 		return { before, count, first };
 	}
 
-	/** One pass over all that is due, or over so many. Passes wait for each other. */
+	/** One pass over everything due, or up to a limit. Passes wait for each other. */
 	run({ days, limit = Number.POSITIVE_INFINITY }: { readonly days?: number; readonly limit?: number } = {}) {
 		const done = this.#last.then(() => this.#pass(this.#before(days), limit));
 		this.#last = done.catch(() => undefined);
@@ -125,7 +125,7 @@ export class Retention {
 	async #prune(conversation: ConversationId): Promise<"archived" | "ended" | "kept"> {
 		const { store, folder, clock } = this.#options;
 		const month = new Date(clock.now()).toISOString().slice(0, 7);
-		// Processes and confirmations are rows of the store, which looks at them itself.
+		// Processes and confirmations are rows of the store, which checks them itself.
 		const pruned = await pruneConversation(store, {
 			conversation,
 			directory: join(folder, month),

@@ -1,5 +1,5 @@
-// The way of a message as spans of OpenTelemetry, made from the log of events: a turn is a trace, with what it waited for, its model steps,
-// its tools and its deliveries below it. They hold ids and names, never text.
+// A message's path as OpenTelemetry spans, made from the event log: a turn is a trace, with its waiting time, model steps, tools and
+// deliveries below it. Spans hold ids and names, never text.
 import { createHash } from "node:crypto";
 import type { StoreEvent } from "../store/index.ts";
 
@@ -16,7 +16,7 @@ export interface Span {
 	readonly attributes: Readonly<Record<string, string | number>>;
 }
 
-/** Remembered until they end; what was forgotten has no span. */
+/** Remembered until they end; forgotten ones have no span. */
 const MOST_OPEN = 10_000;
 
 export class Spans {
@@ -26,7 +26,7 @@ export class Spans {
 	/** By the id of the delivery. */
 	readonly #deliveries = new Map<string, { readonly turn: string; readonly at: number }>();
 
-	/** What an event has ended. */
+	/** The spans that an event ended. */
 	add(event: StoreEvent): Span[] {
 		const { type, turn, at, subject } = event;
 		if (type === "inbound.accepted" && subject !== null) put(this.#accepted, subject, at);
@@ -119,7 +119,7 @@ export class Spans {
 
 interface OpenTurn {
 	readonly begunAt: number;
-	/** A model step begins where what came before it ended. */
+	/** A model step begins where the previous step ended. */
 	stepFrom: number;
 	tool: { readonly name: string; readonly at: number } | null;
 	steps: number;
@@ -130,7 +130,7 @@ function put<Value>(map: Map<string, Value>, key: string, value: Value): void {
 	map.set(key, value);
 }
 
-/** The same for the same text, wherever it is asked. */
+/** The same for the same text, everywhere. */
 function hex(text: string, digits: number): string {
 	return createHash("sha256").update(text).digest("hex").slice(0, digits);
 }

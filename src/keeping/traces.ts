@@ -1,5 +1,5 @@
-// Sends spans to a collector by OTLP over HTTP, as JSON. Off unless an address is configured. Nobody waits for it: what cannot be sent is
-// dropped, and the log says so.
+// Sends spans to a collector by OTLP over HTTP, as JSON. Off unless an address is configured. Nothing waits for it: what cannot be sent
+// is dropped, and the log says so.
 import { OPERATOR, type Store } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { GatewayLog } from "./log.ts";

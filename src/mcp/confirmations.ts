@@ -1,4 +1,4 @@
-// Questions to a human: to see those that wait, to answer them with a token that may, and to ask and wait for an answer.
+// Confirmations: list pending ones, answer them with a token that may, and ask and wait for an answer.
 import { z } from "zod";
 import { KeryxError } from "../errors.ts";
 import { type AnyTool, type Caller, given, tool } from "./tool.ts";
@@ -92,18 +92,18 @@ async function respond(
 	return confirm(caller, "POST", `${path}/approve`, given({ reason, grant: scope && { scope } }));
 }
 
-/** What would be done, exactly: the person at the other program sees what one at the page sees. */
+/** Exactly what would be done: the other program's user sees the same as on the page. */
 async function question(caller: Caller, path: string): Promise<string> {
 	const asked = (await confirm(caller, "GET", path)) as Readonly<Record<string, unknown>>;
 	if (asked.status !== "pending")
-		throw new KeryxError("argument.invalid", `this question is ${String(asked.status)} already`, {
+		throw new KeryxError("argument.invalid", `this question is already ${String(asked.status)}`, {
 			field: "id",
 		});
 	const details = JSON.stringify(asked.details, null, 1);
 	if (details.length > MOST_DETAILS)
 		throw new KeryxError(
 			"argument.invalid",
-			"its details are too long to show here: answer it at Keryx's page",
+			"its details are too long to show here: answer it on Keryx's page",
 			{
 				field: "id",
 			},

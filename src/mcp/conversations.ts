@@ -1,4 +1,4 @@
-// Conversations: to list and read them, to speak in them, and to begin, continue and branch their sessions.
+// Conversations: list and read them, write in them, and start, continue and branch their sessions.
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { KeryxError } from "../errors.ts";
@@ -51,7 +51,7 @@ export const conversationTools: readonly AnyTool[] = [
 			client.send({
 				text: said,
 				client_message_id: id,
-				// Begun again with the same id, it is the same conversation.
+				// Created again with the same id, it is the same conversation.
 				source: {
 					...OPERATOR_ON_MCP,
 					chat_id: `mcp/${id}`,
@@ -191,7 +191,7 @@ const OPERATOR_ON_MCP = {
 	user_name: "Operator",
 } as const;
 
-/** The form of OpenAI's API is the one door by which a token speaks in conversations of its own. */
+/** OpenAI's API form is the only way for a token to speak in its own conversations. */
 async function chat(
 	{
 		text: said,
@@ -247,7 +247,7 @@ async function chat(
 	}
 }
 
-/** For the resource: what somebody would read on the page. */
+/** For the resource: what the page would show. */
 export async function readConversation(caller: Caller, id: string): Promise<string> {
 	const { name } = await caller.client.conversation({ conversation: id });
 	const session = await liveSession(caller, id);

@@ -1,11 +1,11 @@
-// /mcp: one request, one server of its own, for whoever asks. Nothing is kept between two requests, so that any node can answer any.
-// Serves the stateless protocol of 2026 and the clients of 2025.
+// /mcp: one server per request, for any caller. Nothing is kept between requests, so that any node can answer. Serves the stateless
+// protocol of 2026 and the clients of 2025.
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { apiTransport } from "../http/client/index.ts";
 import type { ApiHost } from "../http/index.ts";
 import { serverFor } from "./server.ts";
 
-/** Of one request: a long message. Files come in by the API. */
+/** Per request: enough for a long message. Files come through the API. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 export function mcpEndpoint(version: string): NonNullable<ApiHost["mcp"]> {

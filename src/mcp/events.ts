@@ -1,5 +1,4 @@
-// Following what happens, by a cursor that is kept in the store: whoever comes back with it, after a restart of Keryx or of their own,
-// has missed nothing.
+// Follows events from a stored cursor: a client that returns with it, after a restart of Keryx or itself, has missed nothing.
 import { z } from "zod";
 import type { Client } from "../http/client/index.ts";
 import { type AnyTool, given, namedConversation, pageSize, tool, whichConversation } from "./tool.ts";

@@ -1,4 +1,4 @@
-// One server for one caller: the tools, and how their answers and refusals are told.
+// One server for one caller: the tools, and how their answers and refusals are reported.
 import {
 	inputRequired,
 	inputResponse,
@@ -15,9 +15,9 @@ import { scheduleTools } from "./schedules.ts";
 import type { AnyTool, Caller, Reply } from "./tool.ts";
 import { workTools } from "./work.ts";
 
-/** Whoever calls, by the way in that knows who that is. */
+/** The caller, as the channel authenticated them. */
 interface McpCaller {
-	/** To the API, with what the caller showed. */
+	/** Calls the API with the caller's credentials. */
 	readonly transport: Transport;
 }
 

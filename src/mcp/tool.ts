@@ -1,4 +1,4 @@
-// How a tool is written down.
+// The definition of a tool.
 import { z } from "zod";
 import { KeryxError } from "../errors.ts";
 import type { Client, Transport } from "../http/client/index.ts";
@@ -8,10 +8,10 @@ export interface Caller {
 	readonly transport: Transport;
 }
 
-/** What the person at the other program said to a question of the tool; null: nobody was asked yet. */
+/** The answer of the other program's user to the tool's question; null: nobody was asked yet. */
 export type Reply = { readonly accepted: Readonly<Record<string, unknown>> | null } | null;
 
-/** The answer as a value, or as it travels where it is not text; or a question to the person at the other program. */
+/** The answer as a value, or encoded if it is not text; or a question to the other program's user. */
 export type ToolAnswer =
 	| { readonly value: object }
 	| { readonly ask: { readonly message: string; readonly form: z.ZodObject } }
@@ -25,7 +25,7 @@ export type ToolAnswer =
 export interface Tool<Input extends z.ZodType = z.ZodType> {
 	readonly name: string;
 	readonly about: string;
-	/** decides: something is ended, taken back or allowed by it. */
+	/** decides: it ends, reverts or allows something. */
 	readonly kind: "reads" | "changes" | "decides";
 	readonly input: Input;
 	readonly run: (
@@ -66,7 +66,7 @@ export function tool<Shape extends z.ZodRawShape>(
 	};
 }
 
-/** Programs that were written for other gateways name a conversation by its key. */
+/** Programs written for other gateways name a conversation by its key. */
 export const whichConversation = {
 	conversation: z.string().min(1).max(1000).optional().describe("its id or its key"),
 	session_key: z.string().min(1).max(1000).optional().describe("the same, by its older name"),
@@ -79,7 +79,7 @@ interface Named {
 	readonly session_key?: string | undefined;
 }
 
-/** The id of the one that is named, or undefined where none is. */
+/** The named one's id, or undefined if none is named. */
 export async function namedConversation(
 	{ client }: Caller,
 	{ conversation, session_key }: Named,
@@ -98,7 +98,7 @@ export async function theConversation(caller: Caller, named: Named): Promise<str
 	});
 }
 
-/** Without the fields that are undefined, which the API would refuse. */
+/** Without undefined fields, which the API would refuse. */
 export function given<Value extends object>(
 	value: Value,
 ): { [Key in keyof Value]: Exclude<Value[Key], undefined> } {

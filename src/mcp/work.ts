@@ -1,4 +1,4 @@
-// What the agent does and leaves behind: programs, snapshots of files, deliveries, and the story of one message.
+// The agent's work: programs, file snapshots, deliveries, and the trace of one message.
 import { z } from "zod";
 import {
 	type AnyTool,

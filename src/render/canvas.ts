@@ -1,27 +1,27 @@
-// What a dialect draws on: both twins at once, with the marks that tie them. Openings, line ends and line prefixes are
-// held back until text follows, so nothing is opened around nothing and no text ends in line ends of ours.
+// Writes the markup and the plain text at once, with marks that tie them together. Opening tokens, line ends and line prefixes wait until
+// text follows, so there are no empty elements and no trailing line ends.
 import { element } from "./element.ts";
 import { sizeOf } from "./measure.ts";
 import type { Element, Glue, Mark, MessageLimit } from "./types.ts";
 
 /** How lines behave in a dialect. */
 export interface LineRules {
-	/** What is open is closed at the end of a line and opened again on the next. */
+	/** Open elements are closed at the end of a line and reopened on the next. */
 	readonly byLine: boolean;
-	/** A blank line may stand between two blocks. */
+	/** A blank line is allowed between two blocks. */
 	readonly blankLines: boolean;
-	/** Stands between a token and a letter beside it, where the platform sees the token only at a word's edge. */
+	/** Written between a token and an adjacent letter, where the platform recognises the token only at a word's edge. */
 	readonly wordEdge: string;
 }
 
-/** What stands before each line inside a quote or a list item. */
+/** Written before each line inside a quote or a list item. */
 export interface Prefix {
 	/** Before the first line, if it differs: a list marker. */
 	readonly first?: Twin;
 	readonly rest: Twin;
 	/** Also before a blank line. */
 	readonly onBlank: boolean;
-	/** What a part begins with that goes on in the middle of such a line. */
+	/** How a part begins that continues in the middle of such a line. */
 	readonly reopen: string;
 }
 
@@ -32,7 +32,7 @@ export interface Twin {
 
 export interface Handle {
 	readonly element: Element | undefined;
-	/** What the plain twin has in the place of the opening. */
+	/** Plain text in place of the opening token. */
 	readonly plain: string;
 	/** Text has been written inside. */
 	isShown: boolean;
@@ -52,11 +52,11 @@ export class Canvas {
 	readonly #prefixes: OpenPrefix[] = [];
 	#plain = "";
 	#text = "";
-	/** What is open, outermost first, and what will be as soon as text follows. */
+	/** Open elements, outermost first, and those that open as soon as text follows. */
 	readonly #open: Handle[] = [];
 	readonly #waiting: Handle[] = [];
 	#linePrefix: Element | undefined;
-	/** Line ends to come, and how many prefixes a blank line among them has. */
+	/** Pending line ends, and how many prefixes a blank line among them has. */
 	#newlines = 0;
 	#blankDepth = 0;
 	#atLineStart = true;
@@ -98,13 +98,13 @@ export class Canvas {
 		this.#append(text, text);
 	}
 
-	/** Writes a piece that no cut parts. */
+	/** Writes a piece that is never cut. */
 	writeAtom({ plain, markup }: Twin): void {
 		this.#settle(markup);
 		this.#mark("swap", plain, markup, "none");
 	}
 
-	/** Opens an element, unless its tokens with those already open would leave less than half of a part for text. */
+	/** Opens an element, unless the open tokens would leave less than half of a part for text. */
 	open(element: Element | undefined, plain = ""): Handle {
 		const cost = element ? this.#cost(element) : 0;
 		const fits = this.#overhead + cost <= this.#limit.max / 2;
@@ -114,7 +114,7 @@ export class Canvas {
 		return handle;
 	}
 
-	/** Closes the innermost element. `plain` is what the plain twin has in the place of the closing. */
+	/** Closes the innermost element. `plain` is the plain text in place of the closing token. */
 	close(handle: Handle, plain = ""): void {
 		if (handle.element) this.#overhead -= this.#cost(handle.element);
 		if (this.#waiting.at(-1) === handle) {
@@ -126,7 +126,7 @@ export class Canvas {
 		this.#endToken(handle, plain);
 	}
 
-	/** Ends the line; at least `count` line ends will stand before what follows. */
+	/** Ends the line; at least `count` line ends come before the next text. */
 	newline(count = 1): void {
 		if (this.#text === "") return;
 		this.#endLine();
@@ -135,7 +135,7 @@ export class Canvas {
 		this.#newlines = Math.max(this.#newlines, this.#rules.blankLines ? count : 1);
 	}
 
-	/** A line break that is part of the text, as in code: never joined with another. */
+	/** A line break that belongs to the text, as in code: never merged with another. */
 	hardNewline(): void {
 		if (!this.#rules.blankLines) {
 			if (!this.#atLineStart) this.newline();
@@ -155,7 +155,7 @@ export class Canvas {
 		this.#blocks.push(this.#plain.length + this.#newlines);
 	}
 
-	/** From the next line on, each line has this before it; the first one stands inside the element of `handle`. */
+	/** From the next line on, each line starts with this; the first is inside the element of `handle`. */
 	pushPrefix(prefix: Prefix, handle?: Handle): void {
 		this.#prefixes.push({ prefix, isFirst: prefix.first !== undefined, handle });
 	}
@@ -165,14 +165,14 @@ export class Canvas {
 		this.#blankDepth = Math.min(this.#blankDepth, this.#prefixes.length);
 	}
 
-	/** Writes list markers that are still to come, as before an item with nothing in it. */
+	/** Writes pending list markers, as before an empty item. */
 	touch(): void {
 		if (!this.#prefixes.some((one) => one.isFirst)) return;
 		this.#writeNewlines();
 		if (this.#atLineStart) this.#writePrefixes(false, this.#prefixes.length);
 	}
 
-	/** While on, the markup has no line prefixes: a fence or a table stands for itself. */
+	/** While on, the markup has no line prefixes, as in a fence or a table. */
 	hidePrefixes(isHidden: boolean): void {
 		this.#hidesPrefixes = isHidden;
 	}

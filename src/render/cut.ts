@@ -3,23 +3,23 @@
 import { splitsPair } from "./measure.ts";
 import type { Rendered } from "./types.ts";
 
-/** How far a part can go, and where inside that stretch no cut may be. */
+/** How far a part can reach, and where no cut is allowed in it. */
 export interface Window {
 	readonly bound: number;
-	/** Nothing is left over: the text ends here, or the line does. */
+	/** Nothing remains: the text or the line ends here. */
 	readonly isEnd: boolean;
 	/** In ascending order. */
 	readonly uncut: readonly Uncut[];
 }
 
-/** No cut at an offset greater than `from` and smaller than `to`; if it can be helped, none smaller than `wishedTo`. */
+/** No cut between `from` and `to`, both excluded; preferably none before `wishedTo`. */
 export interface Uncut {
 	readonly from: number;
 	readonly to: number;
 	readonly wishedTo: number;
 }
 
-/** Characters that show nothing by themselves. A message of nothing else is refused by every platform. */
+/** Invisible characters. Every platform refuses a message that contains nothing else. */
 const UNSEEN = /[\s\p{Cc}\p{Default_Ignorable_Code_Point}]*/uy;
 /** What belongs to the character before it. */
 const EXTENDS = /[\p{Grapheme_Extend}\p{M}\p{Emoji_Modifier}\u200d]/uy;
@@ -27,7 +27,7 @@ const SENTENCE_END = /[.!?…。！？]["'”’)\]»]{0,3}$/;
 const WIDE_SENTENCE_END = /[。！？]/;
 const WIDE_PAUSE = /[，、；：]/;
 
-/** A character as a reader sees it may be long, but one longer than this is cut. */
+/** A visible character can consist of many code points, but a longer one than this is cut. */
 const MAX_CHARACTER = 128;
 
 const characters = new Intl.Segmenter("en", { granularity: "grapheme" });
@@ -73,7 +73,7 @@ function boundaryBefore(
 	return line ?? sentence ?? word;
 }
 
-/** What ends at `at`. White space belongs to what stands before it, but a line's indent to its line. */
+/** What ends at `at`. White space belongs to the text before it, but a line's indent to its line. */
 function boundaryAt(text: string, at: number): "paragraph" | "line" | "sentence" | "word" | undefined {
 	const code = text.charCodeAt(at - 1);
 	if (code > 0x20 && code < 0x80) return undefined;
@@ -116,7 +116,7 @@ function characterBefore(
 	return undefined;
 }
 
-/** A part that begins here says what the text says here: no half of a character, no token that would change meaning. */
+/** Whether a part can begin here: not inside a character, and not with a token that would change meaning. */
 function isSafe({ plain, unsafeStart }: Rendered, at: number): boolean {
 	EXTENDS.lastIndex = at;
 	if (EXTENDS.test(plain)) return false;
@@ -125,7 +125,7 @@ function isSafe({ plain, unsafeStart }: Rendered, at: number): boolean {
 	return !unsafeStart.test(plain);
 }
 
-/** Tells of offsets, asked in descending order, whether a cut may be there. */
+/** Tells whether a cut is allowed at an offset. Ask in descending order. */
 function freeDown(uncut: readonly Uncut[], end: "to" | "wishedTo"): (at: number) => boolean {
 	let index = uncut.length - 1;
 	return (at) => {

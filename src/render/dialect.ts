@@ -4,9 +4,9 @@ import type { Style } from "./markdown/ast.ts";
 import type { Element } from "./types.ts";
 
 export interface Dialect extends LineRules {
-	/** What must not reach the platform as it is, by where it stands. */
+	/** Characters to escape, by position. */
 	readonly text: Escapes;
-	/** The same at the start of a line, where more has a meaning. */
+	/** The same at the start of a line, where more characters have a meaning. */
 	readonly lineStart: Escapes;
 	readonly code: Escapes;
 	readonly url: Escapes;
@@ -16,7 +16,7 @@ export interface Dialect extends LineRules {
 	heading(level: number): Element | undefined;
 	codeSpan(value: string): Element | undefined;
 	fence(language: string): Element | undefined;
-	/** A link with a text of its own; undefined if it is to be written as `text (url)`. */
+	/** A link with its own text; undefined: write it as `text (url)`. */
 	link(url: string, label: string): Element | undefined;
 	/** Around a whole quote, where the platform has something for that. */
 	readonly quote: Element | undefined;
@@ -27,16 +27,16 @@ export interface Dialect extends LineRules {
 	readonly alignsTables: boolean;
 }
 
-/** A quote stands in a list item, in another quote (or without its element, which did not fit), or by itself. */
+/** Where a quote is: in a list item, in another quote (or without its element, which did not fit), or at the top. */
 export type QuotePosition = "listed" | "inner" | "outer";
 
-/** Each match of the pattern is replaced, in each twin in its own way. */
+/** Replaces each match of the pattern, separately for markup and plain text. */
 export interface Escapes {
 	readonly pattern: RegExp;
 	readonly swap: (match: string) => Twin;
 }
 
-/** Only web and mail addresses become links; what a chat app does with any other scheme is not ours to try. */
+/** Only web and mail addresses become links, because other schemes could start anything in a chat app. */
 export const LINKABLE = /^(?:https?:\/\/|mailto:)[^\s]/i;
 
 export const NO_ESCAPES: Escapes = { pattern: /(?!)/g, swap: both };

@@ -11,7 +11,7 @@ export function draw(blocks: readonly Block[], dialect: Dialect, limit: MessageL
 	const canvas = new Canvas(limit, dialect);
 	const drawing = new Drawing(canvas, dialect, limit);
 	blocks.forEach((block, index) => {
-		// A heading is not parted from what it heads.
+		// A heading stays with the text below it.
 		if (blocks[index - 1]?.kind === "heading") canvas.newline(gapBefore(block));
 		else canvas.markStart(gapBefore(block));
 		drawing.block(block);
@@ -194,7 +194,7 @@ class Drawing {
 		this.#canvas.close(known.handle, style === "strike" ? "~~" : "");
 	}
 
-	/** Returns the place of the link's end. An image is a link to it, or only its description inside another link. */
+	/** Returns the offset of the link's end. An image becomes a link to it, or only its description inside another link. */
 	#link(text: readonly Inline[], at: number, link: Inline & { kind: "link" }): number {
 		const end = endOfLink(text, at, link.image);
 		const inner = link.image ? describe(text.slice(at + 1, end)) : text.slice(at + 1, end);
@@ -239,7 +239,7 @@ class Drawing {
 	}
 }
 
-/** How many line ends stand before it: as many as the writer put there, but no more than two. */
+/** How many line ends come before it: as many as in the source, at most two. */
 function gapBefore({ apart }: { readonly apart: boolean }): number {
 	return apart ? 2 : 1;
 }
@@ -273,7 +273,7 @@ function stringOf(text: readonly Inline[]): string {
 	return shown;
 }
 
-/** The same as the plain twin has it, with what must not be lost: where links lead, and what was struck out. */
+/** The same for the plain text, including link targets and struck-out text. */
 function cellOf(cell: readonly Inline[]): string {
 	const links: { readonly url: string; readonly from: number }[] = [];
 	let shown = "";

@@ -1,6 +1,6 @@
 import type { Element } from "./types.ts";
 
-/** An element that a cut closes and opens again with the very tokens it has. */
+/** An element that a cut closes and reopens with the same tokens. */
 export function element(open: string, close: string, options: Partial<Element> = {}): Element {
 	return { open, close, reopen: open, resume: "", verbatim: false, ...options };
 }

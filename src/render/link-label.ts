@@ -1,11 +1,11 @@
-// Whether a link's text passes for another address than the one it leads to. Then the address is written behind the text, because most
-// clients show only the text.
+// Whether a link's text looks like a different address from its target. If so, the target is written after the text, because most clients
+// show only the text.
 
 /** A name of a host, or what looks like one; full-width and ideographic dots are read as dots. */
 const ADDRESS = /:\/\/|@|[\p{L}\p{N}-][.。][\p{L}\p{N}-]*\p{L}{2}/u;
 
 export function passesForAnother(label: string, url: string): boolean {
-	// Characters that turn the direction show an address backwards.
+	// Characters that change the text direction show an address backwards.
 	if (/\p{Bidi_Control}/u.test(label)) return true;
 	if (!ADDRESS.test(label.normalize("NFKC"))) return false;
 	return !saysWhere(label, url);

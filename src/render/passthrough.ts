@@ -57,7 +57,7 @@ function indentOf({ inside }: Fence): string {
 	return inside.map((one) => (one === "quote" ? "> " : " ".repeat(one))).join("");
 }
 
-/** What opens such a quote or list item anew: for an item, a marker of the same width. */
+/** Reopens such a quote or list item: for an item, with a marker of the same width. */
 function markerOf(one: "quote" | number): string {
 	if (one === "quote") return "> ";
 	if (one <= 5) return `-${" ".repeat(one - 1)}`;

@@ -16,7 +16,7 @@ import { missingFence, passThrough } from "./passthrough.ts";
 import { split } from "./split.ts";
 import type { Format, Markup, MessageLimit, Part, Rendered } from "./types.ts";
 
-/** Room that Markdown keeps free in each part for closing a fence that only the cut has opened. */
+/** Space reserved in each Markdown part for closing a fence that was cut. */
 const FENCE_ROOM = 64;
 
 const DIALECTS: Readonly<Record<Exclude<Markup, "markdown">, Dialect>> = {
@@ -27,7 +27,7 @@ const DIALECTS: Readonly<Record<Exclude<Markup, "markdown">, Dialect>> = {
 	plain,
 };
 
-/** The messages for an answer, in order; none for one that shows nothing. Every part and every plain twin fits. */
+/** The messages for an answer, in order; none if it shows nothing. Every part and its plain text fit the limit. */
 export function renderParts(markdown: string, format: Format): readonly Part[] {
 	const { markup, limit } = format;
 	const whole = render(markdown, format);
@@ -56,7 +56,7 @@ export function render(markdown: string, { markup, limit }: Format): Rendered {
 
 function drawn(source: string, dialect: Dialect, limit: MessageLimit): Rendered {
 	const canvas = draw(parseMarkdown(source), dialect, limit);
-	// Syntax with nothing in it, such as an empty link, is all there is: then it is what the answer says.
+	// Only empty syntax, such as an empty link: show it as written.
 	const isLost = isBlank(canvas.plain) && !isBlank(source);
 	const { text, plain: twin, marks, blocks } = isLost ? draw(literally(source), dialect, limit) : canvas;
 	return {

@@ -62,13 +62,13 @@ function look(whole: Rendered, { max, unit }: MessageLimit, start: SplitPoint): 
 	}
 }
 
-/** The end of the line, looked for no further than a part can reach: a character is at most two units. */
+/** The end of the line, searched only as far as a part can reach: a character is at most two units. */
 function lineEnd(plain: string, from: number, max: number): number {
 	const found = plain.slice(from, from + 2 * max + 1).indexOf("\n");
 	return found < 0 ? plain.length : from + found;
 }
 
-/** Only what shows something in the markup may, at need, be parted from what follows. */
+/** Only visible markup may, if necessary, be separated from the text after it. */
 function uncutAt({ at, skip, width, glue }: Mark): Uncut {
 	const end = at + skip;
 	const wishedTo = glue === "next" ? end + 1 : end;
@@ -104,7 +104,7 @@ function partOf(whole: Rendered, from: SplitPoint, to: SplitPoint): SplitPart {
 	return { text, plain: whole.plain.slice(...plainRange), opened, closed, closedAt, textRange, plainRange };
 }
 
-/** Where the closing tokens go: many platforms do not see one that stands after a space. */
+/** Where the closing tokens go: many platforms do not recognise one after a space. */
 function beforeTrailingSpace({ marks }: Rendered, to: SplitPoint, slice: string, start: number): number {
 	const last = marks[to.mark - 1];
 	const afterTokens = last ? last.textAt + last.width - start : 0;
@@ -129,7 +129,7 @@ function textAt({ marks }: Rendered, { at, mark }: SplitPoint): number {
 	return last ? at - last.at - last.skip + last.textAt + last.width : at;
 }
 
-/** White space that is left out ends before the line it indents. */
+/** Omitted white space ends before the indent of the next line. */
 function afterBlank(plain: string, at: number, seen: number): number {
 	const line = plain.slice(at, seen).lastIndexOf("\n") + 1;
 	return line > 0 ? at + line : seen;

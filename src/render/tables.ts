@@ -1,7 +1,7 @@
 // Tables as lines of text: columns of equal width where letters are of equal width, otherwise cells with bars between.
 import type { Align } from "./markdown/ast.ts";
 
-/** A wider cell pushes its row apart, instead of every other row of the table. */
+/** A wider cell shifts only its own row. */
 const MAX_COLUMN = 32;
 
 const WIDE =

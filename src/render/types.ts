@@ -18,17 +18,17 @@ export interface Format {
 	readonly limit: MessageLimit;
 }
 
-/** One message to send: the platform's markup, and what is sent instead when the platform refuses it. */
+/** One message to send: the markup, and the plain text to send if the platform refuses it. */
 export interface Part {
 	readonly text: string;
 	readonly plain: string;
 }
 
-/** Something that is opened and closed in the markup and must be balanced in every part. */
+/** Opened and closed in the markup; balanced in every part. */
 export interface Element {
 	readonly open: string;
 	readonly close: string;
-	/** What stands at the start of the next part when a cut falls inside. */
+	/** Written at the start of the next part when a cut falls inside. */
 	readonly reopen: string;
 	/** Added after `reopen` when the cut fell in the middle of a line. */
 	readonly resume: string;
@@ -58,9 +58,9 @@ export interface Rendered extends Part {
 	readonly marks: readonly Mark[];
 	/** Offsets in `plain` where an outermost block begins: the best places to cut. */
 	readonly blocks: readonly number[];
-	/** A part never begins with this in the middle of a line: there it would mean something else. */
+	/** A part never begins with this in the middle of a line, where it would have another meaning. */
 	readonly unsafeStart: RegExp | undefined;
-	/** Each line is a message of its own; the line breaks are not sent. */
+	/** Each line becomes one message; the line breaks are not sent. */
 	readonly lineByLine: boolean;
 }
 

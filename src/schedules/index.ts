@@ -1,5 +1,5 @@
-// keryx/schedules: jobs that run when nobody is writing, and times in the words of people.
-// `createSchedules` on a store makes and manages jobs; the gateway runs what is due.
+// keryx/schedules: scheduled jobs, and times in words.
+// `createSchedules` on a store creates and manages jobs; the gateway runs due ones.
 // Never here: running a job, sending anything, or deciding what somebody may do.
 
 export { describeTiming, localWords, spanWords } from "./describe.ts";

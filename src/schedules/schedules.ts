@@ -1,5 +1,5 @@
-// Jobs for whoever makes and manages them: the tool, the chat command, the terminal, the API. Everything that makes a job goes through
-// here, and takes the exact form of a time, never words.
+// Jobs for their creators and managers: the tool, the chat command, the terminal, the API. All job creation goes through here, with an
+// exact time, never words.
 import {
 	type CatchUp,
 	checkTiming,
@@ -156,7 +156,7 @@ export function createSchedules({ store, clock, settings }: SchedulesOptions): S
 			owner: wanted.owner,
 		};
 		if (task.kind === "text" && job.deliver === null)
-			throw new KeryxError("schedule.invalid", "a text needs somewhere to go", { field: "deliver" });
+			throw new KeryxError("schedule.invalid", "a text needs a target", { field: "deliver" });
 		return job;
 	};
 	return {
@@ -229,7 +229,7 @@ function exactWhen(text: string): When {
 	if (when) return when;
 	throw new KeryxError("schedule.invalid", `${JSON.stringify(text)} is not an exact time`, {
 		field: "when",
-		hint: "have the words made exact first, and show the result to whoever wrote them",
+		hint: "turn the words into an exact time first, and show it to the person who wrote them",
 	});
 }
 

@@ -1,5 +1,5 @@
-// Times in English, made exact. What comes out is shown to whoever wrote the words, and only the exact form makes a job: nothing that was
-// guessed from words takes effect unseen.
+// Converts times in English words to exact ones. The result is shown to the writer, and only the exact form creates a job: no guess takes
+// effect unseen.
 import * as chrono from "chrono-node/en";
 import { instantOf, localTime, type When, wallTime } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";

@@ -1,5 +1,5 @@
-// The agent sends a file of its workspace with its answer. It is read here, outside of any wall, so it must be what its path says: a
-// regular file below the workspace, reached through no link, whatever a running command does to the folders meanwhile.
+// Sends a workspace file with the agent's answer. It is read here, outside any wall, so it must be what its path says: a regular file
+// below the workspace, reached through no link, whatever a running command does to the folders meanwhile.
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { basename, extname, isAbsolute, join, relative, sep } from "node:path";
@@ -29,7 +29,7 @@ export function createAttachTool({ workspaceOf, limit }: AttachOptions): Tool {
 		description:
 			"Send a file from your workspace to the people in this chat, together with your answer. Use it for things they asked you to make: documents, pictures, archives.",
 		input,
-		// Nothing leaves before the turn ends: made again, it replaces nothing and sends nothing twice.
+		// Nothing is sent before the turn ends: a repeated call replaces nothing and sends nothing twice.
 		repeatable: true,
 		async run({ path, caption }, context) {
 			const folder = workspaceOf(turnOf(context));
@@ -58,7 +58,7 @@ export function createAttachTool({ workspaceOf, limit }: AttachOptions): Tool {
 
 type Read = { readonly data: Uint8Array } | { readonly problem: string };
 
-/** A file of a workspace, with all of its bytes. */
+/** A workspace file with all its bytes. */
 export async function readInside(folder: string, path: string, limit: number): Promise<Read> {
 	const root = await realpath(folder);
 	const way = isAbsolute(path) ? relative(root, path) : relative(root, join(root, path));
@@ -73,7 +73,7 @@ export async function readInside(folder: string, path: string, limit: number): P
 		if (!facts.isFile()) return { problem: `${path} is not a file.` };
 		if (facts.size > limit)
 			return { problem: `${path} is larger than ${bytesInWords(limit)}, the largest file that can be sent.` };
-		// The folders may have been changed since they were looked at: what was opened is asked where it is.
+		// The folders may have changed since the check: ask the open file where it is.
 		if (!(await isAt(file, join(root, way)))) return { problem: `${path} changed while it was being read.` };
 		const data = await readAll(file, limit);
 		return data
@@ -84,7 +84,7 @@ export async function readInside(folder: string, path: string, limit: number): P
 	}
 }
 
-/** Why the way to a file cannot be taken; null: it can. */
+/** Why a file's path may not be used; null: it may. */
 async function linkOn(root: string, way: string): Promise<string | null> {
 	let at = root;
 	for (const step of way.split(sep)) {
@@ -103,7 +103,7 @@ async function isAt(file: FileHandle, path: string): Promise<boolean> {
 	return (await realpath(path).catch(() => null)) === path;
 }
 
-/** Null: more than the limit came. */
+/** Null: it exceeds the limit. */
 async function readAll(file: FileHandle, limit: number): Promise<Uint8Array | null> {
 	const pieces: Buffer[] = [];
 	let size = 0;

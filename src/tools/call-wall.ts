@@ -1,9 +1,9 @@
-// Whose wall a call runs behind, and what its absence means for a question.
+// The wall of a call, and what its absence means for approval.
 import type { CommandWall, WallKind } from "../walls/index.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
 import type { ConfirmationQuestion, ToolCaller } from "./types.ts";
 
-/** The owner's to answer, whoever's turn it is. */
+/** For the owner to answer, whoever's turn it is. */
 export const WIDEN_WALL = "widen_wall";
 
 export function turnOf({
@@ -14,12 +14,12 @@ export function turnOf({
 	return { conversation, profile: scope.kind === "principal" ? (scope.profile ?? "") : "", standing };
 }
 
-/** Why there is no wall where there should be one: then a human is asked about everything that is not plainly read-only. */
+/** Why a wall is missing: then everything that is not clearly read-only needs approval. */
 export function unwalledReason(wall: CommandWall): string | null {
 	return wall.run === "open" && wall.asks ? wall.reason : null;
 }
 
-/** A machine that cannot be reached is never replaced by this one. */
+/** This machine never replaces an unreachable one. */
 export function elsewhereHint(wall: CommandWall): { readonly note?: string } {
 	if (wall.run !== "elsewhere") return {};
 	return {
@@ -27,7 +27,7 @@ export function elsewhereHint(wall: CommandWall): { readonly note?: string } {
 	};
 }
 
-/** Asking for a wider wall is a question of its own, about this one command, besides whatever else is asked about it. */
+/** Asking for a wider wall is a separate question about this one command, in addition to any other. */
 export function widerQuestion({
 	usual,
 	wall,
@@ -50,14 +50,14 @@ export function widerQuestion({
 	};
 }
 
-/** A program keeps the wall it began with. A wider one was allowed for the command that started it, not for what it is sent later. */
+/** A program keeps its wall. A wider one was approved for the starting command, not for later input. */
 export function widerInputQuestion({
 	usual,
 	running,
 	question,
 }: {
 	readonly usual: CommandWall;
-	/** The wall that the program runs behind; null: none. */
+	/** The program's wall; null: none. */
 	readonly running: string | null;
 	readonly question: ConfirmationQuestion | null;
 }): ConfirmationQuestion | null {
@@ -71,7 +71,7 @@ export function widerInputQuestion({
 	};
 }
 
-/** From the narrowest on. */
+/** From the narrowest. */
 const BY_WIDTH: readonly string[] = ["box", "view", "mask"] satisfies WallKind[];
 
 function isWider(kind: string | null, than: WallKind): boolean {

@@ -1,4 +1,4 @@
-// Whether a human is asked about a command, and what for.
+// Whether a command needs approval, and as which action.
 
 import { terminalText } from "../domain/index.ts";
 import type { CommandFacts, DangerReason } from "./classifier/index.ts";
@@ -10,16 +10,13 @@ export type ApprovalMode = "manual" | "readonly" | "off";
 
 export interface QuestionOptions {
 	readonly mode: ApprovalMode;
-	/** Why there is no wall around it where there should be one; null: there is, or none is wanted. */
+	/** Why its wall is missing; null: it has one, or none is wanted. */
 	readonly unwalled?: string | null;
-	/** What is asked about where it is not a command line, as "This call". The command only stands for it, and is not shown. */
+	/** A name for calls that are not command lines, such as "This call". The command only stands for it, and is not shown. */
 	readonly subject?: string;
 }
 
-/**
- * Null: it may run. In readonly everything that may change something is in question, which refuses it there; where there is no wall,
- * a human is asked about all of it.
- */
+/** Null: it may run. In readonly, everything that may change something is refused; without a wall, all of it needs approval. */
 export function commandQuestion(
 	command: string,
 	facts: CommandFacts,
@@ -40,9 +37,8 @@ export function commandQuestion(
 }
 
 /**
- * The same for what is typed into a program that runs: a shell, an interpreter or a database makes commands of it, and what they are is
- * judged with the program that reads them. What any other program makes of its input nobody can say. A piece of a line can become
- * anything with the next one.
+ * The same for input to a running program: a shell, interpreter or database turns it into commands, which are judged with the program
+ * that reads them. Nobody can say what any other program does with its input. A partial line can become anything.
  */
 export function inputQuestion(
 	command: string,
@@ -55,14 +51,14 @@ export function inputQuestion(
 	if (typed.trim() === "") return null;
 	if (SHOWS_A_SHELL.test(command)) return commandQuestion(typed.trim(), facts, options);
 	const added = reasonsAdded(command, `{ ${command}\n} <<< ${quoted(typed)}`, facts);
-	// Of a program that does not run its input, nothing.
+	// Nothing, for a program that does not run its input.
 	const unseen = reasonsAdded(command, `{ ${command}\n} < input`, facts);
 	const reasons = isWhole(typed) ? added : [...added, ...unseen];
 	if (reasons.length > 0) return questionOf(reasons);
 	return unseen.length > 0 ? unwalledQuestion(typed, facts, options) : null;
 }
 
-/** They run a shell on a terminal of their own, here or elsewhere. */
+/** They run a shell on their own terminal, here or elsewhere. */
 const SHOWS_A_SHELL =
 	/(?:^|[\s;&|("'/])(?:script|tmux|screen|byobu|zellij|dtach|abduco|su|ssh|mosh)(?=$|[\s;&|)"'])/;
 
@@ -80,7 +76,7 @@ function isWhole(typed: string): boolean {
 	return /\n$/.test(typed) && !/\\\n$/.test(typed);
 }
 
-/** Where there is no wall, whatever is not plainly read-only. */
+/** Without a wall, everything that is not clearly read-only. */
 function unwalledQuestion(
 	typed: string,
 	facts: CommandFacts,
@@ -104,8 +100,8 @@ function questionOf(reasons: readonly DangerReason[], subject?: string): Confirm
 }
 
 /**
- * A name that no grant covers comes before one that can be granted. Deleting a folder is everyday work in a project, which a human
- * may allow once and for all; one that is dangerous for another reason, too, is not.
+ * An action that no grant covers comes first. Deleting a folder is everyday work in a project, which a human may allow permanently; not
+ * if it is dangerous for another reason, too.
  */
 function actionOf(reasons: readonly DangerReason[]): string {
 	if (reasons.every((reason) => reason.class === "delete")) return "delete_files";

@@ -1,4 +1,4 @@
-// keryx/tools: what an agent may use, and the classifier that says which commands need a human first.
+// keryx/tools: the agent's tools, and the classifier that says which commands need a human first.
 // A tool checks its arguments, says what to ask, and runs.
 // Never here: who may use a tool, or the rows of its result.
 

@@ -1,5 +1,4 @@
-// Looking after what the terminal started in the background. Only the conversation that a process belongs to sees or touches it; of
-// another's nothing is said but that it is not there.
+// Manages the terminal's background processes. Only its own conversation can see or use a process; another's is not found.
 import { constants } from "node:os";
 import { z } from "zod";
 import { KeryxError } from "../errors.ts";
@@ -54,7 +53,7 @@ export function createProcessTool(options: Options): Tool {
 		input,
 		repeatable: false,
 		confirmation: (given, caller) => questionAbout(options, given, caller),
-		// What a program does with its input, or with the end of it, nobody can say.
+		// Nobody can say what a program does with its input, or its end.
 		changesFiles: ({ action }) => action === "write" || action === "submit" || action === "close",
 		run: async (given, context) => {
 			const id = idOf(given);
@@ -101,12 +100,18 @@ async function list({ processes, now }: Options, scope: ProcessScope): Promise<T
 	const rows = await Promise.all(
 		listed.map(async (process) => ({
 			...facts(process, now()),
-			preview: (await processes.tail(scope, process.id, LONGEST_PREVIEW)).text,
+			preview: process.elsewhere ? "" : (await processes.tail(scope, process.id, LONGEST_PREVIEW)).text,
 			...leftBehind(process),
-			...(process.isUnreachable && { note: "its host does not answer, so this may be out of date" }),
+			...noteOn(process),
 		})),
 	);
 	return answer({ processes: rows });
+}
+
+function noteOn({ isUnreachable, elsewhere }: ListedProcess): { readonly note?: string } {
+	if (elsewhere)
+		return { note: elsewhere.lives ? `it runs at node ${elsewhere.node}` : `lost (node ${elsewhere.node})` };
+	return isUnreachable ? { note: "its host does not answer, so this may be out of date" } : {};
 }
 
 function facts({ id, command, status, identity, exitCode, startedAt, endedAt }: Process, now: number) {
@@ -146,7 +151,7 @@ async function log(
 	const found = await processes.log(scopeOf(context), id, { limit, ...(offset !== undefined && { offset }) });
 	const { lines, left } = fitting(found.lines, offset === undefined);
 	const first = found.first + (offset === undefined ? left : 0);
-	// The mark of a cut is no line of the program.
+	// The mark of a cut is not a line of the program.
 	const shown = found.lost > 0 ? lines.filter((line) => !CUT_OUT.test(line)).length : lines.length;
 	return answer({
 		process_id: whole,
@@ -164,7 +169,7 @@ async function log(
 }
 
 const CUT_OUT = /^\[\d+ bytes were cut out here\]$/;
-/** Of a command that was waited for. */
+/** For a foreground command. */
 const NO_LOG = "its log is no longer stored: its full output is in the result of the call that ran it";
 
 /** As many lines as fit, from the end or from the beginning. */

@@ -3,7 +3,7 @@ import type { ToolSpec } from "../agents/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Tool } from "./types.ts";
 
-/** The names of Keryx's own, for what has to know them without making them. */
+/** The names of Keryx's own tools, for code that must know them without creating them. */
 export const OWN_TOOLS: readonly string[] = [
 	"session_search",
 	"session_read",
@@ -26,17 +26,17 @@ export interface ToolRegistry {
 	/** What the model is told about them. */
 	readonly specs: readonly ToolSpec[];
 	find(name: string): Tool | undefined;
-	/** Resolves when those that come from elsewhere are there, or are not to be waited for. Left out: all of them are. */
+	/** Resolves when external tools are ready, or are not waited for. Absent: all are. */
 	ready?(): Promise<void>;
 }
 
-/** Tools that come and go while Keryx runs, beside its own. */
+/** Tools that come and go while Keryx runs, in addition to its own. */
 export interface ChangingTools {
 	tools(): readonly Tool[];
 	ready(): Promise<void>;
 }
 
-/** The same without those that `choose` leaves out. Asked each time: what there is may change. */
+/** The same without those `choose` excludes. Read per call: tools may change. */
 export function onlyTools(
 	registry: ToolRegistry,
 	choose: (names: readonly string[]) => readonly string[],
@@ -53,7 +53,7 @@ export function onlyTools(
 	};
 }
 
-/** One that comes with the name of Keryx's own, or of another that is there, is not used. */
+/** A tool with the name of one of Keryx's, or of another, is not used. */
 export function createTools(tools: readonly Tool[], changing?: ChangingTools): ToolRegistry {
 	const byName = new Map<string, Tool>();
 	for (const tool of tools) {

@@ -1,4 +1,5 @@
-// The agent makes and manages jobs for the person it speaks for. Words are made exact and answered back: only the exact form makes a job.
+// The agent creates and manages jobs for the person it speaks for. A time in words is returned as an exact time: only the exact form
+// creates a job.
 import { z } from "zod";
 import { inlineUntrusted, type Target, targetText } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
@@ -11,7 +12,7 @@ type Refused = { readonly kind: "refused"; readonly why: string };
 
 export interface ScheduleToolOptions {
 	readonly schedules: Schedules;
-	/** A target as it is for a caller. */
+	/** A target from a caller's view. */
 	readonly resolve: (
 		text: string,
 		caller: ToolCaller,
@@ -19,7 +20,7 @@ export interface ScheduleToolOptions {
 		| { readonly kind: "target"; readonly target: Target; readonly shown: string; readonly needs: Needs }
 		| Refused
 	>;
-	/** Whether a caller may use a target that was resolved before. */
+	/** Whether a caller may use a previously resolved target. */
 	readonly check: (
 		target: Target,
 		caller: ToolCaller,
@@ -61,7 +62,7 @@ const input = z.object({
 type Input = z.output<typeof input>;
 
 export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOptions): Tool {
-	/** Every target that the call names. */
+	/** All targets the call names. */
 	const targets = async (given: Input, caller: ToolCaller) => {
 		const found: { deliver?: JobTarget; failure?: JobTarget; asks: Asked[] } = { asks: [] };
 		for (const field of ["deliver", "failure"] as const) {
@@ -78,7 +79,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 		found.asks.push(...(await kept(given, caller)));
 		return found;
 	};
-	/** Targets that stay: whoever agreed to them saw another message, or one that came less often. */
+	/** Unchanged targets: they were approved for another message, or a less frequent one. */
 	const kept = async (given: Input, caller: ToolCaller): Promise<Asked[]> => {
 		if (given.action !== "update" || given.job === undefined) return [];
 		if (taskOf(given) === null && given.name === undefined && given.when === undefined) return [];
@@ -101,7 +102,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 		confirmation: async (given, caller) => {
 			if (given.action !== "create" && given.action !== "update") return null;
 			const found = await wouldSend(given, caller).catch((error: unknown) => {
-				// Whatever is wrong with the call, running it says so.
+				// If the call is invalid, running it says so.
 				if (error instanceof KeryxError) return null;
 				throw error;
 			});
@@ -110,7 +111,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 			return {
 				action: asks.some(({ needs }) => needs === "owner") ? SEND_TO_OTHERS : SCHEDULE_SEND,
 				description: `let a scheduled job send messages to ${asks.map(({ shown }) => inlineUntrusted(shown)).join(" and ")}`,
-				// The targets as they are now: a home channel that is changed meanwhile does not redirect what was approved.
+				// The current targets: a home channel changed meanwhile does not redirect an approved message.
 				details: {
 					...given,
 					...(deliver && { deliver: targetText(deliver.target) }),
@@ -149,7 +150,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 		},
 	});
 
-	/** Null: the call only makes words exact. */
+	/** Null: the call only makes a time exact. */
 	async function wouldSend(given: Input, caller: ToolCaller) {
 		const isWords = given.when !== undefined && !schedules.understand(given.when, given.zone).isExact;
 		return isWords ? null : targets(given, caller);
@@ -232,21 +233,21 @@ interface Asked {
 	readonly needs: Exclude<Needs, "nothing">;
 }
 
-/** Others read along: what is private to the person who asks is out of reach here (I18). */
+/** Others read along: the person's private things are out of reach here (I18). */
 function isShared({ scope }: ToolCaller): boolean {
 	return scope.kind === "principal" && scope.principal === "";
 }
 
-/** Where others read along, a job has the reach of this conversation: it runs here. A text needs no reach. */
+/** If others read along, a job has the reach of this conversation: it runs here. A text needs no reach. */
 function runsHere(given: Input, caller: ToolCaller): boolean {
 	return given.here === true || (isShared(caller) && given.text === undefined);
 }
 
-/** Jobs of the person it speaks for, in this profile; where others read along, only those that were made here. */
+/** Jobs of the person it speaks for, in this profile; if others read along, only those created here. */
 function scopeOf(context: ToolCaller): JobScope {
 	const { speaker, scope, conversation } = context;
 	if (speaker === null)
-		throw new KeryxError("schedule.invalid", "it is not known who is asking, so there are no jobs");
+		throw new KeryxError("schedule.invalid", "Keryx does not know who is asking, so there are no jobs");
 	return {
 		kind: "owner",
 		principal: speaker,
@@ -255,7 +256,7 @@ function scopeOf(context: ToolCaller): JobScope {
 	};
 }
 
-/** Where others read along, the model is the owner's choice, as with /model. */
+/** If others read along, only the owner chooses a model, as with /model. */
 function modelOf({ model }: Input, caller: ToolCaller): NewJob["model"] | undefined {
 	if (model === undefined) return undefined;
 	if (isShared(caller) && caller.standing !== "owner")

@@ -1,6 +1,5 @@
-// Guards I12 for commands: a secret is named as ${secret:NAME} wherever the command is kept, shown or asked about, and reaches the
-// shell as a variable of the environment. So it stands in no list of processes for as long as the command does not put it into the
-// arguments of another program.
+// Guards I12 for commands: a secret is written as ${secret:NAME} wherever the command is stored, shown or asked about, and reaches the
+// shell as an environment variable. So the process list does not show it, unless the command passes it to another program as an argument.
 
 export interface WithSecrets {
 	readonly command: string;
@@ -9,7 +8,7 @@ export interface WithSecrets {
 
 const PLACEHOLDER = /\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** The command as the shell gets it, or what is wrong with the names in it. Values are put in whole: the shell never reads them. */
+/** The command for the shell, or what is wrong with its secret names. Values are inserted whole: the shell never parses them. */
 export function withSecrets(
 	command: string,
 	secret: (name: string) => string | undefined,
@@ -36,11 +35,11 @@ export function withSecrets(
 
 type Quotes = "none" | "single" | "double";
 
-/** Each name as a variable in quotes of its own, whatever quotes it stands in. */
+/** Each name as a separately quoted variable, inside any quotes. */
 function placed(command: string, variable: (name: string) => string): string {
 	const matches = new Map([...command.matchAll(PLACEHOLDER)].map((match) => [match.index, match]));
 	let written = "";
-	// What is inside $( ) has quotes of its own.
+	// $( ) has its own quotes.
 	const outer: Quotes[] = [];
 	let quotes: Quotes = "none";
 	for (let at = 0; at < command.length; ) {

@@ -1,5 +1,5 @@
-// The agent sends a message by itself, to a target: its own conversation, or a chat that nobody waits for an answer in. Where it may go
-// is decided by whoever made the tool; what it may not do by itself, a human is asked about.
+// The agent sends an unprompted message to a target: its own conversation, or another chat. The tool's creator decides where it may go;
+// anything else needs a human's approval.
 import { basename } from "node:path";
 import { z } from "zod";
 import { inlineUntrusted, type Target, targetText } from "../domain/index.ts";
@@ -7,16 +7,16 @@ import { mediaTypeOf, readInside } from "./attach.ts";
 import { turnOf, WIDEN_WALL } from "./call-wall.ts";
 import { defineTool, type Tool, type ToolCaller, type ToolContext, type ToolPart } from "./types.ts";
 
-/** Only the owner answers it: the target is not of the person who is spoken for. */
+/** Only the owner answers it: the target does not belong to the person spoken for. */
 export const SEND_TO_OTHERS = "send_to_others";
 const SEND_MESSAGE = "send_message";
-/** Actions that nobody but the owner answers, whoever's turn it is. */
+/** Actions that only the owner may approve, whoever's turn it is. */
 export const OWNER_ONLY: ReadonlySet<string> = new Set([WIDEN_WALL, SEND_TO_OTHERS]);
 
-/** Who has to agree before something is sent to a target. */
+/** Who must approve a send to a target. */
 export type Needs = "nothing" | "person" | "owner";
 
-/** Whether the yes to an action is enough. Rights and targets may have changed since it was given. */
+/** Whether an approval is sufficient. Rights and targets may have changed since. */
 export function isAgreed(needs: Needs, approved: string | null): boolean {
 	if (needs === "owner") return approved === SEND_TO_OTHERS;
 	return needs === "nothing" || approved !== null;
@@ -39,7 +39,7 @@ export interface SendToolOptions {
 		  }
 		| { readonly kind: "refused"; readonly why: string }
 	>;
-	/** Once by its id. Answers where the file is, if it was one. */
+	/** Once by its id. Returns the file's path, if it was one. */
 	send(
 		message: {
 			readonly id: string;
@@ -80,7 +80,7 @@ export function createSendTool(options: SendToolOptions): Tool {
 		description:
 			"Send a message to a chat by yourself, beside your answer. Your answer reaches this conversation anyway: use this for other chats, or to send something before your answer. A person may be asked first.",
 		input,
-		// Sent once by the id of its call: made again, it sends nothing twice.
+		// Sent once by the id of its call: a repeated call sends nothing twice.
 		repeatable: true,
 		confirmation: async (given, caller) => {
 			const found = await resolve(given.target, caller);
@@ -88,7 +88,7 @@ export function createSendTool(options: SendToolOptions): Tool {
 			return {
 				action: found.needs === "owner" ? SEND_TO_OTHERS : SEND_MESSAGE,
 				description: `Send a message to ${inlineUntrusted(found.shown)}`,
-				// The target as it is now: a home channel that is changed meanwhile does not redirect what was approved.
+				// The current target: a home channel changed meanwhile does not redirect an approved message.
 				details: { ...given, target: targetText(found.target) },
 			};
 		},
@@ -108,7 +108,7 @@ export function createSendTool(options: SendToolOptions): Tool {
 			const id = `${context.turn}:${context.call}`;
 			const { path } = await options.send({ id, target: found.target, text: given.text, files }, context);
 			if (path !== null) return { content: `Saved as ${path}.` };
-			// As it was written: the prompt of this agent may have to hide the id behind it.
+			// As written: this agent's prompt may have to hide the id.
 			return { content: `The message to ${inlineUntrusted(given.target)} is on its way.` };
 		},
 	});

@@ -1,4 +1,4 @@
-// Memory for the agent: search what was said, read it back. Both see only what the person who speaks may see.
+// Memory for the agent: search and read past messages. Both see only what the speaker may see.
 import { z } from "zod";
 import { isSessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";

@@ -1,4 +1,4 @@
-// What the terminal needs of its surroundings.
+// The terminal's dependencies.
 import type { ConversationId, Standing } from "../domain/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { CommandWall } from "../walls/index.ts";
@@ -6,9 +6,9 @@ import type { CommandFacts } from "./classifier/index.ts";
 import type { ApprovalMode } from "./command-question.ts";
 
 export interface TerminalLimits {
-	/** A command that is waited for is ended after this. */
+	/** A foreground command is killed after this. */
 	readonly foregroundSeconds: number;
-	/** The process tool waits at most so long at a time. */
+	/** The longest single wait of the process tool. */
 	readonly waitSeconds: number;
 }
 
@@ -21,9 +21,9 @@ export interface TerminalOptions {
 		turn: { readonly conversation: ConversationId; readonly profile: string; readonly standing: Standing },
 		options?: { readonly wider: boolean },
 	): Promise<CommandWall>;
-	/** Whether checkpoints know the files of this turn; left out: yes. On another machine they do not. */
+	/** Whether checkpoints cover this turn's files; default: yes. Not on another machine. */
 	isCovered?(turn: { readonly profile: string }): boolean;
-	/** The value of a secret that commands of that standing may name; undefined: there is none. */
+	/** The value of a secret that commands of that standing may use; undefined: none. */
 	secret?(name: string, standing: Standing): string | undefined;
 	readonly facts: Omit<CommandFacts, "cwd">;
 	mode(): ApprovalMode;

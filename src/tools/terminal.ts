@@ -1,5 +1,5 @@
-// The terminal: commands in the user's shell, each a process of its own group that the host holds, so that what outlives the turn or
-// the gateway is known by its id. A command that is waited for ends with the call that waits for it.
+// The terminal: commands in the user's shell, each in its own process group held by the host, so that anything that outlives the turn or
+// gateway is known by its id. A foreground command ends with its call.
 import { basename, resolve } from "node:path";
 import { z } from "zod";
 import { KeryxError } from "../errors.ts";
@@ -25,10 +25,10 @@ import {
 
 const LONGEST_OUTPUT = 50_000;
 const LEAST_CHECK_SECONDS = 30;
-/** Where progress is wanted and nobody said how often. */
+/** Default interval of progress reports. */
 const USUAL_CHECK_SECONDS = 60;
 const SCREEN: PtySize = { rows: 30, cols: 120 };
-/** What a command says of its failure stands at the end. */
+/** A command reports its failure at the end. */
 const REFUSAL_LENGTH = 4000;
 
 const input = z.object({
@@ -62,7 +62,7 @@ const input = z.object({
 });
 type Input = z.output<typeof input>;
 
-/** The tools that work in a workspace: terminal, process, and those for files. */
+/** The workspace tools: terminal, process, and file tools. */
 export function createTerminalTools(options: TerminalOptions): readonly Tool[] {
 	return [createTerminalTool(options), createProcessTool(options), ...createFileTools(options)];
 }
@@ -75,7 +75,7 @@ function createTerminalTool(options: TerminalOptions): Tool {
 		input,
 		repeatable: false,
 		confirmation: (given, caller) => questionAbout(options, given, caller),
-		// A workspace that cannot be used fails the call, so there is nothing to change.
+		// An unusable workspace fails the call, so nothing changes.
 		changesFiles: (given, caller) => {
 			const cwd = workspaceOf(options, caller);
 			if (!(options.isCovered?.(turnOf(caller)) ?? true)) return false;
@@ -85,7 +85,7 @@ function createTerminalTool(options: TerminalOptions): Tool {
 	});
 }
 
-/** Null also for a call that fails anyway: nobody need be asked about it. */
+/** Also null for a call that fails anyway: it needs no approval. */
 async function questionAbout(
 	options: TerminalOptions,
 	given: Input,
@@ -119,7 +119,7 @@ function whole({ command, workdir }: Input): string {
 	return workdir === undefined ? command : `cd ${quoted(workdir)}\n${command}`;
 }
 
-/** Null where it cannot be used: the call fails with that, so nobody need be asked. */
+/** Null if it cannot be used: the call fails, so it needs no approval. */
 function workspaceOf(options: TerminalOptions, caller: ToolCaller): string | null {
 	try {
 		return options.workspaceOf(turnOf(caller));
@@ -181,7 +181,7 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 	});
 }
 
-/** The host of it does not answer: nothing is claimed, and its end is told when it is known. */
+/** Its host does not answer: nothing is claimed, and its end is reported when known. */
 function unknownOutcome(id: string, why: string): ToolResult {
 	const note = `The process host does not answer, so ${why}. You are told when it ends. Do not run it again before that.`;
 	return answer({ process_id: id, status: "unknown", note }, true);
@@ -228,7 +228,7 @@ function notifyHint(notify: ProcessNotify): { readonly you_are_told: string } {
 	}
 }
 
-/** Waits for the end, and sees to it: time that runs out and a turn that is stopped end everything the command started. */
+/** Waits for the end, and enforces it: a timeout or a stopped turn kills everything the command started. */
 async function finished(
 	options: TerminalOptions,
 	{ id, pty, startedAt }: Process,
@@ -236,13 +236,13 @@ async function finished(
 	{ signal, wall }: { readonly signal: AbortSignal; readonly wall: CommandWall },
 ): Promise<ToolResult> {
 	const { processes } = options;
-	// Nobody will type anything: what reads its input comes to the end of it.
+	// Nobody will type: close its input.
 	if (!pty) await processes.endInput(OPERATOR, id, signal).catch(unlessOver);
 	const { foregroundSeconds } = options.limits();
 	const seconds = Math.min(timeout ?? foregroundSeconds, foregroundSeconds);
 	let process = await processes.wait(OPERATOR, id, { ms: seconds * 1000, signal });
 	const isOver = process.endedAt !== null;
-	// What a shutdown cuts off goes on: the next start finds it, and tells of its end.
+	// A command interrupted by a shutdown continues: the next start finds it and reports its end.
 	if (!isOver && signal.aborted && signal.reason === "shutdown") return { content: "cut off", isError: true };
 	const killed = isOver ? null : await processes.kill(OPERATOR, id);
 	if (killed) process = killed.process;
@@ -278,7 +278,7 @@ async function finished(
 		},
 		failed,
 	);
-	// All of it stands in the result: its folder would say nothing more.
+	// The result has all of it: its folder adds nothing.
 	return isNamed ? result : { ...result, stored: () => processes.discard(id) };
 }
 
@@ -304,7 +304,7 @@ function unlessOver(error: unknown): void {
 
 const OVER: ReadonlySet<string> = new Set(["process.ended", "process.input_closed", "process.unknown"]);
 
-/** The user's, where it reads commands as the others do. */
+/** The user's shell, if it is POSIX-like. */
 function shellOf(environment: Readonly<Record<string, string>>): string {
 	const shell = environment.SHELL ?? "";
 	return shell.startsWith("/") && SHELLS.has(basename(shell)) ? shell : "/bin/sh";

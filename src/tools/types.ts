@@ -1,5 +1,5 @@
-// What an agent may use. A tool states in its type what the gateway must know before it runs: whether a call may be made
-// again after an interruption, and whether a human must say yes first.
+// The agent's tools. A tool's type states what the gateway must know before it runs: whether a call may be repeated after an
+// interruption, and whether a human must approve first.
 import { z } from "zod";
 import type { ConversationId, Part, SentFile, SessionId, Standing } from "../domain/index.ts";
 import type { Destination, Scope, Store } from "../store/index.ts";
@@ -7,31 +7,31 @@ import type { CommandClass } from "./classifier/index.ts";
 
 export interface ToolContext {
 	readonly store: Pick<Store, "search" | "session" | "messages">;
-	/** What this caller may read: what everybody it speaks for may see (I18). */
+	/** What this caller may read: what everyone it speaks for may see (I18). */
 	readonly scope: Scope;
-	/** The least that the people it speaks for are. */
+	/** The lowest role of the people it speaks for. */
 	readonly standing: Standing;
 	readonly conversation: ConversationId;
 	readonly session: SessionId;
 	readonly turn: string;
 	readonly call: string;
-	/** The action that a human, or the mode of approvals, said yes to for this call; null: there was no question. */
+	/** The action approved for this call, by a human or the approval mode; null: there was no question. */
 	readonly approved: string | null;
-	/** Who is answered; null where the platform does not say. */
+	/** Who is answered; null if the platform does not say. */
 	readonly speaker: string | null;
 	/** Where the turn's reply goes. */
 	readonly destination: Destination;
 	readonly now: number;
-	/** The call is to end: the turn was stopped, or its time is over. */
+	/** The call must end: the turn was stopped, or its time is over. */
 	readonly signal: AbortSignal;
-	/** Somebody has written meanwhile: whoever only waits gives way. */
+	/** Someone has written meanwhile: a mere wait should end. */
 	readonly interrupted: AbortSignal;
 }
 
-/** Who calls a tool: what the question to a human may depend on. */
+/** The caller of a tool: the question to a human may depend on it. */
 export type ToolCaller = Pick<ToolContext, "conversation" | "scope" | "standing" | "speaker">;
 
-/** Text, an attachment that the conversation has already, or the bytes of a new one. */
+/** Text, an existing attachment of the conversation, or the bytes of a new one. */
 export type ToolPart =
 	| Part
 	| {
@@ -39,7 +39,7 @@ export type ToolPart =
 			readonly data: Uint8Array;
 			readonly mediaType: string;
 			readonly name?: string;
-			/** To the people of the chat, with the answer. */
+			/** To the people in the chat, with the answer. */
 			readonly sent?: SentFile;
 	  };
 
@@ -48,27 +48,27 @@ export interface ToolResult {
 	readonly isError?: boolean;
 	/** The turn ends with this text for the user (a question back). */
 	readonly endsTurn?: string;
-	/** Called once the result is committed: what it was made from is not needed any more. Never called where it is not. */
+	/** Called once the result is committed: its source is no longer needed. Not called otherwise. */
 	readonly stored?: () => void;
 }
 
-/** What a human is asked before a call runs. */
+/** The question to a human before a call runs. */
 export interface ConfirmationQuestion {
 	readonly action: string;
 	readonly description: string;
-	/** What is asked about, and run once it is approved, in place of the arguments as they were written. */
+	/** Asked about, and run once approved, instead of the written arguments. */
 	readonly details?: Readonly<Record<string, unknown>>;
-	/** Asked about every time: no grant answers, and none comes of the answer. */
+	/** Needs approval every time: no grant applies or follows. */
 	readonly once?: boolean;
-	/** Why a command is dangerous, in the classifier's classes; left out where nothing was classified. Some may be granted only once. */
+	/** Why a command is dangerous, as classifier classes; absent if nothing was classified. Some can be approved only once. */
 	readonly classes?: readonly CommandClass[];
 }
 
-/** A call whose arguments have been checked. */
+/** A call with checked arguments. */
 export interface PreparedCall {
-	/** Null: this call needs no human. */
+	/** Null: this call needs no approval. */
 	question(caller: ToolCaller): Promise<ConfirmationQuestion | null>;
-	/** Whether files of the workspace may be different after it, so that a snapshot comes first. */
+	/** Whether it may change workspace files, so that a snapshot comes first. */
 	changesFiles(caller: ToolCaller): boolean;
 	run(context: ToolContext): Promise<ToolResult>;
 }
@@ -78,9 +78,9 @@ export interface Tool {
 	readonly description: string;
 	/** JSON Schema of the arguments. */
 	readonly schema: Readonly<Record<string, unknown>>;
-	/** Whether a call that was cut off may simply be made again. */
+	/** Whether an interrupted call may be repeated. */
 	readonly repeatable: boolean;
-	/** The call, or what is wrong with its arguments in words for the model. */
+	/** The call, or what is wrong with its arguments, in words for the model. */
 	prepare(input: unknown): PreparedCall | { readonly problem: string };
 }
 
@@ -93,12 +93,12 @@ export interface ToolDefinition<Schema extends z.ZodType> {
 		input: z.output<Schema>,
 		caller: ToolCaller,
 	): ConfirmationQuestion | null | Promise<ConfirmationQuestion | null>;
-	/** Whether files of the workspace may be different after this call; left out: never. Must not throw. */
+	/** Whether this call may change workspace files; default: never. Must not throw. */
 	changesFiles?(input: z.output<Schema>, caller: ToolCaller): boolean;
 	run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
 }
 
-/** A tool from its schema: arguments reach it only after they were checked. */
+/** A tool from its schema: it gets only checked arguments. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
 	const { name, description, input: schema, repeatable } = definition;
 	return {

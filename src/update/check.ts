@@ -1,5 +1,5 @@
-// The new version's own checks, in a process of its own, before an update: `node check.js <home> <copy of the store>`. The version that
-// runs starts this file of the other version, so its name, its arguments and what it prints stay the same for ever.
+// The new version's own checks, in a separate process, before an update: `node check.js <home> <copy of the store>`. The running version
+// starts this file of the other version, so its name, arguments and output never change.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkConfig } from "../config/index.ts";

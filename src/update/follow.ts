@@ -1,5 +1,5 @@
-// The side of the Keryx that runs: it hears from the journal that it should make room, and becomes the launcher again, which goes on. It
-// stays the same process for whoever watches over it: a service manager, a terminal, a container.
+// The running Keryx's side of an update: the journal tells it to make room, and it becomes the launcher again, which continues. It stays
+// the same process for its supervisor: a service manager, a terminal, a container.
 import { unwatchFile, watchFile } from "node:fs";
 import { HANDED_OVER, hasLauncher } from "./held.ts";
 import { readJournal, updatePaths } from "./journal.ts";
@@ -50,7 +50,7 @@ export function becomeLauncher(script: string, words: readonly string[]): never 
 		[process.execPath, ...process.execArgv, script, ...words],
 		Object.fromEntries(environment),
 	);
-	// Without that call whoever started this process starts it again.
+	// Without that call the supervisor restarts this process.
 	process.exit(HANDED_OVER);
 }
 

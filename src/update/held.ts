@@ -1,5 +1,5 @@
-// The new version's side of an update: it is started with its store open and its ports taken, but lets nobody in and begins nothing until
-// the launcher has written that there is no way back any more. So what it was told can never be lost by going back.
+// The new version's side of an update: it starts with its store open and its ports taken, but accepts and starts nothing until the
+// launcher has recorded that there is no way back. So nothing it accepted can be lost by reverting.
 
 /** Set by the launcher for the version that it starts. */
 export const HELD = "KERYX_UPDATE_HELD";

@@ -1,5 +1,5 @@
-// keryx/update: another version of Keryx takes the place of the one that runs, or nothing changes.
-// Versions lie side by side in the home; a journal says how far an update is, so that a start after a kill can finish or undo it.
+// keryx/update: another version of Keryx replaces the running one, or nothing changes.
+// Versions are next to each other in the home; a journal records an update's progress, so that a start after a kill can finish or undo it.
 // Never here: asking people, printing, or SQL.
 
 export { type Asked, forHandOver, handOver, untilAsked } from "./follow.ts";

@@ -1,6 +1,6 @@
-// What is written about updates, in `versions` of the home. The journal is there from the moment an update is asked for until it is made
-// or undone; `current.json` says which version runs; `last.json` how the last update ended. Each is replaced as a whole, and is on the
-// disk before anything that follows from it is done.
+// Records of updates, in `versions` of the home. The journal exists from the request until the update is made or undone; `current.json`
+// names the running version; `last.json` the last result. Each is replaced atomically, and is on disk before anything that follows from
+// it.
 import {
 	closeSync,
 	existsSync,
@@ -30,13 +30,13 @@ export type Build = z.output<typeof build>;
 
 const journal = z.object({
 	/**
-	 * asked: everything is checked; the Keryx that runs should stop. saving: the store is being copied. held: the new version may have
-	 * opened the store, but nobody reaches it. going: it was let go, and may have taken messages.
+	 * asked: everything is checked; the running Keryx should stop. saving: the store is being copied. held: the new version may have
+	 * opened the store, but nobody reaches it. going: it was released, and may have accepted messages.
 	 */
 	phase: z.enum(["asked", "saving", "held", "going"]),
 	from: build,
 	to: build,
-	/** The package whose code goes on with this journal. */
+	/** The package whose code continues with this journal. */
 	by: z.string(),
 	askedAt: z.number(),
 	/** How long the new version took to open a copy of the store. */

@@ -1,4 +1,4 @@
-// Whether this Keryx can be updated by itself, which version there is, and what an update of it needs.
+// Whether this Keryx can update itself, which version is available, and what an update needs.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -1,6 +1,6 @@
-// The launcher's side of an update, run at every start that finds a journal. It finishes what was asked for, or puts everything back. The
-// order of the steps is what keeps messages from being lost: until "going" is on the disk the new version takes nothing, so the store
-// can be put back; from then on it is put back only where nothing was taken or sent.
+// The launcher's side of an update, run at every start that finds a journal. It finishes the update, or reverts everything. The order of
+// the steps protects messages: until "going" is on disk the new version accepts nothing, so the store can be restored; from then on it is
+// restored only if nothing was accepted or sent.
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -27,10 +27,10 @@ export interface ResumeOptions {
 	readonly launcher: string;
 	/** Of the command line. */
 	readonly words: readonly string[];
-	/** This start is to become a gateway. Otherwise the journal is only brought to an end where nobody works on it. */
+	/** This start becomes a gateway. Otherwise the journal is only finished if nobody works on it. */
 	readonly isGateway: boolean;
 	readonly warn: (text: string) => void;
-	/** Makes the new version, and does not let it go on: no gateway runs. */
+	/** Makes the new version current without starting it: no gateway runs. */
 	readonly onlySwitch?: boolean;
 }
 
@@ -93,11 +93,11 @@ async function goOn(given: Journal, options: ResumeOptions): Promise<string | nu
 	return await start({ ...mine, phase: "held" }, options);
 }
 
-/** The process host of the version before goes on where it holds programs. Otherwise the new version starts its own. */
+/** The previous version's process host stays if it holds programs. Otherwise the new version starts its own. */
 async function endIdleHost(home: string): Promise<void> {
 	const host = await connectHost({ home, start: false }).catch(() => null);
 	if (host === null) return;
-	// One that does not answer is left to the new version, as at every start.
+	// A silent one is left to the new version, as at every start.
 	const programs = await host.list().catch(() => null);
 	await host.close();
 	if (programs?.every(({ status }) => status !== "running")) process.kill(host.hostPid, "SIGTERM");
@@ -140,7 +140,7 @@ async function start(given: Journal, options: ResumeOptions): Promise<string | n
 		// Where not everything worked before, not everything has to.
 		says(home, journal.wasReady ? "ready" : "health"),
 	);
-	// Whoever was told to stop stops; the next start goes on from here.
+	// A stopped process stops; the next start continues from here.
 	if (working !== null && life.isTold)
 		return await life.ended.then(({ code, signal }) => leave(code, signal, words));
 	if (working !== null) {
@@ -219,8 +219,8 @@ async function end(child: ChildProcess, life: Life): Promise<void> {
 }
 
 /**
- * Back to the version before. Its store is put back where nothing was taken or sent since. Otherwise the store stays as it is; and where
- * the version before cannot read that, the new version stays, too.
+ * Reverts to the previous version. Its store is restored if nothing was accepted or sent since. Otherwise the store stays; and if the
+ * previous version cannot read it, the new version stays, too.
  */
 async function undo(journal: Journal, options: ResumeOptions, problem: string): Promise<string> {
 	const { home, warn } = options;
@@ -240,7 +240,7 @@ async function undo(journal: Journal, options: ResumeOptions, problem: string): 
 	return backIn(journal, options, problem);
 }
 
-/** By a copy: whoever is killed here does it again. */
+/** By a copy: if killed here, it is repeated. */
 function putBack(home: string, schema: number): void {
 	const { before } = updatePaths(home);
 	const [store, copy] = [storeIn(home), join(before, "copy.db")];
@@ -290,7 +290,7 @@ function isWorkedOn({ worker }: Journal): boolean {
 	return worker !== null && worker.pid !== process.pid && isSameProcess(worker);
 }
 
-/** A new version whose launcher is gone ends by itself. One that hangs is ended: it was to run under a launcher only. */
+/** A new version without its launcher exits by itself. A hanging one is killed: it may run only under a launcher. */
 async function storeIsFree(home: string, { to }: Journal): Promise<void> {
 	const began = performance.now();
 	for (;;) {

@@ -1,4 +1,4 @@
-// What an update leaves behind, and for how long: the versions before the last two, and the store of the version before.
+// What an update leaves behind, and for how long: versions before the last two, and the previous version's store.
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { everyProcess } from "../processes/index.ts";
@@ -6,7 +6,7 @@ import { type Clock, Rounds } from "../time/index.ts";
 import { readCurrent, readJournal, updatePaths, writeCurrent } from "./journal.ts";
 
 const VERSION = /^\d+\.\d+\.\d+[\w.+-]*$/;
-/** Made by a command that may have been killed; its process id stands in the name. */
+/** Made by a command that may have been killed; the name contains its process id. */
 const DRAFT = /^(?:incoming|trial)-(\d+)$/;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

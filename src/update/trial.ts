@@ -1,4 +1,4 @@
-// Before anything is stopped: the new version is fetched, and opens a copy of the store in a process of its own.
+// Before anything is stopped: the new version is fetched, and opens a copy of the store in a separate process.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -25,7 +25,7 @@ interface Place {
 	readonly env: Environment;
 }
 
-/** Installs the package into the folder of its version, and answers where it is. One that was fetched before is used again. */
+/** Installs the package into its version's folder, and returns the path. An already fetched one is reused. */
 export async function fetchVersion(
 	{ home, env }: Place,
 	{ spec, version }: Plan,
@@ -83,7 +83,7 @@ function assertUsable(root: string): string {
 	const isKeryx = existsSync(join(root, "package.json")) && existsSync(join(root, CHECK));
 	const { version, engines } = isKeryx ? manifestIn(root) : { version: "", engines: undefined };
 	if (!isKeryx || !VERSION.test(version))
-		throw new KeryxError("update.refused", "this package is no Keryx that can be updated to", {
+		throw new KeryxError("update.refused", "this package is not a Keryx version that can be updated to", {
 			field: "--to",
 		});
 	const [needed = "0"] = /[\d.]+/.exec(engines?.node ?? "") ?? [];

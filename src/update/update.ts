@@ -1,5 +1,5 @@
-// An update from its beginning to its end, for the command line. Until the journal says "asked", nothing but drafts in `versions` was
-// made. From then on the Keryx that runs and its launcher do the rest, and need this process no more: it only tells what happens.
+// An update from start to end, for the command line. Until the journal says "asked", only drafts in `versions` exist. From then on the
+// running Keryx and its launcher do the rest without this process, which only reports.
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -60,7 +60,7 @@ export async function runUpdate(options: UpdateOptions): Promise<Outcome> {
 	const { schema, trialMs } = await tryVersion({ home, env }, fetched);
 	await assertAlone(home);
 	if (readCurrent(home)?.since !== since)
-		throw new KeryxError("update.under_way", "another update was made meanwhile");
+		throw new KeryxError("update.under_way", "another update was made in the meantime");
 	const askedAt = Date.now();
 	const isRunning = existsSync(home) && ownerOf(join(home, "keryx.db")) !== null;
 	const wasReady = isRunning && (await says(home, "ready"));
@@ -92,7 +92,7 @@ const STEPS: Readonly<Record<Journal["phase"], UpdateStep>> = {
 };
 /** Beyond the time that the Keryx that runs has to stop. */
 const SPARE_MS = 20_000;
-/** Whoever worked on it is gone for so long. A service manager has started it again by then. */
+/** Its worker has been gone this long. A service manager would have restarted it by then. */
 const GONE_MS = 30_000;
 /** Without any change of the journal: then nobody works on it any more. */
 const SILENCE_MS = 600_000;
@@ -126,7 +126,7 @@ async function followed(journal: Journal, { home, stopMs, tell }: UpdateOptions)
 }
 
 function lost(): KeryxError {
-	return new KeryxError("update.not_taken", "nobody goes on with the update", {
+	return new KeryxError("update.not_taken", "nothing is left to finish the update", {
 		hint: "start Keryx: it finishes the update or undoes it",
 	});
 }
@@ -151,14 +151,14 @@ async function assertAlone(home: string): Promise<void> {
 		if (journal === null) return;
 		const isLeft = journal.phase === "asked" && ownerOf(join(home, "keryx.db")) === null;
 		if (!isLeft || (journal.asker !== null && isSameProcess(journal.asker)))
-			throw new KeryxError("update.under_way", `an update to ${journal.to.version} is under way already`);
+			throw new KeryxError("update.under_way", `an update to ${journal.to.version} is already under way`);
 		if (performance.now() > until) {
 			// Its Keryx ended before it could make room. This update takes its place.
 			endJournal(home, {
 				from: journal.from.version,
 				to: journal.to.version,
 				at: Date.now(),
-				problem: "another update took its place",
+				problem: "another update replaced it",
 				awayMs: 0,
 			});
 			return;

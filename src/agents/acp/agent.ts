@@ -1,6 +1,6 @@
-// Another agent program as the agent, over the Agent Client Protocol. It loops itself; Keryx keeps the transcript and tells it
-// what it does not know. A turn goes on by itself once it has begun: whoever reads its events may stop reading at any moment,
-// and the program is still cancelled, ended or left warm for the next turn, never lost.
+// Another agent program as the agent, over the Agent Client Protocol. It runs its own loop; Keryx keeps the transcript and tells it what
+// it lacks. A started turn continues by itself: its reader may stop at any moment, and the program is still cancelled, ended or kept for
+// the next turn, never leaked.
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import type { McpServer } from "@agentclientprotocol/sdk";
@@ -28,25 +28,25 @@ import { Report, type Spent } from "./report.ts";
 /** An MCP server, as the protocol describes it. */
 export type AcpServer = McpServer;
 
-/** A program that is told to cancel ends its prompt within this, or is ended with everything it started. */
+/** A cancelled program must end its prompt within this time, or it is killed with everything it started. */
 const CANCEL_MS = 5000;
 const MINUTE = 60_000;
 
 export interface AcpAgentOptions {
 	readonly command: string;
 	readonly args: readonly string[];
-	/** Where the program of this turn runs, and all that it sees of Keryx's environment. May throw wall.path. */
+	/** Where this turn's program runs, and what it sees of Keryx's environment. May throw wall.path. */
 	readonly wallOf: (turn: Pick<LoopInput, "conversation" | "standing">) => Promise<CommandWall>;
 	readonly clock: Clock;
-	/** Where the conversation's program works; made when it is not there. */
+	/** The program's working folder; created if missing. */
 	readonly workspaceOf: (conversation: string) => string;
-	/** It answers initialize and session/new within so long, each, or is ended. */
+	/** Time limit for each of initialize and session/new. */
 	readonly startSeconds?: number;
 	readonly idleMinutes?: number;
 	readonly maxPrograms?: number;
-	/** Taken out of what the program says. */
+	/** Removed from everything the program says. */
 	readonly secrets: Secrets;
-	/** MCP servers that the program of such a turn gets for itself; left out: none. */
+	/** MCP servers passed to this turn's program; absent: none. */
 	readonly mcpServers?: (turn: Pick<LoopInput, "standing">) => readonly AcpServer[];
 }
 
@@ -64,7 +64,7 @@ export function createAcpAgent({
 	...options
 }: AcpAgentOptions): AcpAgent {
 	const pool = new Pool({ clock: options.clock, idleMs: idleMinutes * MINUTE, maxPrograms });
-	/** What speaks the protocol is loaded with the first program: whoever has none does not wait for it. */
+	/** The protocol library is loaded with the first program. */
 	const starter = async (input: LoopInput) => {
 		const { startProgram } = await import("./start.ts");
 		const cwd = workspaceOf(input.conversation);
@@ -86,7 +86,7 @@ export function createAcpAgent({
 	};
 }
 
-/** A program remembers what it was told and what it may use: one that served the owner never serves somebody of another role (I18). */
+/** A program remembers what it was told and may use: one that served the owner never serves another role (I18). */
 function keptAs({ conversation, standing }: LoopInput): string {
 	return `${conversation} ${standing}`;
 }
@@ -111,7 +111,7 @@ class AcpTurn {
 	readonly #secrets: Secrets;
 	readonly #mcpServers: AcpTurnOptions["mcpServers"];
 	readonly #report: Report;
-	/** What an abort has to do now. */
+	/** What an abort must do now. */
 	#onAbort = () => {};
 	readonly #aborted = Promise.withResolvers<"cancelled">();
 
@@ -131,7 +131,7 @@ class AcpTurn {
 		});
 	}
 
-	/** Never throws: what goes wrong is an event. */
+	/** Never throws: failures are events. */
 	async run(): Promise<void> {
 		const { signal } = this.#input;
 		const abort = () => {
@@ -175,13 +175,13 @@ class AcpTurn {
 			program.cancel(session);
 			cancelled = this.#clock.after(CANCEL_MS, () => program.kill());
 		};
-		// Until its answer is there, nobody knows what it has taken in.
+		// Until it answers, nobody knows what it has read.
 		program.session = null;
 		try {
 			const { stopReason } = await program.prompt(session, promptBlocks(this.#input, session.sentHistory), {
 				update: (update) => {
 					this.#report.update(update);
-					// One that has so much to say does not listen, either.
+					// A program that talks too much does not listen, either.
 					if (this.#report.isFull) program.kill();
 				},
 				permit: (toolCall) => this.#permit(toolCall),
@@ -199,7 +199,7 @@ class AcpTurn {
 		}
 	}
 
-	/** Asks a human, and waits. A turn that is over allows nothing. */
+	/** Asks a human, and waits. A finished turn allows nothing. */
 	async #permit(toolCall: unknown): Promise<Permission> {
 		const { signal, permit } = this.#input;
 		if (signal.aborted) return "cancelled";
@@ -209,12 +209,12 @@ class AcpTurn {
 			? await Promise.race([permit(ask.call, ask.question), this.#aborted.promise])
 			: "impossible";
 		if (!this.#report.answered(ask, permission)) return "cancelled";
-		// That the call has begun is in the record before the program hears of it.
+		// The start of the call is recorded before the program is told.
 		await this.#events.taken();
 		return signal.aborted ? "cancelled" : permission;
 	}
 
-	/** The one it has, where that knows how this history begins and nothing else; or a new one. */
+	/** Reuses the session if its history is a prefix; otherwise opens a new one. */
 	async #sessionOn(program: Program): Promise<ProgramSession> {
 		const { session: keryxSession, system, history } = this.#input;
 		const servers = this.#mcpServers(this.#input);
@@ -247,7 +247,7 @@ class AcpTurn {
 
 const FINISH_REASONS: Partial<Record<string, string>> = { end_turn: "stop", max_tokens: "length" };
 
-/** Tokens are the program's own affair; what it says it has spent is what it spent in all. */
+/** Tokens are the program's business; it reports its total. */
 function usageOf(model: string, now: Spent | null, before: Spent | null): Usage {
 	const earlier = before && before.currency === now?.currency ? before.amount : 0;
 	return {

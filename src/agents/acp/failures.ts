@@ -1,6 +1,6 @@
 import type { AgentFailure } from "../types.ts";
 
-/** A program that did not do what it was asked, as the failure that the turn ends with. */
+/** A program's failure as the turn's failure. */
 export class ProgramFailure extends Error {
 	readonly failure: AgentFailure;
 

@@ -1,10 +1,10 @@
-// What a program prints, as messages: one JSON object a line. Whatever is no message of the protocol is dropped without an answer:
-// programs print other things too, and two that answer each other's complaints never end. Updates are handed out here, in their
-// order, so that all of them have been seen when the answer to a prompt arrives behind them.
+// Parses a program's output into messages: one JSON object per line. Other output is dropped without an answer: programs print other
+// things too, and two that answer each other's complaints never end. Updates are passed on in order, so that all are seen before the
+// prompt's answer.
 import type { Readable, Writable } from "node:stream";
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 
-/** A longer line ends the connection: it may be an answer, and what it says cannot be known. */
+/** A longer line ends the connection: it may be an answer, and its content is lost. */
 const LONGEST_LINE = 32 * 1024 * 1024;
 
 export interface MessageStreamOptions {
@@ -18,7 +18,7 @@ export interface MessageStreamOptions {
 }
 
 export function messageStream({ stdin, stdout, onUpdate, room, onTooLong }: MessageStreamOptions): Stream {
-	/** Requests of ours that have no answer yet. */
+	/** Our unanswered requests. */
 	const asked = new Set<unknown>();
 	return {
 		writable: new WritableStream<AnyMessage>({
@@ -68,7 +68,7 @@ function parsed(line: string): Record<string, unknown> | null {
 	}
 }
 
-/** Null where one is too long. */
+/** Null if one is too long. */
 async function* linesOf(stdout: Readable): AsyncGenerator<string | null> {
 	let held: Buffer[] = [];
 	let length = 0;

@@ -1,4 +1,4 @@
-// What a program asks leave for, as a question to a human; and the human's answer in the words of the protocol and of the transcript.
+// A program's permission request as a question to a human, and the human's answer for the protocol and the transcript.
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { Secrets } from "../../secrets/index.ts";
 import type { Permission } from "../types.ts";
@@ -19,7 +19,7 @@ const KINDS: readonly string[] = [
 	"switch_mode",
 ];
 
-/** Stable, so that a human's standing yes can name it. */
+/** Stable, so that a grant can name it. */
 export function actionOf(kind: string): string {
 	return `acp:${KINDS.includes(kind) ? kind : "other"}`;
 }
@@ -28,14 +28,14 @@ export function descriptionOf(text: string): string {
 	return text.length <= LONGEST_TITLE ? text : `${text.slice(0, LONGEST_TITLE).toWellFormed()}...`;
 }
 
-/** Whether a human can be shown all of it: not what is too long, nor what holds a secret. */
+/** Whether a human can be shown all of it: not if it is too long or contains a secret. */
 export function isAskable(input: unknown, secrets: Secrets): boolean {
 	return JSON.stringify(input).length <= LONGEST_ASKED && !secrets.isIn(input);
 }
 
 type Options = RequestPermissionRequest["options"];
 
-/** This once wherever there is a choice: who gives a standing yes gives it to Keryx, which can list it and take it back. */
+/** "This once" if there is a choice: Keryx keeps standing approvals, where they can be listed and revoked. */
 export function outcomeOf(permission: Permission, options: Options): RequestPermissionResponse["outcome"] {
 	const option = KINDS_OF[permission]
 		.map((wanted) => options.find(({ kind }) => kind === wanted))

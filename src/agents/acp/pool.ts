@@ -1,5 +1,5 @@
-// The programs that run: at most one per conversation and role, used by one turn at a time, and so many in all. One that nobody uses is
-// stopped after a while, or at once when another conversation needs its place.
+// The running programs: at most one per conversation and role, used by one turn at a time, and limited in total. An unused one is stopped
+// after a while, or at once when another conversation needs its place.
 import type { Clock } from "../../time/index.ts";
 import type { Program } from "./program.ts";
 
@@ -20,9 +20,9 @@ interface Entry {
 export class Pool {
 	readonly #options: PoolOptions;
 	readonly #entries = new Map<string, Entry>();
-	/** By conversation and role: over when the last turn that asked for its program has left it. */
+	/** By conversation and role: ends when the last turn that asked for its program has left. */
 	readonly #lanes = new Map<string, Promise<void>>();
-	/** On their way: they have a place, and no entry yet. */
+	/** Starting: they count, but have no entry yet. */
 	readonly #starting = new Set<Promise<unknown>>();
 	#uses = 0;
 	#freed = Promise.withResolvers<void>();
@@ -32,7 +32,7 @@ export class Pool {
 		this.#options = options;
 	}
 
-	/** Waits until the program is free; answers how to leave it again. */
+	/** Waits until the program is free; returns the release function. */
 	async enter(key: string): Promise<() => void> {
 		const before = this.#lanes.get(key);
 		const { promise, resolve } = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ export class Pool {
 		};
 	}
 
-	/** For who has entered: its program, or the one that is started as soon as there is room. Null when aborted, or closed. */
+	/** The caller must have entered: its program, or a new one as soon as there is room. Null when aborted or closed. */
 	async take(
 		key: string,
 		signal: AbortSignal,
@@ -80,7 +80,7 @@ export class Pool {
 		return { program, isNew: true };
 	}
 
-	/** Ends them all; resolves when they are gone. */
+	/** Stops them all; resolves when they are gone. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		this.#free();

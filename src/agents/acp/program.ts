@@ -1,5 +1,5 @@
-// One program that speaks the Agent Client Protocol, in a process group of its own. It is told only over its stdin; it may not use
-// Keryx's files or terminals, and what it asks leave for is its listener's to decide.
+// One program that speaks the Agent Client Protocol, in its own process group. It is told things only over stdin; it may not use Keryx's
+// files or terminals, and its listener decides its permission requests.
 import type { ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -25,16 +25,16 @@ import { outcomeOf } from "./permission.ts";
 import type { SentHistory } from "./prompt.ts";
 import type { Spent } from "./report.ts";
 
-/** A program answers initialize and session/new within this, or it is ended. Cold programs look for updates and start servers first. */
+/** Time limit for initialize and session/new. Cold programs check for updates and start servers first. */
 const START_SECONDS = 60;
 /** A program that is asked to stop ends by itself within this. */
 const STOP_MS = 2000;
-/** What it printed last on stderr, for whoever has to find out why it died. */
+/** Its last stderr output, to explain a crash. */
 const LINES = 3;
 const TAIL = 400;
 const MEBIBYTE = 1024 * 1024;
 
-/** What is needed of its answers; the SDK does not check them. */
+/** The needed parts of its answers; the SDK does not check them. */
 const initialized = z
 	.object({
 		protocolVersion: z.number(),
@@ -57,19 +57,19 @@ export interface ProgramOptions {
 	readonly startSeconds?: number;
 }
 
-/** A session of the program, and what it knows: how much of which history. */
+/** A session of the program, and how much of which history it knows. */
 export interface ProgramSession {
 	readonly id: string;
-	/** Which session of Keryx, with which system text. */
+	/** The Keryx session and its system text. */
 	readonly frame: string;
-	/** Null for one that was told nothing yet. */
+	/** Null if it was told nothing yet. */
 	sentHistory: SentHistory | null;
 	spent: Spent | null;
 }
 
 export interface Listener {
 	update(update: unknown): void;
-	/** Whether it may do what it asks leave for; it waits for the answer. */
+	/** Decides its permission request; it waits for the answer. */
 	permit(toolCall: unknown): Promise<Permission>;
 	room(): Promise<void>;
 }
@@ -79,16 +79,16 @@ export class Program {
 	readonly #launched: PipedProgram;
 	readonly #connection: ClientConnection;
 	#stderr = "";
-	/** Why it cannot be talked to any more, where that is its doing. */
+	/** Why it can no longer be used, if that is its fault. */
 	#problem: string | null = null;
 	#listener: { readonly session: string; readonly to: Listener } | null = null;
 	#name: string;
 	/** It can reach MCP servers over HTTP. */
 	#reachesHttp = false;
-	/** It no longer takes prompts: it is dead, or being ended. */
+	/** It accepts no more prompts: dead, or being stopped. */
 	#leaving = false;
 	session: ProgramSession | null = null;
-	/** Resolves when the process and its streams are gone, with how it ended. Never rejects. */
+	/** Resolves when the process and its streams are gone, with the outcome. Never rejects. */
 	readonly over: Promise<string>;
 
 	constructor(options: ProgramOptions, launched: PipedProgram) {
@@ -98,7 +98,7 @@ export class Program {
 		const child = this.#child;
 		this.over = this.#watch();
 		const { stdin, stdout } = child;
-		// So it is where no more files may be open.
+		// This happens at the limit of open files.
 		if (!stdin || !stdout)
 			throw new ProgramFailure({ kind: "program_failed", detail: `${this.#name} could not start` });
 		for (const stream of child.stdio) stream?.on("error", () => undefined);
@@ -135,7 +135,7 @@ export class Program {
 		return this.#leaving;
 	}
 
-	/** Throws ProgramFailure; then it is ended: nobody may talk to one that has not agreed to how. */
+	/** Throws ProgramFailure and kills it: nobody may use one before the handshake. */
 	async initialize(): Promise<void> {
 		const request = this.#connection.agent.request(methods.agent.initialize, {
 			protocolVersion: PROTOCOL_VERSION,
@@ -154,7 +154,7 @@ export class Program {
 		}
 	}
 
-	/** A session that knows nothing yet, with those of the MCP servers that the program can reach. Throws ProgramFailure. */
+	/** A new session, with the MCP servers the program can reach. Throws ProgramFailure. */
 	async open(frame: string, servers: readonly McpServer[]): Promise<ProgramSession> {
 		const { cwd } = this.#options;
 		const mcpServers = servers.filter((server) => this.#reachesHttp || !("type" in server));
@@ -164,7 +164,7 @@ export class Program {
 		return this.session;
 	}
 
-	/** Its answer; whatever it reports meanwhile goes to the listener first. Throws ProgramFailure. */
+	/** Its answer; its reports go to the listener first. Throws ProgramFailure. */
 	async prompt(session: ProgramSession, prompt: ContentBlock[], listener: Listener): Promise<Prompted> {
 		this.#listener = { session: session.id, to: listener };
 		const { agent } = this.#connection;
@@ -185,7 +185,7 @@ export class Program {
 		notified.catch(() => undefined);
 	}
 
-	/** Ends it, with a moment to end by itself. */
+	/** Stops it, with a moment to exit by itself. */
 	async stop(): Promise<void> {
 		this.#leaving = true;
 		this.#child.stdin?.end();
@@ -194,7 +194,7 @@ export class Program {
 		cancel();
 	}
 
-	/** Ends it and everything in its group, now; behind a wall, everything it started. */
+	/** Kills it and everything in its group now; behind a wall, everything it started. */
 	kill(): void {
 		this.#leaving = true;
 		this.#launched.kill();
@@ -218,7 +218,7 @@ export class Program {
 			});
 			child.on("exit", (code, signal) => {
 				how = signal === null ? `it exited with code ${code}` : `it was stopped by ${signal}`;
-				// The guard, and what the program left behind. A process that left the group may still hold a stream.
+				// The guard, and the program's leftovers. A process that left the group may still hold a stream.
 				this.kill();
 				this.#options.clock.after(STOP_MS, finished);
 			});
@@ -258,7 +258,7 @@ export class Program {
 		}
 	}
 
-	/** What a request's failure means: the program's own answer, one that cannot be read, or that it died. */
+	/** The meaning of a failed request: the program's own error, an unreadable one, or its death. */
 	async #explained(error: unknown): Promise<ProgramFailure> {
 		if (this.#problem !== null) return new ProgramFailure({ kind: "malformed", detail: this.#problem });
 		if (error instanceof RequestError) return new ProgramFailure(answered(this.#name, error));
@@ -273,7 +273,7 @@ export class Program {
 		if (this.#listener?.session === sessionId) this.#listener?.to.update(update);
 	}
 
-	/** What no prompt of ours asks, or none any more, is cancelled. */
+	/** Requests for unknown or finished prompts are cancelled. */
 	async #permit(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
 		const { sessionId, toolCall, options } = request;
 		const permission =

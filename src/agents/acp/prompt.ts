@@ -1,15 +1,15 @@
-// What a program is shown. The transcript is Keryx's: a program that has not seen the conversation gets all of it as text, one that
-// has gets what is new. In the record every line of what somebody said is marked, so that no text can pass for the frame (I11).
+// What a program is shown. Keryx owns the transcript: a new program gets all of it as text, a running one gets what is new. Every quoted
+// line is marked, so that no text can pass for the frame (I11).
 import { createHash } from "node:crypto";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { type Content, contentText, type PromptMessage } from "../../domain/index.ts";
 import type { StepInput } from "../types.ts";
 
-/** Of a call's arguments or its result, in the record. */
+/** The length of a call's arguments or result in the record. */
 const SHORT = 400;
 const MARK = "| ";
 
-/** How much of a history a program has seen: so many messages, and what they were. */
+/** How much of a history a program has seen: the number of messages, and a digest. */
 export interface SentHistory {
 	readonly count: number;
 	readonly digest: string;
@@ -21,7 +21,7 @@ export function sentHistoryOf(messages: readonly PromptMessage[]): SentHistory {
 	return { count: messages.length, digest: hash.digest("hex") };
 }
 
-/** Whether what was told is how this history begins, so that the rest is all that is new. */
+/** Whether the told part is a prefix of this history, so that the rest is all that is new. */
 export function continues(history: readonly PromptMessage[], sent: SentHistory): boolean {
 	return sent.count < history.length && sentHistoryOf(history.slice(0, sent.count)).digest === sent.digest;
 }
@@ -37,7 +37,7 @@ function essence(message: PromptMessage): unknown[] {
 	];
 }
 
-/** `told`: null for a program that knows nothing of it yet. */
+/** `told`: null for a program that knows nothing yet. */
 export function promptBlocks(
 	{ system, history, notes }: Pick<StepInput, "system" | "history" | "notes">,
 	sent: SentHistory | null,
@@ -93,7 +93,7 @@ function spoken(content: Content, isNote: boolean): string {
 	return text.trim() === "" ? "(a message without text)" : text;
 }
 
-/** Attachments are named: their bytes are not passed on. */
+/** Attachments are only named: their bytes are not passed on. */
 function wordsIn(content: Content): string {
 	return contentText(
 		content,
@@ -105,7 +105,7 @@ function short(text: string): string {
 	return text.length <= SHORT ? text : `${text.slice(0, SHORT)}... (${text.length - SHORT} more characters)`;
 }
 
-/** Every line that a reader could take for one is marked. */
+/** Every line is marked, by any definition of a line. */
 function marked(text: string): string {
 	return text
 		.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/)

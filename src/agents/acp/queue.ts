@@ -1,7 +1,6 @@
-// Events between a program, which says them when it likes, and whoever reads them one by one. It outlives neither: what comes after
-// the end is dropped, and a reader who went away holds nobody up.
+// Events from a program to one reader. Events after the end are dropped, and a reader that left blocks nobody.
 
-/** So many may wait before the program is no longer read. */
+/** With this many waiting, the program is no longer read. */
 const ENOUGH = 256;
 
 export class EventQueue<Event> {
@@ -21,7 +20,7 @@ export class EventQueue<Event> {
 		this.#wakeReader();
 	}
 
-	/** What was pushed before is still read. */
+	/** Earlier events are still read. */
 	end(): void {
 		this.#ended = true;
 		this.#wakeReader();
@@ -42,7 +41,7 @@ export class EventQueue<Event> {
 			});
 	}
 
-	/** Resolves when the reader has come back for more: it is done with all that was pushed before. Or when this has ended. */
+	/** Resolves when the reader asks for more: it has handled everything pushed before. Or when this has ended. */
 	taken(): Promise<void> {
 		return this.#taken.promise;
 	}

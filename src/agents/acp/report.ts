@@ -1,6 +1,6 @@
-// A program's updates as Keryx's events. Each call is reported with a message of its own when it begins, and what follows waits
-// until it has its result, so that the transcript reads like any other. Ids are made here: those of a program may come again
-// when a turn goes on after a crash. Nothing that a program sends can make this throw.
+// Converts a program's updates to Keryx's events. Each call is reported with its own message when it starts, and what follows waits for
+// its result, so that the transcript reads as usual. Ids are made here: a program may reuse its own after a crash. Nothing a program
+// sends can make this throw.
 import { z } from "zod";
 import { INTERRUPTED_RESULT, type PromptMessage, type ToolCall } from "../../domain/index.ts";
 import type { Secrets, TextStream } from "../../secrets/index.ts";
@@ -8,7 +8,7 @@ import { callId } from "../history.ts";
 import type { AssistantMessage, LoopEvent, Permission, Usage } from "../types.ts";
 import { actionOf, descriptionOf, isAskable, refusalText } from "./permission.ts";
 
-/** Of one result or its arguments; the rest is cut, and said to be. */
+/** The length limit of a result or arguments; a cut is marked. */
 const LONGEST = 64 * 1024;
 const NO_RESULT = "no result was reported";
 
@@ -28,7 +28,7 @@ const callSchema = z.object({
 	rawInput: z.unknown().optional(),
 	rawOutput: z.unknown().optional(),
 });
-/** What a program that says nothing of its arguments lets a human see. */
+/** Shown to a human if a program does not state its arguments. */
 const shownSchema = z.object({
 	content: z.array(z.unknown()).nullish().catch(null),
 	locations: z.array(z.unknown()).nullish().catch(null),
@@ -39,14 +39,14 @@ type CallUpdate = z.output<typeof callSchema>;
 
 interface Call {
 	readonly id: string;
-	/** As the program calls the tool, where it does. */
+	/** The program's name for the tool, if any. */
 	name: string;
 	kind: string;
 	title: string;
 	input: unknown;
 	output: string;
 	status: "pending" | "in_progress" | "completed" | "failed";
-	/** What it asked leave for and did not get, each with why. */
+	/** Denied permission requests, each with the reason. */
 	readonly refusals: string[];
 }
 
@@ -61,7 +61,7 @@ export interface Ask {
 
 type Waiting = { readonly text: string } | { readonly call: Call };
 
-/** What a program has spent in a session, in all. */
+/** A program's total spending in a session. */
 export interface Spent {
 	readonly amount: number;
 	readonly currency: string;
@@ -71,27 +71,27 @@ export class Report {
 	readonly #history: readonly PromptMessage[];
 	readonly #emit: (event: LoopEvent) => void;
 	readonly #secrets: Secrets;
-	/** Hides in the text that is being written. */
+	/** Hides secrets in the current text. */
 	#stream: TextStream;
 	/** By the program's ids. */
 	readonly #calls = new Map<string, Call>();
 	#made = 0;
 	/** Those that have no answer. */
 	readonly #asks = new Map<Ask, Call>();
-	/** The call that has begun and has no result. */
+	/** The open call without a result. */
 	#open: Call | null = null;
 	#waiting: Waiting[] = [];
 	#said = "";
 	/** What the transcript holds of this turn. */
 	readonly #rows: PromptMessage[] = [];
-	/** It has shown something, or that it is at work. */
+	/** It has shown something, or activity. */
 	#alive = false;
 	readonly #maxAnswer: number;
-	/** Characters that it has sent so far, of texts, arguments and results. */
+	/** Characters received so far, in texts, arguments and results. */
 	#size = 0;
 	spent: Spent | null = null;
 
-	/** `secrets`: taken out of whatever is reported (I12). */
+	/** `secrets`: hidden in all reports (I12). */
 	constructor(
 		history: readonly PromptMessage[],
 		{
@@ -110,12 +110,12 @@ export class Report {
 		this.#stream = secrets.stream();
 	}
 
-	/** It has sent more than is kept: nothing that it sends is taken any more. */
+	/** It has sent more than is kept: the rest is ignored. */
 	get isFull(): boolean {
 		return this.#size > this.#maxAnswer;
 	}
 
-	/** One update, as it came. Of plans, modes and thoughts only that there are some; what cannot be read is none. */
+	/** One raw update. Of plans, modes and thoughts only their presence counts; unreadable ones are ignored. */
 	update(update: unknown): void {
 		const kind = (update as { sessionUpdate?: unknown } | null | undefined)?.sessionUpdate;
 		if (kind === "agent_message_chunk") {
@@ -133,14 +133,14 @@ export class Report {
 		return !this.isFull;
 	}
 
-	/** The program asks leave for a call, and waits. Null for what cannot be read. */
+	/** The program asks permission for a call, and waits. Null if unreadable. */
 	ask(toolCall: unknown): Ask | null {
 		const { data } = callSchema.safeParse(toolCall);
 		if (!data) return null;
 		const known = this.#calls.get(data.toolCallId);
-		// One that is over cannot begin again: then it is a call of its own.
+		// A finished call cannot restart: then it is a new call.
 		const call = known && !isOver(known) ? known : this.#newCall(data.toolCallId);
-		// What it shows here is what it wants to do, not what came of it.
+		// This shows the intention, not the result.
 		this.#learn(call, { ...data, content: null, rawOutput: null });
 		if (!this.#alive) this.#emit({ type: "thinking" });
 		const name = nameOf(call);
@@ -154,7 +154,7 @@ export class Report {
 		return ask;
 	}
 
-	/** What became of it. An approved call has begun from here on. False where nobody waits for the answer any more. */
+	/** Its outcome. An approved call has started from here on. False if nobody waits for the answer any more. */
 	answered(ask: Ask, permission: Permission): boolean {
 		const call = this.#asks.get(ask);
 		if (!this.#asks.delete(ask) || !call) return false;
@@ -163,13 +163,13 @@ export class Report {
 		return true;
 	}
 
-	/** The prompt is over: what has no result gets one that says so, and the rest of the text is the last message. */
+	/** The prompt is over: open calls get a result that says so, and the rest of the text is the last message. */
 	end(finishReason: string, usage: Usage): void {
 		this.#close(NO_RESULT);
 		this.#message([], finishReason, usage);
 	}
 
-	/** The prompt was cut off: what is known is said, what is not known is said to be so. */
+	/** The prompt was cut off: known results are reported, unknown ones are marked unknown. */
 	cutOff(): void {
 		this.#close(INTERRUPTED_RESULT);
 		this.#say(this.#stream.end());
@@ -208,7 +208,7 @@ export class Report {
 	}
 
 	#learn(call: Call, update: CallUpdate): void {
-		// What has begun keeps its name, as its result needs it.
+		// A started call keeps its name, which its result needs.
 		if (update.kind && call.status === "pending") call.kind = this.#hide(update.kind);
 		if (update.name && call.status === "pending") call.name = this.#hide(update.name);
 		if (update.title) call.title = this.#hide(update.title);
@@ -229,7 +229,7 @@ export class Report {
 
 	#refuse(call: Call, { question }: Ask, permission: Exclude<Permission, "approved">): void {
 		const refusal = refusalText(question.description, permission);
-		// One that has its result cannot say it any more.
+		// A call with a result cannot report it again.
 		const refused = isOver(call) ? { ...call, ...this.#blank() } : call;
 		refused.refusals.push(refusal);
 		if (refused.status !== "pending") return;
@@ -243,7 +243,7 @@ export class Report {
 		return call;
 	}
 
-	/** Of a call that nothing has come of yet. */
+	/** For a call without any result yet. */
 	#blank(): Pick<Call, "id" | "output" | "status" | "refusals"> {
 		return { id: callId(this.#history, this.#made++), output: "", status: "pending", refusals: [] };
 	}
@@ -258,7 +258,7 @@ export class Report {
 		if (isOver(call)) this.#settle(call.status === "completed" ? "" : NO_RESULT);
 	}
 
-	/** The open call's result; then what waited for it, as far as it goes. */
+	/** The open call's result; then what waited for it. */
 	#settle(otherwise: string): void {
 		const call = this.#open;
 		if (!call) return;
@@ -281,7 +281,7 @@ export class Report {
 		}
 	}
 
-	/** Whatever is open or never began is settled; calls that only asked are reported too. */
+	/** Settles open and unstarted calls; those that only asked are reported too. */
 	#close(otherwise: string): void {
 		for (const [ask, call] of this.#asks) this.#refuse(call, ask, "cancelled");
 		this.#asks.clear();
@@ -326,7 +326,7 @@ function isOver({ status }: Pick<Call, "status">): boolean {
 	return status === "completed" || status === "failed";
 }
 
-/** The arguments, where a program names none: the places and changes that it shows. */
+/** If a program states no arguments: its shown locations and changes. */
 function shownOf(toolCall: unknown): Readonly<Record<string, unknown>> {
 	const { content, locations } = shownSchema.parse(toolCall);
 	return { ...(locations?.length && { locations }), ...(content?.length && { content }) };

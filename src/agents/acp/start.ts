@@ -1,4 +1,4 @@
-// The start of an agent program, behind its wall or in the open.
+// Starts an agent program, with or without a wall.
 import { basename } from "node:path";
 import { startPiped } from "../../processes/index.ts";
 import type { CommandWall } from "../../walls/index.ts";
@@ -10,7 +10,7 @@ interface ProgramStart extends ProgramOptions {
 	readonly wall: CommandWall;
 }
 
-/** Throws ProgramFailure where it may not or cannot be started. */
+/** Throws ProgramFailure if it may not or cannot be started. */
 export async function startProgram({ wall, args, ...options }: ProgramStart): Promise<Program> {
 	const argv = [options.command, ...args];
 	if (wall.run === "refused")

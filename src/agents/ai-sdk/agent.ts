@@ -1,6 +1,5 @@
-// The agent that asks a model: one step per call, over the providers of the AI SDK. Retries, pauses and failover are made here
-// and nowhere else, and only as long as nothing of an answer was shown: a user never sees an answer begin twice. It keeps no
-// state, and no key (I12).
+// The agent that asks a model: one step per call, over the AI SDK's providers. Retries, pauses and failover happen only here, and only
+// before any part of an answer was shown: a user never sees an answer start twice. It keeps no state, and no key (I12).
 import type { Clock } from "../../time/index.ts";
 import { elapsed } from "../elapsed.ts";
 import type { AgentFailure, StepAgent, StepEvent, StepInput } from "../types.ts";
@@ -11,12 +10,12 @@ import { type ModelSettings, type Target, targetsOf } from "./targets.ts";
 
 export interface ModelAgentOptions {
 	readonly settings: ModelSettings;
-	/** Where keys are read from, at every step. */
+	/** Where keys are read, at every step. */
 	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly keyFile?: AttemptOptions["keyFile"];
 	readonly clock: Clock;
 	readonly readBlob: ReadBlob;
-	/** From 0 up to 1: spreads those who have to ask again. */
+	/** From 0 to 1: spreads retries. */
 	readonly random?: () => number;
 }
 
@@ -110,7 +109,7 @@ async function* ask(
 	return { kind: "failed", failure: combinedFailure(failed) };
 }
 
-/** The failure of the model that was meant, with what became of the others. */
+/** The failure of the intended model, with the results of the others. */
 function combinedFailure(failed: readonly Failed[]): AgentFailure {
 	const [first] = failed as readonly [Failed, ...Failed[]];
 	const lines = failed.map(
@@ -120,7 +119,7 @@ function combinedFailure(failed: readonly Failed[]): AgentFailure {
 	return { ...first.verdict.failure, detail: lines.join("; then ") };
 }
 
-/** Where a part of the answer was shown: nobody is to ask again, with or without attachments. */
+/** Part of the answer was shown: no more attempts, with or without attachments. */
 function final({ attachments: _attachments, suspects: _suspects, ...failure }: AgentFailure): AgentFailure {
 	return failure;
 }
@@ -137,7 +136,7 @@ const TINY = {
 	override: null,
 } as const;
 
-/** Thinking would use up the few tokens that the answer may have, so it is left to the provider, as is the temperature. */
+/** Thinking would use up the answer's few tokens, so it is left to the provider, as is the temperature. */
 function tiny(options: AttemptOptions): AttemptOptions {
 	const { temperature: _temperature, reasoning: _reasoning, ...settings } = options.settings;
 	return { ...options, settings: { ...settings, max_output_tokens: 64 } };

@@ -1,4 +1,4 @@
-// One answer, put together from the parts that a provider streams.
+// Assembles one answer from a provider's stream.
 import type {
 	LanguageModelV4StreamPart,
 	LanguageModelV4Usage,
@@ -22,7 +22,7 @@ export class Answer {
 	finish: { readonly reason: Finish["finishReason"]; readonly usage: LanguageModelV4Usage } | null = null;
 	readonly #items: (OpenItem | Item)[] = [];
 	readonly #open = new Map<string, OpenItem>();
-	/** Ids that calls of this turn have already. */
+	/** Ids of earlier calls of this turn. */
 	readonly #ids: Set<string>;
 
 	constructor({ history }: Pick<StepInput, "history">) {
@@ -33,7 +33,7 @@ export class Answer {
 		);
 	}
 
-	/** Takes one part. Answers what of it is to be shown, if anything. */
+	/** Takes one part. Returns what to show, if anything. */
 	take(
 		part: LanguageModelV4StreamPart,
 	): { readonly type: "text"; readonly delta: string } | { readonly type: "thinking" } | null {
@@ -120,7 +120,7 @@ export class Answer {
 		this.#items.push({ type: "call", id, ...(part.providerMetadata && { metadata: part.providerMetadata }) });
 	}
 
-	/** The provider's own, unless it gave the same one before: results are found by it. */
+	/** The provider's id, unless it was used before: results are matched by it. */
 	#unusedId(given: string): string {
 		let id = given || "call";
 		for (let n = 2; this.#ids.has(id); n++) id = `${given || "call"}_${n}`;
@@ -131,7 +131,7 @@ export class Answer {
 
 const THINKING = { type: "thinking" } as const;
 
-/** What is no JSON stays as it came: the tool's own complaint about it goes back to the model. */
+/** Invalid JSON is kept: the tool's error goes back to the model. */
 function parsed(input: string): unknown {
 	if (input.trim() === "") return {};
 	try {

@@ -1,10 +1,10 @@
-// Attachments on their way into a prompt: the bytes where the model's provider takes the kind and the request has room for them, the
-// words of a text file, and for everything else one line in its place, so that the model knows that there is something.
+// Puts attachments into a prompt: the bytes if the provider accepts the kind and the request has room, the text of a text file, and
+// otherwise one line, so that the model knows that there is something.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from "@ai-sdk/provider";
 import type { ModelProvider } from "../../config/index.ts";
 import { type Part, quoteUntrusted } from "../../domain/index.ts";
 
-/** The bytes of a blob of a conversation; null where they are no longer kept. A read that fails throws (I8). */
+/** The bytes of a conversation's blob; null if no longer kept. A failed read throws (I8). */
 export type ReadBlob = (conversation: string, digest: string) => Promise<Uint8Array | null>;
 
 export type Attachment = Exclude<Part, { readonly type: "text" }>;
@@ -12,14 +12,11 @@ export type Attachment = Exclude<Part, { readonly type: "text" }>;
 /** An attachment as the model is shown it. */
 export interface ShownFile {
 	readonly part: LanguageModelV4FilePart | LanguageModelV4TextPart;
-	/** Of the file; 0 where only a line stands for it. */
+	/** The file's size; 0 if a line replaces it. */
 	readonly bytes: number;
 }
 
-/**
- * What stands in a request for each of these, which come in their order. The newest come first where there is no room for all: a
- * request has `spare` bytes beside everything else in it.
- */
+/** What a request contains for each of these, in order. Newest first if there is no room for all: a request has `spare` bytes left. */
 export async function showAttachments(
 	attachments: readonly Attachment[],
 	{ provider, spare }: { readonly provider: ModelProvider; readonly spare: number },
@@ -80,15 +77,15 @@ const MB = 1_000_000;
 const IMAGES = "image/(png|jpeg|gif|webp)";
 
 interface Intake {
-	/** What it takes inside a request. */
+	/** What it accepts inside a request. */
 	readonly takes: RegExp;
-	/** How big an image may be, before it is written in base64. */
+	/** An image's maximum size, before base64. */
 	readonly imageBytes: number;
-	/** How long a request may be, with everything in it. */
+	/** A request's maximum size, including everything. */
 	readonly requestBytes: number;
 }
 
-/** In docs/reference/attachments.md, with where the numbers come from. */
+/** docs/reference/attachments.md has the sources of these numbers. */
 const INTAKES: Readonly<Record<ModelProvider, Intake>> = {
 	openai: {
 		takes: new RegExp(`^(${IMAGES}|application/pdf)$`),

@@ -1,4 +1,4 @@
-// One question to one model, streamed. Whatever comes of it is a value; only a failed read of our own store throws.
+// One question to one model, streamed. The result is always a value; only a failed read of our own store throws.
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Clock } from "../../time/index.ts";
 import {
@@ -29,7 +29,7 @@ export type Attempt =
 export interface AttemptOptions {
 	readonly settings: ModelSettings;
 	readonly env: Readonly<Record<string, string | undefined>>;
-	/** What stands in a key file; a string says why it cannot be used. */
+	/** A key file's content; a string says why it cannot be used. */
 	readonly keyFile: (path: string) => { readonly key: string } | string;
 	readonly clock: Pick<Clock, "now">;
 	readonly readBlob: ReadBlob;
@@ -73,7 +73,7 @@ export async function* attempt(
 	return ending(answer, target, settings);
 }
 
-/** Read anew each time, and held no longer than the request takes. */
+/** Read each time, and held only for the request. */
 function readKey(
 	target: Target,
 	{ env, keyFile }: Pick<AttemptOptions, "env" | "keyFile">,
@@ -92,7 +92,7 @@ function readKey(
 			"key_missing",
 			"variable" in source ? `the environment variable ${name} is not set` : `${name} is empty`,
 		);
-	// Anything else cannot stand in a header, and the error about it would show the key.
+	// An invalid header value would put the key into the error.
 	return /^[\x21-\x7e]+$/.test(key) ? key : verdict("key_missing", `${name} does not contain an API key`);
 }
 
@@ -117,12 +117,12 @@ function toolOf({ name, description, input }: ToolSpec): NonNullable<CallSetting
 	return { type: "function", name, description, inputSchema: { properties: {}, ...input } };
 }
 
-/** What a part adds to what is held of the answer, shown or not. */
+/** How much a part adds to the held answer, shown or not. */
 function sizeOf(part: LanguageModelV4StreamPart): number {
 	return "delta" in part ? part.delta.length : 0;
 }
 
-/** Calls are not made of an answer that is not whole. What it cost is not known: the provider says that at its end. */
+/** An incomplete answer makes no calls. Its cost is unknown: the provider reports it at the end. */
 function cutOff({ text }: Answer, { provider, model }: Target): Attempt {
 	return {
 		kind: "done",

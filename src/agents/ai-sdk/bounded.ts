@@ -1,11 +1,11 @@
-// What a provider sends, with a limit. The library holds an event until it is complete, so one that never ends would fill the memory:
-// past the limit the connection is closed, and the failure says why.
+// Limits a provider's stream. The library holds an event until it is complete, so an endless one would fill the memory: beyond the limit
+// the connection is closed, and the failure says why.
 
 const LONGEST_EVENT = 32 * 1024 * 1024;
 const LF = 10;
 const CR = 13;
 
-/** By this name the failure is told from others. */
+/** Identifies this failure. */
 export const TOO_LONG = "EventTooLong";
 
 class EventTooLong extends Error {
@@ -18,12 +18,12 @@ class EventTooLong extends Error {
 	}
 }
 
-/** As `fetch`. An event ends with an empty line; a body without any, such as that of an error, is one event. */
+/** Like `fetch`. An event ends with an empty line; a body without any, such as an error's, is one event. */
 export const boundedFetch: typeof fetch = async (input, init) => {
 	const response = await fetch(input, init);
 	if (!response.body) return response;
 	const body = response.body.pipeThrough(bounded());
-	// The answer's own address is lost here; nobody asks for it.
+	// The answer's own URL is lost here; nobody needs it.
 	return new Response(body, {
 		status: response.status,
 		statusText: response.statusText,
@@ -33,7 +33,7 @@ export const boundedFetch: typeof fetch = async (input, init) => {
 
 function bounded(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
 	let bytes = 0;
-	/** The last two bytes, as an empty line may come in two pieces. */
+	/** The last two bytes, because an empty line may arrive in two pieces. */
 	let tail: Buffer = Buffer.alloc(0);
 	return new TransformStream({
 		transform: (chunk, controller) => {
@@ -47,7 +47,7 @@ function bounded(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuf
 	});
 }
 
-/** Where the last event in it ends, or -1. */
+/** Where the last event ends, or -1. */
 function lastEmptyLine(chunk: Buffer, before: Buffer): number {
 	const ends = [
 		chunk.lastIndexOf("\n\n") + 2,

@@ -1,5 +1,5 @@
-// From whatever a provider, its library or the network answers to one of the closed kinds of failure, and what may be done
-// about it. Providers agree on status codes and on little else, so their words are read too.
+// Classifies errors of a provider, its library or the network, and what may be done. Providers agree on little beyond status codes, so
+// their messages are read too.
 import { hideSecretLike } from "../../config/index.ts";
 import type { AgentFailure, FailureKind } from "../types.ts";
 import { TOO_LONG } from "./bounded.ts";
@@ -8,7 +8,7 @@ import { retryAfter } from "./retry.ts";
 
 export interface Verdict {
 	readonly failure: AgentFailure;
-	/** It may pass by itself: the same model is asked again. */
+	/** It may pass: the same model is asked again. */
 	readonly retry: boolean;
 	/** Another model may answer: the next of the failover list is asked. */
 	readonly failover: boolean;
@@ -16,7 +16,7 @@ export interface Verdict {
 
 export interface Circumstances {
 	readonly attachments: readonly SentAttachment[];
-	/** Must not appear in what is said of the failure (I12). */
+	/** Must not appear in the failure's description (I12). */
 	readonly key: string | null;
 	readonly now: number;
 }
@@ -34,7 +34,7 @@ export function verdictOn(error: unknown, circumstances: Circumstances): Verdict
 	});
 }
 
-/** `failover`: another model may answer though the kind alone would not say so. */
+/** `failover`: another model may answer although the kind does not imply it. */
 export function verdict(
 	kind: FailureKind,
 	detail: string,
@@ -64,12 +64,12 @@ interface Facts {
 	readonly status: number | undefined;
 	readonly headers: Readonly<Record<string, string>>;
 	readonly body: string;
-	/** Message, codes and body in one, to be searched. */
+	/** Message, codes and body together, for searching. */
 	readonly words: string;
 	readonly request: unknown;
 }
 
-/** An error of the library, of the network, or a plain object out of the stream. */
+/** An error of the library or network, or a plain object from the stream. */
 function factsOf(error: unknown): Facts {
 	const held = (typeof error === "object" && error !== null ? error : { message: String(error) }) as Record<
 		string,
@@ -84,7 +84,7 @@ function factsOf(error: unknown): Facts {
 			: code && code >= 400 && code < 600
 				? code
 				: undefined;
-	// An answer that began well and broke: what broke it stands inside.
+	// An answer that started well and broke: the cause is inside.
 	if (status !== undefined && status < 400 && held.cause instanceof Error) return factsOf(held.cause);
 	const body = text("responseBody");
 	return {
@@ -98,7 +98,7 @@ function factsOf(error: unknown): Facts {
 	};
 }
 
-/** A page of an angry proxy is not searched to its end. */
+/** A proxy's long error page is not searched to its end. */
 const LONGEST_READ = 4000;
 
 const TOO_LARGE =
@@ -109,7 +109,7 @@ const KEY = /api[ _-]?key|authentication|unauthori[sz]ed|permission_error|invali
 const FILTERED = /content[ _-]?(policy|filter|management)|moderation|flagged|safety system|cyber_policy/i;
 const LIMITED = /rate[ _-]?limit|too many requests|resource_exhausted/i;
 const BROKE = /insufficient[ _]quota|credit balance|insufficient (credits|balance|funds)/i;
-/** Whoever says so will answer later, with the same request. */
+/** These servers will answer the same request later. */
 const BUSY = /overloaded|unavailable|capacity|temporar|timeout|timed out|try again/i;
 const DOWN = /overloaded|server_error|api_error|internal|unavailable|timeout|timed out|try again/i;
 const UNREADABLE = new Set([
@@ -145,7 +145,7 @@ function kindOf({ name, status, words, message }: Facts, hasAttachments: boolean
 	return status === 400 && /api[ _]key[ _](not[ _]valid|invalid)/i.test(words) ? "key_missing" : "refused";
 }
 
-/** Some servers answer with these to a request that they will never be able to answer. */
+/** Some servers return these for a request they can never answer. */
 const OPAQUE: ReadonlySet<number> = new Set([500, 501]);
 
 /** Without a status: in the middle of a stream, or before the provider was reached. */
@@ -159,7 +159,7 @@ function kindOfWords(name: string, words: string, hasAttachments: boolean): Fail
 	return KEY.test(words) ? "key_missing" : "provider_down";
 }
 
-/** Whether leaving attachments out may help. Not where the key, the account, the model or a passing trouble is the reason. */
+/** Whether leaving out attachments may help. Not if the key, the account, the model or temporary trouble is the cause. */
 function mayBeAboutThem(kind: FailureKind, facts: Facts): boolean {
 	switch (kind) {
 		case "attachment_refused":
@@ -178,7 +178,7 @@ function mayBeAboutThem(kind: FailureKind, facts: Facts): boolean {
 	}
 }
 
-/** The model or the account, not what was asked, is why. */
+/** The cause is the model or account, not the request. */
 function isNotThere({ status, words }: Facts): boolean {
 	return status === 404 || status === 402 || BROKE.test(words);
 }
@@ -201,12 +201,12 @@ function blamed(facts: Facts, attachments: readonly SentAttachment[]): Blame {
 	};
 }
 
-/** Those that the provider itself names: one by its place in the request, or all of a kind that it says it does not take. */
+/** Attachments the provider names: one by its place in the request, or all of a refused kind. */
 function namedOf({ words, request }: Facts, attachments: readonly SentAttachment[]): SentAttachment[] {
 	const named = namedPart(words, request);
 	const found = named === undefined ? [] : attachments.filter(({ part }) => holds(named, part));
 	if (found.length > 0) return found;
-	// A form, a size, a type that is not supported is one attachment's alone.
+	// An unsupported format, size or type concerns only one attachment.
 	if (!/\bsupport/i.test(words) || !NOT.test(words) || OF_ONE.test(words)) return [];
 	const kinds = KINDS.filter(([word]) => word.test(words)).map(([, mediaType]) => mediaType);
 	return attachments.filter(({ mediaType }) => kinds.some((kind) => kind.test(mediaType)));
@@ -222,7 +222,7 @@ const KINDS: readonly (readonly [RegExp, RegExp])[] = [
 	[/\b(multimodal|attachments?)\b/i, /./],
 ];
 
-/** The part of the request at a path such as messages[2].content[1], as providers write it in one way or another. */
+/** The request part at a path such as messages[2].content[1], in any provider's notation. */
 function namedPart(words: string, request: unknown): string | undefined {
 	const path = /\b(messages|input|contents)\W{1,3}(\d+)\W{1,3}(content|parts)\W{1,3}(\d+)/.exec(words);
 	if (!path) return undefined;

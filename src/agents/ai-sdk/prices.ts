@@ -1,5 +1,5 @@
-// What a call costs. The table holds published list prices of September 2026, in USD per million tokens, for each provider's
-// own service; whoever pays something else says so with agent.prices. What is in neither has no known price.
+// The cost of a call. The table has list prices of September 2026, in USD per million tokens, of each provider's own service;
+// agent.prices overrides them. Anything else has no known price.
 import type { LanguageModelV4Usage } from "@ai-sdk/provider";
 import { modelFamily, type Price, type Target } from "./targets.ts";
 
@@ -16,7 +16,7 @@ export function costOf(
 ): Cost {
 	const override = Object.hasOwn(own, target.model) ? own[target.model] : undefined;
 	if (override) return { costMicros: micros(usage, override), currency: override.currency };
-	// OpenRouter states what it charged.
+	// OpenRouter reports its charge.
 	const charged = target.provider === "openrouter" ? usage.raw?.cost : undefined;
 	if (typeof charged === "number") return { costMicros: Math.round(charged * 1_000_000), currency: "USD" };
 	const listed = LIST[target.provider]?.[modelFamily(target.model)];
@@ -26,13 +26,13 @@ export function costOf(
 }
 
 type Rates = Omit<Price, "currency"> & {
-	/** What writing to the cache costs; left out: the same as input. */
+	/** Price of writing to the cache; default: same as input. */
 	readonly cacheWrite?: number;
-	/** Above so many input tokens another price holds, which is not listed here. */
+	/** Above this many input tokens another price applies, which is not listed here. */
 	readonly longest?: number;
 };
 
-/** A price per million tokens in millionths is the price of one token. */
+/** A price per million tokens, in millionths, is the price of one token. */
 function micros({ inputTokens, outputTokens }: LanguageModelV4Usage, rates: Rates): number | null {
 	if (inputTokens.total === undefined || outputTokens.total === undefined) return null;
 	const read = inputTokens.cacheRead ?? 0;

@@ -1,5 +1,5 @@
-// From a step's input to the provider's prompt: system, the rows, the notes last. A pure function of the input, so that what
-// stands before the notes in one turn is, byte for byte, the beginning of the next turn's: prompt caches live on that.
+// Builds the provider's prompt: system, the rows, the notes last. A pure function of the input, so that everything before the notes is
+// byte for byte the start of the next turn's prompt: prompt caches depend on that.
 import type {
 	LanguageModelV4FilePart,
 	LanguageModelV4Message,
@@ -18,7 +18,7 @@ import {
 import { callPart, partsWithReasoning } from "./reasoning.ts";
 import type { Target } from "./targets.ts";
 
-/** A file that a request holds, as such or as its words. */
+/** A file in a request, as bytes or as text. */
 export interface SentAttachment {
 	readonly digest: string;
 	readonly mediaType: string;
@@ -39,14 +39,14 @@ export async function buildPrompt(input: StepInput, target: Target, readBlob: Re
 	const convert = (content: Content): Parts => {
 		const parts: Parts = [];
 		for (const part of typeof content === "string" ? [{ type: "text" as const, text: content }] : content) {
-			// Providers refuse a text with nothing in it.
+			// Providers refuse an empty text.
 			if (part.type === "text" && part.text.trim() === "") continue;
 			parts.push(part.type === "text" ? part : (shown.get(part) as ShownFile).part);
 		}
 		return parts;
 	};
 	const rows: LanguageModelV4Message[] = [];
-	// Results stand right behind their calls, so what they bring beside words follows the last of them.
+	// Results directly follow their calls, so their attachments come after the last of them.
 	let brought: Parts = [];
 	for (const [row, message] of input.history.entries()) {
 		if (message.role === "tool") {
@@ -74,7 +74,7 @@ export async function buildPrompt(input: StepInput, target: Target, readBlob: Re
 	return { messages: [...systemMessage(input.system, target), ...marked, ...last], attachments };
 }
 
-/** What the history's attachments become, within what one request may hold. */
+/** What the history's attachments become, within a request's limits. */
 async function shownIn(
 	{ conversation, system, history, notes, tools }: StepInput,
 	{ provider }: Target,
@@ -103,7 +103,7 @@ function spoken({ kind }: Extract<PromptMessage, { role: "user" }>, parts: Parts
 	return parts.map((part) => (part.type === "text" ? { ...part, text: note(part.text) } : part));
 }
 
-/** One that says nothing and asks for nothing is left out. */
+/** Empty messages are left out. */
 function assistantMessage(
 	message: Extract<PromptMessage, { role: "assistant" }>,
 	target: Target,
@@ -130,7 +130,7 @@ function resultPart(
 	};
 }
 
-/** Whoever answers last cannot be the model itself. */
+/** The last message must not be the model's own. */
 function lastMessage(
 	notes: readonly string[],
 	rows: readonly LanguageModelV4Message[],
@@ -141,7 +141,7 @@ function lastMessage(
 	return [{ role: "user", content: [{ type: "text", text: note(text || "Please continue.") }] }];
 }
 
-/** Keryx's own words must not pass for a person's. */
+/** Keryx's notes must not look like a person's. */
 function note(text: string): string {
 	return `[Note from Keryx]\n${text}`;
 }
@@ -149,8 +149,8 @@ function note(text: string): string {
 const CACHED = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } } as const;
 
 /**
- * Anthropic caches up to a mark: one behind the last row, for the next step, and one where that of the step before stood, so
- * that it is found however many rows have come since. The notes stay outside: they change with every step.
+ * Anthropic caches up to a mark: one after the last row, for the next step, and one where the previous step's mark was, so that it is
+ * found however many rows were added. The notes stay outside: they change with every step.
  */
 function withCacheMarks(rows: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
 	const before = rows.findLastIndex(({ role }) => role === "assistant") - 1;

@@ -1,9 +1,9 @@
-// From a provider's name to a model that can be asked. Each provider's library is loaded when it is first needed.
+// Creates a provider's model. Each provider's library is loaded on first use.
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import { boundedFetch as fetch } from "./bounded.ts";
 import type { Target } from "./targets.ts";
 
-/** `key` null: none is sent, where the provider can do without. */
+/** `key` null: none is sent, if the provider allows that. */
 export async function openModel(
 	{ provider, model, baseUrl }: Target,
 	key: string | null,
@@ -40,7 +40,7 @@ export async function openModel(
 /** Only names what the library files its metadata under. */
 const OPTIONS_NAME = "keryx";
 
-/** Nothing of a conversation stays with the provider: what a later step needs of an earlier one is in the transcript. */
+/** Nothing of a conversation stays with the provider: later steps use the transcript. */
 export const PROVIDER_OPTIONS: SharedV4ProviderOptions = { openai: { store: false } };
 
 export function needsKey({ provider }: Target): boolean {

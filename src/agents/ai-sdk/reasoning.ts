@@ -1,5 +1,5 @@
-// What a model thought, kept in the transcript as its provider gave it, in order with its words and calls. It goes back only to
-// the same provider and family of models: to any other it means nothing, or an error.
+// A model's reasoning, kept in the transcript as its provider gave it, in order with its text and calls. It goes back only to the same
+// provider and model family: elsewhere it is useless, or an error.
 import type { LanguageModelV4Message, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import { z } from "zod";
 import type { Content, ToolCall } from "../../domain/index.ts";
@@ -7,7 +7,7 @@ import { modelFamily, type Target } from "./targets.ts";
 
 export type Item =
 	| { readonly type: "reasoning"; readonly text: string; readonly metadata?: SharedV4ProviderMetadata }
-	/** The next so many UTF-16 units of the message's text. */
+	/** The next n UTF-16 units of the message's text. */
 	| { readonly type: "text"; readonly length: number; readonly metadata?: SharedV4ProviderMetadata }
 	| { readonly type: "call"; readonly id: string; readonly metadata?: SharedV4ProviderMetadata };
 
@@ -19,13 +19,13 @@ interface Said {
 	readonly reasoning?: unknown;
 }
 
-/** Undefined where there is nothing beyond words and calls. */
+/** Undefined if there is nothing beyond text and calls. */
 export function keptReasoning({ provider, model }: Target, items: readonly Item[]): unknown {
 	if (items.every(({ type, metadata }) => type !== "reasoning" && metadata === undefined)) return undefined;
 	return { provider, model, items };
 }
 
-/** The assistant's message as the provider gave it; null where that was another provider's, or does not fit the row. */
+/** The assistant's message as the provider gave it; null for another provider's, or if it does not match the row. */
 export function partsWithReasoning(
 	{ content, toolCalls, reasoning }: Said,
 	target: Target,
@@ -55,7 +55,7 @@ export function partsWithReasoning(
 	return at === content.length && calls === toolCalls.length ? parts : null;
 }
 
-/** Every provider takes an object only: what is none (arguments that were no JSON) is put into one. */
+/** Every provider accepts only an object: anything else (arguments that were not JSON) is wrapped in one. */
 export function callPart({ id, name, input }: ToolCall): AssistantParts[number] {
 	const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
 	return {

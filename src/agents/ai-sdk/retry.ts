@@ -1,18 +1,18 @@
-// How long to wait before a model is asked again.
+// How long to wait before the next attempt.
 
 const FIRST_MS = 500;
 const LONGEST_MS = 20_000;
-/** Whoever asks for a longer pause than this is not waited for within a step. */
+/** A longer requested pause is not waited for within a step. */
 export const LONGEST_PAUSE_MS = 60_000;
 
-/** Twice as long each time, and never the same for two who began together; at least what the provider asked for. */
+/** Doubles each time, with jitter; at least what the provider asked for. */
 export function pauseBefore(attempt: number, retryAfterMs: number | undefined, random: () => number): number {
 	const backoff = Math.min(FIRST_MS * 2 ** attempt, LONGEST_MS);
 	const jittered = backoff * (0.5 + random() / 2);
 	return Math.round(retryAfterMs === undefined ? jittered : retryAfterMs + jittered / 2);
 }
 
-/** What the provider asked for, in its headers or in its body. */
+/** The pause the provider asked for, in its headers or body. */
 export function retryAfter(
 	headers: Readonly<Record<string, string>>,
 	body: string,

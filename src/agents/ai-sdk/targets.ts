@@ -1,5 +1,5 @@
-// Which models a step may ask, in which order, and with whose key. Guards I12: a key goes only to where the configuration
-// sends it, whatever address a conversation's override names.
+// Which models a step may ask, in which order, and with which key. Guards I12: a key goes only to its configured address, whatever a
+// conversation's override names.
 import { MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "../../config/index.ts";
 import type { ModelOverride } from "../../domain/index.ts";
 
@@ -13,7 +13,7 @@ interface ModelChoice {
 }
 
 export interface ModelSettings extends ModelChoice {
-	/** Tried in this order, once each, where the one above gives no answer. */
+	/** Tried in this order, once each, if the one above does not answer. */
 	readonly failover: readonly ModelChoice[];
 	/** How often the first one is asked again. */
 	readonly retries: number;
@@ -27,7 +27,7 @@ export interface ModelSettings extends ModelChoice {
 export interface Price {
 	readonly input: number;
 	readonly output: number;
-	/** Left out: the same as input. */
+	/** Default: same as input. */
 	readonly cached_input?: number | undefined;
 	readonly currency: string;
 }
@@ -43,7 +43,7 @@ export interface Target {
 	readonly key: KeySource | null;
 }
 
-/** The first is the one that is meant; a string says why there is none. */
+/** The first is the intended one; a string says why there is none. */
 export function targetsOf(
 	settings: ModelSettings,
 	override: ModelOverride | null,
@@ -93,7 +93,7 @@ function isModelProvider(name: string): name is ModelProvider {
 	return (MODEL_PROVIDERS as readonly string[]).includes(name);
 }
 
-/** Always given to the provider's library, which would otherwise look for one in the environment by itself. */
+/** Always passed to the provider's library, which would otherwise look in the environment. */
 export const PROVIDER_ADDRESSES: Readonly<Record<ModelProvider, string>> = {
 	openai: "https://api.openai.com/v1",
 	anthropic: "https://api.anthropic.com/v1",
@@ -103,7 +103,7 @@ export const PROVIDER_ADDRESSES: Readonly<Record<ModelProvider, string>> = {
 	"openai-compatible": "",
 };
 
-/** The name without what dates or tags it: what one of a family thought is of use to another of it. */
+/** The name without date or tag: reasoning is shared within a family. */
 export function modelFamily(model: string): string {
 	return model
 		.toLowerCase()

@@ -1,4 +1,4 @@
-// What a new configuration changes for a Keryx that runs: which keys, and which of them it has read once and for all. Pure.
+// What a new configuration changes for a running Keryx: which keys, and which of them are read only once. Pure.
 import { isDeepStrictEqual } from "node:util";
 import type { Key } from "../keys.ts";
 import { CONFIG_KEYS, type Config } from "../schema.ts";
@@ -6,9 +6,9 @@ import { CONFIG_KEYS, type Config } from "../schema.ts";
 export interface ConfigChange {
 	/** Dotted, in the schema's order. */
 	readonly keys: readonly string[];
-	/** Those of them that keep their old value until Keryx is started again. */
+	/** Those that keep their old value until a restart. */
 	readonly restart: readonly string[];
-	/** The values that hold from now on. */
+	/** The values from now on. */
 	readonly values: Config;
 }
 
@@ -30,7 +30,7 @@ function nameOf({ path }: Difference): string {
 	return path.join(".");
 }
 
-/** `whole`: all of an entry of a map whose entries come at once came or went. */
+/** `whole`: a whole entry was added to or removed from a map whose entries take effect at once. */
 function* differences(
 	key: Key,
 	before: unknown,

@@ -1,11 +1,11 @@
-// Changing config.yaml as a person would: only the keys that change are touched; comments, order and the form of everything else stay.
+// Edits config.yaml like a person: only changed keys are touched; comments, order and formatting stay.
 import { renameSync, writeFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, parseDocument } from "yaml";
 import { KERYX } from "../../called.ts";
 import { KeryxError } from "../../errors.ts";
 
-/** Dotted keys and their new values; undefined takes a key out. The text must be right YAML, or empty. */
+/** Dotted keys and their new values; undefined removes a key. The text must be valid YAML, or empty. */
 export function editConfig(text: string, changes: Readonly<Record<string, unknown>>): string {
 	const isWindows = text.includes("\r\n");
 	let edited = isWindows ? text.replaceAll("\r\n", "\n") : text;
@@ -14,7 +14,7 @@ export function editConfig(text: string, changes: Readonly<Record<string, unknow
 	return isWindows ? edited.replaceAll("\n", "\r\n") : edited;
 }
 
-/** What the text says at a dotted key; undefined where it says nothing. */
+/** The value at a dotted key; undefined if it is not set. */
 export function writtenValue(text: string, key: string): unknown {
 	let held: unknown = readable(text).toJS();
 	for (const name of key.split(".")) {
@@ -44,14 +44,14 @@ function editKey(text: string, key: string, value: unknown): string {
 	return after === usual ? text : keepForm(text, usual, after);
 }
 
-/** A section that is named and left empty is nothing yet. */
+/** An empty section counts as not set. */
 function openMap(document: Document, path: readonly string[]): void {
 	const held = path.length === 0 ? document.contents : document.getIn(path, true);
 	if (isScalar(held) && held.value === null) document.setIn(path, document.createNode({}));
 	if (isMap(held) && held.items.length === 0) held.flow = false;
 }
 
-/** With the sections that have nothing else in them, unless somebody has written something about them. */
+/** Also removes sections that become empty, unless they have comments. */
 function takeOut(document: Document, path: readonly string[]): void {
 	document.deleteIn(path);
 	for (let depth = path.length - 1; depth > 0; depth--) {
@@ -81,8 +81,8 @@ function printed(document: Document): string {
 }
 
 /**
- * The lines that did not change, as they were written. `usual` and `after` are in the library's own form, before and after; it joins blank
- * lines, so the others are counted. Where the result would mean something else, `after` is taken as it is.
+ * Keeps unchanged lines as written. `usual` and `after` are in the library's format, before and after; it merges blank lines, so the
+ * others are counted. If the result would have another meaning, `after` is used as it is.
  */
 function keepForm(text: string, usual: string, after: string): string {
 	const [written = [], before = [], now = []] = [text, usual, after].map((one) => one.split("\n"));
@@ -105,7 +105,7 @@ function keepForm(text: string, usual: string, after: string): string {
 	return errors.length === 0 && isSame ? kept : after;
 }
 
-/** As many filled lines as in `like`, and the blank ones behind them where that ends in one. */
+/** As many non-blank lines as in `like`, with the blank ones after them if it ends in one. */
 function firstLines(lines: readonly string[], like: readonly string[]): readonly string[] {
 	const wanted = like.filter(isFilled).length;
 	let end = 0;
@@ -119,7 +119,7 @@ function isFilled(line: string): boolean {
 	return line.trim() !== "";
 }
 
-/** Beside and renamed: a crash leaves the old one or the new one, and a Keryx that runs takes it at once. */
+/** Written to a temporary file and renamed: a crash leaves the old or the new one, and a running Keryx takes it at once. */
 export function writeConfig(file: string, text: string): void {
 	const replacement = `${file}.new`;
 	writeFileSync(replacement, text, { mode: 0o600 });

@@ -1,6 +1,6 @@
-// The settings that may be changed from the page, with the words they are shown by. Only those that hold at once and that can neither let
-// somebody in, nor widen what a person or a program may do, nor send a key, a file or a message elsewhere: whoever has stolen a login to
-// the page must not get further with it. The rest is changed in config.yaml, by whoever has the machine.
+// The settings that may be changed from the page, with their labels. Only those that take effect at once and cannot grant access, widen
+// rights, or send a key, file or message elsewhere: a stolen login must not help further. The rest is changed in config.yaml, by the
+// machine's owner.
 import type { Key } from "../keys.ts";
 import { CONFIG_KEYS } from "../schema.ts";
 
@@ -98,7 +98,7 @@ export const EDITABLE_SETTINGS: readonly EditableSetting[] = Object.entries(FIEL
 		}),
 );
 
-/** A mistake in the table above shows when Keryx is loaded. */
+/** A mistake in the table above fails at load time. */
 function valueKey(
 	path: string,
 ): Extract<Key, { kind: "value" }> & { readonly type: "number" | "boolean" | "text" } {

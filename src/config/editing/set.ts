@@ -1,4 +1,4 @@
-// Setting one key of config.yaml from a word of the command line. Pure: text in, text out, and what the change means.
+// Sets one key of config.yaml from a command-line word. Pure: text in, text out, and the effect of the change.
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
 import { KeryxError } from "../../errors.ts";
@@ -9,16 +9,16 @@ import { compareConfig } from "./change.ts";
 import { editConfig } from "./edit.ts";
 
 interface SetResult {
-	/** Of the file, with the change; the same text where the key has that value already. */
+	/** The new text; unchanged if the key already has that value. */
 	readonly text: string;
-	/** The keys whose value in force changes, and those of them that wait for a restart. */
+	/** The keys whose value changes, and those that need a restart. */
 	readonly changed: readonly string[];
 	readonly restart: readonly string[];
-	/** The variable that is set over this key; null: none. */
+	/** The variable that overrides this key; null: none. */
 	readonly overriddenBy: string | null;
 }
 
-/** Throws config.invalid where the result would not be accepted: also for what was wrong before. */
+/** Throws config.invalid if the result would not be accepted, also for earlier problems. */
 export function setInConfig(
 	text: string,
 	{ key, value }: { readonly key: string; readonly value: string },
@@ -41,7 +41,7 @@ export function setInConfig(
 	};
 }
 
-/** A text is taken as it is written: a model may be called 4, and a word no. Null takes the key out. */
+/** A text is taken literally: a model may be named 4 or no. Null removes the key. */
 function readValue(key: string, text: string): unknown {
 	if (text === "null") return undefined;
 	const found = keyAt(CONFIG_KEYS, key.split("."));
@@ -63,7 +63,7 @@ function keyAt(root: Key, path: readonly string[]): Key | undefined {
 	}, root);
 }
 
-/** The problem of this key first: it is the one that was just made. */
+/** This key's problem first: it was just made. */
 function accepted({ config, problems }: ConfigCheck, key: string): NonNullable<ConfigCheck["config"]> {
 	if (config) return config;
 	const own = problems.find((problem) => problem.key === key || problem.key?.startsWith(`${key}.`));

@@ -1,5 +1,5 @@
-// What the API, the page and the CLI do where a chat would write a command: the same operations of the store with the same
-// after-effects, by one path with the commands. They work without a gateway that runs too, but for retry, which needs one.
+// What the API, the page and the CLI do instead of chat commands: the same store operations with the same after-effects, through the same
+// code. They also work while the gateway is not running, except retry.
 
 import type { Agent } from "../../agents/index.ts";
 import type { RestoreReport, TakeOutcome } from "../../checkpoints/index.ts";
@@ -38,7 +38,7 @@ export interface Actions {
 	continueSession(args: Here): Promise<Changed & { readonly continued: SessionId }>;
 	/** Within what `routing.resume_scope` allows; anything else is not found. */
 	switchSession(args: Here & { readonly target: SessionId }): Promise<Changed>;
-	/** With `from`, from an earlier point of the conversation. */
+	/** With `from`, branches from an earlier point of the conversation. */
 	branchSession(
 		args: Here & { readonly title?: string; readonly from?: BranchPoint | undefined },
 	): Promise<Changed>;
@@ -46,22 +46,22 @@ export interface Actions {
 		args: Here & { readonly by: number },
 	): Promise<{ readonly session: SessionId; readonly cap: number; readonly messages: number }>;
 	/**
-	 * With `files`, those go back to before these turns, too; refused (checkpoint.missing) where nothing of that was saved. With `from`, the
-	 * id of a message, its turn and all after it are undone instead of so many turns.
+	 * With `files`, the files are also restored to before these turns; refused (checkpoint.missing) if there is no checkpoint. With
+	 * `from`, a message id, its turn and all later ones are undone.
 	 */
 	undo(
 		args: Here & { readonly turns: number; readonly files?: boolean; readonly from?: number | undefined },
 	): Promise<Undone & { readonly restored: RestoreReport | null }>;
 	redo(args: Here): Promise<Pick<Undone, "rows" | "messages" | "stopped">>;
-	/** Answers the turn that has begun; null where there is nothing to answer again. Refused while the gateway does not run. */
+	/** Returns the new turn; null if there is nothing to answer again. Refused while the gateway is not running. */
 	retry(
 		args: Here,
 	): Promise<{ readonly turn: string | null; readonly hidden: number; readonly stopped: string | null }>;
-	/** Answers the turn that sums up; null where there is nothing to sum up. Refused while the gateway does not run. */
+	/** Returns the turn that summarises; null if there is nothing to summarise. Refused while the gateway is not running. */
 	compress(args: Here): Promise<{ readonly turn: string | null; readonly stopped: string | null }>;
-	/** Of the conversation's workspace. Where it fails the answer says why. */
+	/** A checkpoint of the conversation's workspace. If it fails, the result says why. */
 	takeCheckpoint(args: Here & { readonly label?: string }): Promise<TakeOutcome>;
-	/** Refused (checkpoint.busy) while an answer is being worked on. */
+	/** Refused (checkpoint.busy) while the agent is working on an answer. */
 	restoreCheckpoint(
 		args: Here & { readonly id: string; readonly file?: string; readonly force?: boolean },
 	): Promise<RestoreReport>;
@@ -69,12 +69,12 @@ export interface Actions {
 		readonly session: SessionId;
 		readonly title: string;
 	}): Promise<{ readonly title: string; readonly before: string | null }>;
-	/** Null takes the title away. */
+	/** Null removes the title. */
 	renameConversation(
 		args: Here & { readonly title: string | null },
 	): Promise<{ readonly title: string | null; readonly before: string | null }>;
 	pinConversation(args: Here & { readonly pinned: boolean }): Promise<{ readonly pinned: boolean }>;
-	/** Deleting also ends the running answer, drops what waits and kills what runs in the background. */
+	/** Deleting also stops the running answer, drops waiting messages and kills background programs. */
 	setConversationState(
 		args: Here & { readonly state: ConversationState },
 	): Promise<{ readonly before: ConversationState }>;
@@ -82,12 +82,12 @@ export interface Actions {
 		args: Here & { readonly override: ModelOverride | null },
 	): Promise<{ readonly override: ModelOverride | null; readonly before: ModelOverride | null }>;
 	setBusyMode(args: Here & { readonly busy: BusyMode }): Promise<{ readonly before: BusyMode | null }>;
-	/** With `all`, also what waits is dropped, and what runs in the background is killed. With `turn`, that one or none is ended. */
+	/** With `all`, also drops waiting messages and kills background programs. With `turn`, stops only that turn. */
 	stop(
 		args: Here & {
 			readonly all?: boolean;
 			readonly turn?: string;
-			/** Of whoever asks: programs of a higher role are left running. Left out, the operator. */
+			/** The caller's role: programs of a higher role keep running. Default: the operator. */
 			readonly standing?: Standing;
 		},
 	): Promise<{ readonly stopped: string | null; readonly dropped: number; readonly killed: number }>;
@@ -107,7 +107,7 @@ export interface ActionsOptions {
 	readonly agentOf: (conversation: Conversation) => Agent;
 	/** Whether turns run. */
 	readonly isRunning: () => boolean;
-	/** What the end of the gateway waits for. */
+	/** Work that the shutdown of the gateway waits for. */
 	readonly track: (work: Promise<void>) => void;
 }
 
@@ -122,7 +122,7 @@ export function createActions(options: ActionsOptions): Actions {
 		readonly [Name in ChangeName]: (args: ChangeArgs<Name>) => Promise<ChangeResult<Name>>;
 	} = store;
 
-	/** Nothing begins in the conversation until this is done. */
+	/** No turn starts in the conversation until this is done. */
 	const holding = <Result>(
 		conversation: ConversationId,
 		work: (conversation: Conversation) => Promise<Result>,
@@ -135,7 +135,7 @@ export function createActions(options: ActionsOptions): Actions {
 		track(done.then(nothing, nothing));
 		return done;
 	};
-	/** The change, and what is left of it to do in memory. */
+	/** The change, and what remains to be done in memory. */
 	const perform = async <Name extends ChangeName>(
 		name: Name,
 		conversation: Conversation,
@@ -146,7 +146,7 @@ export function createActions(options: ActionsOptions): Actions {
 		const toolProgress = options.config.display.tool_progress;
 		const resolved: Memory["resolved"] = (outcome) => options.confirmations?.afterResolve(outcome);
 		const { sessionSettings } = options;
-		// Jobs are managed by calls of their own.
+		// Jobs have their own calls.
 		const scheduled = nothing;
 		afterChange(name, result, {
 			lanes,
@@ -271,7 +271,7 @@ export function createActions(options: ActionsOptions): Actions {
 	};
 }
 
-/** The conversation has gone on since: only after a restore that was cut off, which is finished at a start. */
+/** The conversation has continued since. Happens only after an interrupted restore, which is finished at start. */
 const NOTHING_UNDONE: Undone = { rows: 0, messages: 0, turns: 0, text: null, stopped: null };
 
 function nothing(): void {}

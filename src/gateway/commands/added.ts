@@ -1,4 +1,4 @@
-// Chat commands of a program that embeds Keryx. They only answer; who may use them is decided as for Keryx's own.
+// Chat commands added by a program that embeds Keryx. They only answer; roles work as for Keryx's own commands.
 import type { ConversationId, PersonRole, Source } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { parseCommand } from "./parse.ts";
@@ -8,24 +8,24 @@ export interface ChatCommand {
 	/** Without the slash: letters from a to z. */
 	readonly name: string;
 	readonly aliases?: readonly string[];
-	/** As /help shows it, such as `/weather <town>`; left out: the name alone. */
+	/** As shown by /help, such as `/weather <town>`; default: only the name. */
 	readonly usage?: string;
 	/** A few words for /help. */
 	readonly about: string;
-	/** Whoever may use it; left out: owner and member. */
+	/** Roles that may use it; default: owner and member. */
 	readonly roles?: readonly PersonRole[];
 	/**
-	 * Called again where Keryx died before the answer was stored, so an effect must bear being repeated. Throws a KeryxError: its
+	 * Called again if Keryx crashed before the answer was stored, so its effects must be repeatable. If it throws a KeryxError, the
 	 * message and hint are the answer.
 	 */
 	answer(call: CommandCall): string | Promise<string>;
 }
 
 export interface CommandCall {
-	/** What stands behind the name, trimmed. */
+	/** The text after the name, trimmed. */
 	readonly args: string;
 	readonly role: PersonRole;
-	/** Who wrote it; null where the platform does not say. */
+	/** The writer; null if the platform does not say. */
 	readonly principal: string | null;
 	readonly conversation: ConversationId;
 	/** "": none. */

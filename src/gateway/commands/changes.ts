@@ -1,16 +1,16 @@
-// What a command or an action changes: one operation of the store, then what is left to do in memory. The second half is kept here by
-// the change's name, so that the two ways to the same change cannot differ.
+// The changes of commands and actions: one store operation, then its after-effects in memory. The after-effects are kept here by the
+// change's name, so that both ways to the same change have the same effect.
 import type { Conversation, Store, Woken } from "../../store/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { SessionSettings } from "../session-settings.ts";
 
-/** One change with its arguments, as data: a command's is committed together with the end of its message. */
+/** One change with its arguments, as data. A command's change is committed together with the end of its message. */
 export type Change = NonNullable<Parameters<Store["performCommand"]>[0]["change"]>;
 export type ChangeName = Change["name"];
 export type ChangeArgs<Name extends ChangeName> = Extract<Change, { name: Name }>["args"];
 export type ChangeResult<Name extends ChangeName> = Awaited<ReturnType<Store[Name]>>;
 
-/** A turn that a command began in the store. */
+/** A turn that a command started in the store. */
 export type CommandTurn = Extract<ChangeResult<"retry"> | ChangeResult<"compress">, { kind: "begun" }>;
 
 export interface Memory {
@@ -18,12 +18,12 @@ export interface Memory {
 	/** The conversation as it was before the change. */
 	readonly conversation: Conversation;
 	readonly sessionSettings: Pick<SessionSettings, "takeHomes">;
-	/** As configured, where the conversation has no choice of its own. */
+	/** The configured model, if the conversation has not chosen one. */
 	readonly toolProgress: NonNullable<Conversation["toolProgress"]>;
 	runTurn(conversation: Conversation, turn: CommandTurn): void;
-	/** A confirmation was resolved, or turned out to be over. */
+	/** A confirmation was resolved, or had already expired. */
 	resolved(result: ChangeResult<"resolveConfirmation">): void;
-	/** A job was made or changed; one that is to run now waits in its conversation. */
+	/** A job was created or changed; one that should run now waits in its conversation. */
 	scheduled(woken: Woken | null): void;
 }
 
@@ -54,7 +54,7 @@ const AFTER: { readonly [Name in ChangeName]: (result: ChangeResult<Name>, memor
 	setHome: ({ homes }, { sessionSettings }) => sessionSettings.takeHomes(homes),
 	resolveConfirmation: (result, memory) => memory.resolved(result),
 	manageJob: ({ woken }, memory) => memory.scheduled(woken),
-	// What these change is read from the store wherever it matters.
+	// These changes are read from the store wherever they matter.
 	decidePairing: nothing,
 	extendSession: nothing,
 	setTitle: nothing,
@@ -67,7 +67,7 @@ function runBegun(result: ChangeResult<"retry"> | ChangeResult<"compress">, memo
 	if (result.kind === "begun") memory.runTurn(memory.conversation, result);
 }
 
-/** The turn that the change ended in the store runs on here until it is told. */
+/** The change ended the turn in the store; it keeps running here until told. */
 function loseStopped(
 	{ stopped }: { readonly stopped: string | null },
 	{ lanes, conversation }: Memory,

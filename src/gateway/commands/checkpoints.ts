@@ -1,5 +1,4 @@
-// Snapshots of the files that the agent works on: take one, look at what changed, go back. Text in files and their names is shown as code
-// (I11).
+// Checkpoint commands: take one, show what changed, restore. Text in files and their names is shown as code (I11).
 
 import type { FileDiff, Kept, KeptReason, RestoreSummary, Some } from "../../checkpoints/index.ts";
 import { cleanTitle, describeDuration } from "../../domain/index.ts";
@@ -14,7 +13,7 @@ import { asCode, counted, quoted, shortened } from "./words.ts";
 const LISTED = 20;
 const LABEL = 60;
 const PATH = 80;
-/** Of an id, as it is shown: enough to tell it from the others. */
+/** How much of an id is shown: enough to tell it from the others. */
 const SHOWN_ID = 10;
 const DIFF_FILES = 20;
 const DIFF_TEXT = 3000;
@@ -87,7 +86,7 @@ export const diff: Telling = {
 
 const NONE = texts.checkpoint.none;
 
-/** What is said of a restore, by /rollback and by /undo. */
+/** Describes a restore, for /rollback and /undo. */
 export function restoredSentences({
 	target,
 	before,
@@ -175,7 +174,7 @@ async function find(context: CommandContext, which: string): Promise<Checkpoint>
 	return only;
 }
 
-/** Its two ends; undefined where no turn of this conversation is known to have changed files. */
+/** The checkpoints before and after; undefined if no turn of this conversation is known to have changed files. */
 async function lastTurn(
 	{ store, conversationId }: CommandContext,
 	files: ConversationFiles,
@@ -191,7 +190,7 @@ async function lastTurn(
 	return undefined;
 }
 
-/** The stretch of a restore has no turn. */
+/** A restore's range has no turn. */
 function ifNone(error: unknown): null {
 	if (error instanceof KeryxError && error.code === "store.not_found") return null;
 	throw error;
@@ -227,7 +226,7 @@ function lineCounts({ binary, insertions, deletions }: FileDiff): string {
 	return binary ? texts.diff.binary : `, +${insertions} -${deletions}`;
 }
 
-/** Nothing in it ends the block, or is seen otherwise than it stands there. */
+/** Nothing in the text can end the code block or look different from what it is. */
 function fenced(text: string): string[] {
 	const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
 	const fence = "`".repeat(longest + 1);

@@ -1,4 +1,4 @@
-// The command that has a model sum up what was said.
+// /compress: asks the model to summarise older messages.
 
 import { rowsToCover } from "../../domain/index.ts";
 import { destinationOf } from "../../store/index.ts";
@@ -18,7 +18,7 @@ export const compress: Changing<"compress"> = {
 		const { agent, conversationId, source, speaker, deadlineAt } = context;
 		const whyNot = whyNotSummarising(agent);
 		if (whyNot !== null) return whyNot;
-		// Asked before anything is ended for it.
+		// Check before stopping anything.
 		if (!(await hasRowsToCover(context))) return nothingToCompress(context.config.compaction.keep_last);
 		return {
 			args: { conversation: conversationId, by: speaker, destination: destinationOf(source), deadlineAt },

@@ -1,5 +1,5 @@
-// A human's answer in a chat. Who may give it: the owner, to anything; a member, to what was asked in the conversation that is theirs;
-// on our own ways in, whoever was authenticated for it. A guest never: what a guest's turn asks is the owner's to decide.
+// A human's answer in a chat. The owner may answer anything; a member, questions of their own conversation; on our own channels, the
+// authenticated caller. A guest never answers: the owner decides for a guest's turn.
 
 import type { Caller } from "../../confirmations/index.ts";
 import { soleSpeaker } from "../../domain/index.ts";
@@ -11,7 +11,7 @@ import { wrongArgument } from "./parse.ts";
 import type { Changing, CommandContext } from "./types.ts";
 import { asCode } from "./words.ts";
 
-/** Of ids: whoever means one writes at least so much of it. */
+/** At least this much of an id must be given. */
 const ID = /^[0-9a-f]{4,12}$/;
 const MOST_LISTED = 10;
 const SCOPES: Readonly<Record<string, GrantScope | null>> = {
@@ -64,7 +64,7 @@ export const deny: Changing<"resolveConfirmation"> = {
 	plan: async (context) => {
 		const [first = "", ...rest] = context.args.split(/\s+/);
 		const named = ID.test(first) ? await find(first, context) : [];
-		// A reason may begin with a word that looks like an id.
+		// A reason may start with a word that looks like an id.
 		const isId = named.length > 0 || (ID.test(first) && rest.length === 0);
 		const reason = isId ? rest.join(" ") : context.args;
 		const asked = await meant(isId ? first : undefined, context);
@@ -91,7 +91,7 @@ async function plan(
 	return { args: await confirmations.resolution(asked.id, decision, input, caller) };
 }
 
-/** The limits of somebody who is no owner, for a confirmation of their own conversation. */
+/** Limits for someone who is not the owner, in their own conversation. */
 export async function assertMayDecide(
 	asked: Confirmation,
 	grant: GrantScope | null,
@@ -113,7 +113,7 @@ export async function assertMayDecide(
 		throw new KeryxError("confirmation.refused", texts.approve.notYours, { hint: texts.approve.useOnce });
 }
 
-/** Somebody else may have joined the conversation, with a token that is bound to it. */
+/** Someone else may have joined the conversation with a token bound to it. */
 async function askedThemselves(
 	{ turn }: Confirmation,
 	{ store, principal }: Pick<CommandContext, "store" | "principal">,
@@ -123,7 +123,7 @@ async function askedThemselves(
 	return speakers.length === 0 || soleSpeaker(speakers) === principal;
 }
 
-/** The one that is named, or the only one there is. */
+/** The named one, or the only one. */
 async function meant(id: string | undefined, context: CommandContext): Promise<Confirmation> {
 	const found = await find(id, context);
 	const [only] = found;
@@ -143,7 +143,7 @@ async function meant(id: string | undefined, context: CommandContext): Promise<C
 	});
 }
 
-/** Those that wait and that this person may decide, all or by the beginning of their ids. */
+/** Waiting confirmations that this person may decide, all or by the start of their ids. */
 async function find(id: string | undefined, context: CommandContext): Promise<readonly Confirmation[]> {
 	const { store, conversationId, now, role, conversation, principal } = context;
 	callerOf(context);
@@ -152,12 +152,12 @@ async function find(id: string | undefined, context: CommandContext): Promise<re
 	const fits = (one: Confirmation) => id === undefined || one.id.startsWith(id);
 	const found = own.filter(fits);
 	if (found.length > 0 || id === undefined || role !== "owner") return found;
-	// The owner's chat is told of what was asked elsewhere.
+	// The owner's chat is also notified about requests from other conversations.
 	const every = await store.confirmations({ scope: OPERATOR, now, limit: 1000, status: "pending" });
 	return every.filter(fits);
 }
 
-/** Throws for somebody who may not decide anything. Whoever posts has shown who they are by now. */
+/** Throws for someone who may not decide anything. A poster has proved who they are by now. */
 function callerOf({ source, role, poster }: CommandContext): Caller {
 	const { platform, userId, chatId } = source;
 	if (poster) return { who: poster.who, role: "approver", via: poster.via, sessionKey: null };

@@ -1,4 +1,4 @@
-// Commands about the answer that is being worked on: end it, what a new message does meanwhile, what is shown of it, which model.
+// Commands about the current answer: stop it, what new messages do, what is shown of tools, which model.
 
 import { parseModelName } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -120,9 +120,9 @@ export const model: Changing<"setModelOverride"> = {
 		),
 };
 
-/** So many are named; a provider may have hundreds. */
+/** How many models are listed; a provider may have hundreds. */
 const MODELS_NAMED = 20;
-/** And so many are buttons, where a chat has any. */
+/** How many of them get a button, if the chat has buttons. */
 const MODEL_BUTTONS = 8;
 const MODEL_LABEL = 40;
 
@@ -132,7 +132,7 @@ async function modelList({
 	modelChoices,
 }: Pick<CommandContext, "config" | "conversation" | "modelChoices">): Promise<string | Listing> {
 	const said = texts.model.now(answererInWords(config, conversation), ignored(config));
-	// A provider may call its models whatever it likes; what cannot be chosen is not offered.
+	// Provider names may contain anything; offer only those that can be chosen.
 	const names = (await modelChoices()).map(modelName).filter((name) => parseModelName(name) !== null);
 	if (names.length === 0) return said;
 	const more = names.length - MODELS_NAMED;
@@ -158,7 +158,7 @@ function ignored({ agent }: CommandContext["config"]): string {
 
 type Override = CommandContext["conversation"]["modelOverride"];
 
-/** By its name, where the agent names one. */
+/** By its name, if the agent has one. */
 function answererInWords(
 	config: CommandContext["config"],
 	conversation: CommandContext["conversation"],
@@ -172,7 +172,7 @@ function modelInWords(override: Override): string {
 	return override === null ? texts.model.configured : asCode(modelName(override));
 }
 
-/** The configuration is a file that people write: what is set here stands in the store, and wins over it. */
+/** The configuration file belongs to people: this choice is stored in the database and overrides it. */
 export const setHome: Changing<"setHome"> = {
 	name: "sethome",
 	usage: "/sethome [off]",

@@ -1,4 +1,4 @@
-// Commands that take back, bring back and ask again.
+// Commands that undo, redo and retry.
 
 import type { RestoreSummary } from "../../checkpoints/index.ts";
 import type { Undone } from "../../store/index.ts";
@@ -48,7 +48,7 @@ function readUndo(args: string): { readonly turns: number; readonly files: boole
 	const files = words.includes("--files");
 	const rest = words.filter((word) => word !== "--files").join(" ");
 	return {
-		// The last turn is the least that can be undone: 0 means it, too.
+		// At least the last turn is undone, even with 0.
 		turns: Math.max(
 			1,
 			wholeNumber(rest, { command: "/undo", of: "turns", least: 0, most: 10_000, otherwise: 1 }),

@@ -57,11 +57,11 @@ export interface CommandList {
 	/** In the order of /help. */
 	readonly all: readonly Command[];
 	find(name: string): Command | undefined;
-	/** The answer to a name that nothing stands behind: which one was probably meant. */
+	/** The answer to an unknown command: suggests the closest one. */
 	noSuch(name: string): string;
 }
 
-/** Keryx's commands, and those that a program adds. Throws argument.invalid for a name that is taken, or that nobody could write. */
+/** Keryx's commands and those a program adds. Throws argument.invalid for a name that is taken or invalid. */
 export function createCommands(added: readonly ChatCommand[] = []): CommandList {
 	const all = [...COMMANDS, ...added.map(toCommand)];
 	const byName = new Map<string, Command>();

@@ -1,4 +1,4 @@
-// Commands that only tell: how things stand, what was spent, who one is, what became of a message, what there is to say.
+// Commands that only inform: status, usage, identity, what happened to a message, help.
 
 import { describeDuration, latestDailyBoundary, limitInfo, localDays } from "../../domain/index.ts";
 import { OPERATOR, readInsights, type Session, type Spent } from "../../store/index.ts";
@@ -157,7 +157,7 @@ export const whoami: Telling = {
 	},
 };
 
-/** Up to here a number counts messages back; beyond, it is a message's own. */
+/** A number up to this counts messages back; a larger one is a message's own number. */
 const COUNTED_BACK = 20;
 
 export const why: Telling = {
@@ -193,7 +193,7 @@ export const help: Telling = {
 			.join("\n\n"),
 };
 
-/** Two columns. They stand in a code block: elsewhere letters differ in width, and spaces may be dropped. */
+/** Two columns, in a code block: elsewhere letters differ in width and spaces may be dropped. */
 function aligned(commands: readonly Command[]): string[] {
 	const width = Math.max(...commands.map(({ usage }) => usage.length));
 	return commands.map(({ usage, about }) => `${usage.padEnd(width)}  ${about}`);

@@ -1,4 +1,4 @@
-// Letting people in from a chat: for the owner alone, as a member or a guest. An owner is made where Keryx runs, or on the page.
+// /pair: the owner lets in members and guests from a chat. Owners are made on the command line or on the page.
 
 import { OPERATOR } from "../../store/index.ts";
 import { LET_IN } from "../sentences.ts";

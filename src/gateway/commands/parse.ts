@@ -1,4 +1,4 @@
-// Finding a command in a message. A path or a fraction is not one: `/usr/bin is full` goes to the agent.
+// Finds a command in a message. Paths and fractions are not commands: `/usr/bin is full` goes to the agent.
 
 import { nearest } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -21,7 +21,7 @@ export function unknownCommand(names: readonly string[], name: string): string {
 	return like ? texts.help.didYouMean(name, like) : texts.help.unknown(name);
 }
 
-/** A whole number from `least` on, or `otherwise` where nothing is given. */
+/** A whole number of at least `least`, or `otherwise` if none is given. */
 export function wholeNumber(
 	args: string,
 	{

@@ -10,6 +10,7 @@ const RUNNING = {
 	startedAt: 0,
 	endedAt: null,
 	survivors: [],
+	elsewhere: null,
 } as unknown as ListedProcess;
 
 test.each([
@@ -18,5 +19,17 @@ test.each([
 ])("a program whose host is silent (%s) is told of as %j", async (isUnreachable, words) => {
 	const list: Processes["list"] = () => Promise.resolve([{ ...RUNNING, isUnreachable }]);
 	const context = { now: 60_000, processes: { list } } as unknown as CommandContext;
+	expect(await listProcesses.tell(context)).toContain(`: ${words}\n`);
+});
+
+test.each([
+	[true, "running for 1 min (node garden)"],
+	[false, "lost (node garden); found again when that gateway is back"],
+])("a program at another gateway that lives (%s) is told of as %j", async (lives, words) => {
+	const process = { ...RUNNING, isUnreachable: !lives, elsewhere: { node: "garden", lives } };
+	const context = {
+		now: 60_000,
+		processes: { list: () => Promise.resolve([process]) },
+	} as unknown as CommandContext;
 	expect(await listProcesses.tell(context)).toContain(`: ${words}\n`);
 });

@@ -1,5 +1,4 @@
-// What runs in the background here, and ending it. Killing is no change of the store: its end is recorded as every other, and doing
-// it twice does nothing more.
+// Lists and kills background programs. Killing does not change the store: the end is recorded as usual, and a second kill does nothing.
 
 import { describeDuration } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -55,7 +54,7 @@ export const killProcess: Telling = {
 	},
 };
 
-/** What is said of several that were killed together. */
+/** The answer for several programs killed together. */
 export function killedSentences(killed: readonly KilledProcess[]): string[] {
 	const done = killed.filter(({ result }) => result === "killed").length;
 	return [
@@ -71,27 +70,33 @@ function couldNot(id: string, survivors: readonly number[]): string {
 }
 
 function line(process: ListedProcess, now: number): string {
-	const { id, command, status, startedAt, endedAt, exitCode, signal, cause, survivors } = process;
-	const state =
-		status === "starting" || status === "running"
-			? texts.processes.runningFor(describeDuration(Math.max(0, now - startedAt)))
-			: endInWords({ status, exitCode, signal, cause: cause ?? "" } satisfies ProcessEnd);
+	const { id, command, endedAt, survivors, elsewhere } = process;
+	const isLost = elsewhere !== null && !elsewhere.lives;
 	const ago = endedAt === null ? "" : `, ${describeDuration(Math.max(0, now - endedAt))} ago`;
-	const unsure = process.isUnreachable ? texts.processes.unreachable : "";
+	const unsure = process.isUnreachable && !isLost ? texts.processes.unreachable : "";
 	const left = survivors.length > 0 ? texts.processes.left(survivors.join(", ")) : "";
-	return `${id} ${shown(command)}: ${state}${ago}${left}${unsure}`;
+	return `${id} ${shown(command)}: ${stateOf(process, now)}${ago}${left}${unsure}`;
+}
+
+function stateOf(process: ListedProcess, now: number): string {
+	const { status, startedAt, exitCode, signal, cause, elsewhere } = process;
+	if (status !== "starting" && status !== "running")
+		return endInWords({ status, exitCode, signal, cause: cause ?? "" } satisfies ProcessEnd);
+	if (elsewhere && !elsewhere.lives) return texts.processes.lost(elsewhere.node);
+	const running = texts.processes.runningFor(describeDuration(Math.max(0, now - startedAt)));
+	return elsewhere ? `${running}${texts.processes.at(elsewhere.node)}` : running;
 }
 
 function shown(command: string): string {
 	return asCode(shortened(command.replace(/\s+/g, " ").trim(), LONGEST_COMMAND));
 }
 
-/** Whoever is less than the one who had it started may look at it, and no more. */
+/** With a lower role than the program's, one may only look at it. */
 function actorOf(context: CommandContext): ProcessActor {
 	return { kind: "conversation", conversation: context.conversationId, standing: context.role };
 }
 
-/** A guest's conversation is a guest's; what is the owner's is not listed there. */
+/** A guest's conversation belongs to a guest: the owner's programs are not listed there. */
 function scopeOf({ conversationId }: CommandContext): ProcessScope {
 	return { kind: "conversation", conversation: conversationId };
 }

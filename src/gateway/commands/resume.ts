@@ -1,5 +1,5 @@
-// Going back to an earlier session: which there are, and taking one up again. What may not be reached is not there: no answer tells
-// somebody else's session from one that never was (scenario 12).
+// Going back to an earlier session: listing and resuming. An unreachable session is reported exactly like one that does not exist
+// (scenario 12).
 
 import { cleanTitle, describeDuration, isSessionId, type SessionId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -13,7 +13,7 @@ const LISTED = 10;
 const NAME = 60;
 const SNIPPET = 80;
 const LABEL = 30;
-/** Hits read for one search: several may lie in one session. */
+/** Hits read per search; several may be in one session. */
 const HITS = 50;
 
 export const sessions: Telling = {
@@ -68,7 +68,7 @@ async function list(context: CommandContext): Promise<string | Listing> {
 	return { text, choices };
 }
 
-/** Of a button, where nothing is markup. */
+/** For a button, which has no markup. */
 function label(text: string): string {
 	return shortened(cleanTitle(text), LABEL);
 }
@@ -92,7 +92,7 @@ const ENDED: Readonly<Record<NonNullable<Reachable["endReason"]>, string>> = {
 	retention: "archived",
 };
 
-/** Of each session the best hit, best first; a session that has a number in the list is named by it. */
+/** The best hit of each session, best first. A session with a number in the list is named by it. */
 async function search(context: CommandContext): Promise<string | Listing> {
 	const { store, scope, config, conversation, conversationId, args } = context;
 	const onlyHere = conversation.shared || config.routing.resume_scope === "conversation";

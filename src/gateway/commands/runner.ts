@@ -1,5 +1,5 @@
-// Carrying out commands, at once and beside a running turn. The effect and the end of the message are one transaction; the answer
-// follows in a second one, and is made up for after a crash between them, from what the effect has left behind.
+// Runs commands at once, next to a running turn. The effect and the end of the message are one transaction. The answer follows in a
+// second one; after a crash in between it is rebuilt from the stored effect.
 
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
@@ -66,11 +66,11 @@ export interface CommandRunnerOptions {
 	readonly schedules: Schedules | null;
 	readonly files: ConversationFiles | null;
 	readonly tools: ToolRegistry;
-	/** Null: nothing is known of walls. */
+	/** Null: walls are unknown. */
 	readonly walls: Pick<Walls, "describe"> | null;
-	/** Null: nobody knows which models there are. */
+	/** Null: the models are unknown. */
 	readonly modelChoices: ((profile: string) => Promise<readonly ModelOverride[]>) | null;
-	/** Aborted when the gateway is on its way out: what is not written by then is taken up by the next start. */
+	/** Aborted when the gateway stops. The next start picks up anything not yet written. */
 	readonly stopping: () => AbortSignal;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -82,19 +82,19 @@ export interface ReceivedCommand {
 	readonly source: Source;
 	readonly parsed: Parsed;
 	readonly authorisation: Authorisation;
-	/** Null: a channel brought it. */
+	/** Null: it came from a channel. */
 	readonly poster: Poster | null;
-	/** Whoever gave it hears the answer first; true: that is enough, and no message is sent. */
+	/** The sender is told first; true: that is enough, and no message is sent. */
 	readonly hearAnswer?: (text: string) => boolean;
 }
 
-/** A list is out of date after a day. */
+/** A list expires after a day. */
 const CHOICES_MS = 86_400_000;
 
-/** Null: it is no command, or has been answered. */
+/** Null: not a command, or already answered. */
 type Receive = (item: InboxItem) => ReceivedCommand | null | Promise<ReceivedCommand | null>;
 
-/** What a command will do: change something, take files back, or only say something. */
+/** A command's plan: change something, restore files, or only answer. */
 type Plan = { readonly name: string } & (
 	| { readonly change: Change }
 	| { readonly restore: RestoreRequest }
@@ -103,7 +103,7 @@ type Plan = { readonly name: string } & (
 
 export class CommandRunner {
 	readonly #options: CommandRunnerOptions;
-	/** The end of the last command of each conversation that has some under way. */
+	/** The end of the last command in each conversation with running commands. */
 	readonly #last = new Map<ConversationId, Promise<void>>();
 	readonly #underWay = new Set<number>();
 
@@ -111,18 +111,18 @@ export class CommandRunner {
 		this.#options = options;
 	}
 
-	/** Carries out and answers. Never throws: what cannot be written is tried again, and at the next start at the latest. */
+	/** Runs and answers. Never throws: failed writes are retried, at the latest at the next start. */
 	run(received: ReceivedCommand): Promise<void> {
 		return this.#holding(received.inbox, received.conversation, () => received);
 	}
 
-	/** A command that was accepted by an earlier owner, or without anybody having heard of it. */
+	/** A command accepted by an earlier owner of the store, or whose acceptance was not reported. */
 	async recover({ id, conversation }: InboxItem): Promise<void> {
 		if (conversation !== null)
 			await this.#holding(id, conversation, (item) => this.#asItIsNow(receivedBefore(item)));
 	}
 
-	/** With what its sender may be by now: somebody may have sent them away meanwhile (I18). */
+	/** Uses the sender's current role: they may have lost access meanwhile (I18). */
 	async #asItIsNow(received: ReceivedCommand | null): Promise<ReceivedCommand | null> {
 		if (!received) return null;
 		const { config, clock } = this.#options;
@@ -136,7 +136,7 @@ export class CommandRunner {
 		return { ...received, authorisation };
 	}
 
-	/** Whether it is being carried out, or waits for another one. */
+	/** Whether it is running, or waits for another one. */
 	isUnderWay(inbox: number): boolean {
 		return this.#underWay.has(inbox);
 	}
@@ -147,7 +147,7 @@ export class CommandRunner {
 		this.#underWay.add(inbox);
 		const letGo = lanes.hold(conversation);
 		try {
-			// Again where another part has met the fault: what was done is in the store, and is not done twice.
+			// Run again if another part met the fault: the effect is in the store and is not repeated.
 			await this.#inOrder(conversation, () =>
 				untilWritten(() => this.#carryOut(inbox, receive), this.#patience()),
 			);
@@ -159,7 +159,7 @@ export class CommandRunner {
 		}
 	}
 
-	/** One after another in each conversation: a command finds what the one before it has left, and answers come in order. */
+	/** One at a time per conversation: each command sees the effect of the previous one, and answers keep their order. */
 	#inOrder(conversation: ConversationId, work: () => Promise<void>): Promise<void> {
 		const done = (this.#last.get(conversation) ?? Promise.resolve()).then(work);
 		const ended = done.catch(() => undefined);
@@ -170,7 +170,7 @@ export class CommandRunner {
 		return done;
 	}
 
-	/** As the store says: it is carried out, or only answered if it has taken effect. One that has been answered is done. */
+	/** The store decides: it runs, is only answered if it has taken effect, or is done if it was answered. */
 	async #carryOut(inbox: number, receive: Receive): Promise<void> {
 		const item = await this.#store().inboxItem({ scope: OPERATOR, id: inbox });
 		const received = await receive(item);
@@ -206,7 +206,7 @@ export class CommandRunner {
 		await this.#answer(received, context, outcome.result);
 	}
 
-	/** A change that the store refuses changes nothing; the command ends all the same, and its answer says why. */
+	/** If the store refuses the change, nothing changes. The command still ends, and its answer says why. */
 	async #perform(inbox: number, plan: Exclude<Plan, { restore: RestoreRequest }>): Promise<Performed> {
 		const { name: command, ...what } = plan;
 		try {
@@ -218,7 +218,7 @@ export class CommandRunner {
 		}
 	}
 
-	/** The end of the message is part of the restore's. What fails before that has changed nothing that is not written down. */
+	/** The end of the message is part of the restore's end. A failure before that has changed nothing unrecorded. */
 	async #restore(
 		inbox: number,
 		{ name, restore }: Extract<Plan, { restore: RestoreRequest }>,
@@ -240,7 +240,7 @@ export class CommandRunner {
 		return done.kind === "nothing" ? done : { ...done, changed: null };
 	}
 
-	/** A text where nothing was changed; otherwise the result, which its command puts into words. */
+	/** A text if nothing was changed; otherwise the result, which the command describes. */
 	async #answer(received: ReceivedCommand, context: CommandContext, result: unknown): Promise<void> {
 		const { inbox, conversation, parsed, source } = received;
 		const command = this.#options.commands.find(parsed.name);
@@ -262,7 +262,7 @@ export class CommandRunner {
 		await this.#store().answerCommand({ inbox, conversation, deliveries });
 	}
 
-	/** Asked again while it is in trouble; after the end of the gateway, the next start takes the command up. */
+	/** Retries while the store is in trouble; after the gateway stops, the next start picks up the command. */
 	#store(): Store {
 		return patientStore(this.#options.store, this.#patience());
 	}
@@ -366,7 +366,7 @@ function isListing(result: unknown): result is Listing {
 	return typeof result === "object" && result !== null && "choices" in result;
 }
 
-/** For whoever asked alone: what they may go back to is theirs. Two in a row, because some platforms show few rows. */
+/** Only for the requester: these are their sessions. Two per row, because some platforms show few rows. */
 function choicesOf({ choices }: Listing, { principal, now }: CommandContext): Choice[][] {
 	if (principal === null) return [];
 	const press = { principal, owner: false, until: now + CHOICES_MS };
@@ -378,7 +378,7 @@ function isRestored(result: unknown): result is EndedRestore {
 	return typeof result === "object" && result !== null && "report" in result;
 }
 
-/** As it would have come. Null: it is no command, or has been answered. */
+/** As it would have arrived. Null: not a command, or already answered. */
 function receivedBefore({
 	id: inbox,
 	conversation,
@@ -403,7 +403,7 @@ function isStoreTrouble(error: unknown): boolean {
 	return error instanceof KeryxError && error.code.startsWith("store.") && !REFUSALS.has(error.code);
 }
 
-/** What is wrong with the request is its answer; trouble of the store is not, and is thrown on. */
+/** Errors of the request become its answer; store trouble is rethrown. */
 function refusalOf(error: unknown): string {
 	if (!(error instanceof KeryxError) || isStoreTrouble(error)) throw error;
 	return `${sentence(error.message)} ${sentence(error.hint)}`;

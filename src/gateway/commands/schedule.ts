@@ -1,4 +1,4 @@
-// Jobs from a chat. Words are made exact and shown first; the exact line makes the job.
+// Jobs from a chat. A time in words is shown as an exact time first; the exact line creates the job.
 import { KeryxError } from "../../errors.ts";
 import {
 	jobModel,
@@ -14,7 +14,7 @@ import type { Changing, CommandContext, Listing } from "./types.ts";
 import { asCode, quoted } from "./words.ts";
 
 const ACTIONS = /^(pause|resume|run|delete)\s+(job_\w+)$/;
-/** `model <name> |` before what is wanted. */
+/** `model <name> |` before the prompt. */
 const MODEL = /^model\s+(\S+)\s*\|\s*(.+)$/is;
 const LISTED = 20;
 
@@ -55,7 +55,7 @@ export const schedule: Changing<"manageJob"> = {
 	},
 };
 
-/** "say ..." is sent as it is, "run ..." is a command; anything else is asked of the agent, of a model of its own if one is named. */
+/** "say ..." sends a text, "run ..." runs a command; anything else is a prompt for the agent, with its own model if one is named. */
 function wantedOf(
 	{ conversationId, conversation, speaker, role }: CommandContext,
 	written: string,
@@ -65,7 +65,7 @@ function wantedOf(
 		throw new KeryxError("schedule.invalid", "only the owner chooses a model here", { field: "model" });
 	const [, verb, rest] = /^(say|run)\s+(.+)$/is.exec(what) ?? [];
 	const kind = verb?.toLowerCase() === "say" ? "text" : verb?.toLowerCase() === "run" ? "command" : "prompt";
-	// Where others read along, a job has the reach of this conversation: it runs here (I18). A text needs no reach.
+	// If others read along, a job has the reach of this conversation, so it runs here (I18). A text needs no reach.
 	const runsHere = !isPrivate(conversation) && kind !== "text";
 	return {
 		task: { kind, text: rest ?? what },
@@ -106,7 +106,7 @@ function line(job: Job, schedules: Schedules): string {
 	return `${asCode(job.id)} ${quoted(job.name, 60)}: ${shown}; ${state}${model === null ? "" : `; model ${asCode(model)}`}`;
 }
 
-/** The owner alone with the agent manages everybody's; anybody else their own, and where others read along only those made here. */
+/** In a private chat the owner manages all jobs; anyone else only their own, and in a shared chat only those created here. */
 function scopeOf({ role, principal, conversation, conversationId }: CommandContext): JobScope {
 	if (role === "owner" && isPrivate(conversation)) return OPERATOR;
 	if (principal === null) throw unknownPerson();
@@ -126,5 +126,5 @@ function unknownPerson(): KeryxError {
 
 function jobsOf({ schedules }: CommandContext): Schedules {
 	if (schedules) return schedules;
-	throw new KeryxError("gateway.stopped", "this Keryx runs no jobs");
+	throw new KeryxError("gateway.stopped", "jobs are off in this Keryx");
 }

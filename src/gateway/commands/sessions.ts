@@ -1,4 +1,4 @@
-// Commands about the session one is in: begin anew, go on with the last one, branch off, name it, give it more room.
+// Commands about the current session: start a new one, continue the last one, branch, name, extend.
 
 import { KeryxError } from "../../errors.ts";
 import { texts } from "../texts.ts";
@@ -91,7 +91,7 @@ export const extendSession: Changing<"extendSession"> = {
 		cap === 0 ? texts.extend.noLimit : texts.extend.done(counted(cap, "message"), messages),
 };
 
-/** Said first by whatever had to end a running turn. */
+/** Prefixed to the answer if a running turn had to be stopped. */
 export function stoppedFirst(stopped: string | null): string {
 	return stopped === null ? "" : texts.stoppedFirst;
 }

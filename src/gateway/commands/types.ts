@@ -1,5 +1,5 @@
-// A command: what it is called, who may use it, and what it does. Its effect and the end of its message are one transaction. What it
-// answers then is made from the result alone, so that it is the same when it is given after a crash.
+// A command: its name, who may use it, and its effect. The effect and the end of its message are one transaction. The answer is built
+// only from the result, so it is the same after a crash.
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
@@ -25,43 +25,43 @@ export interface CommandContext {
 	readonly store: Store;
 	readonly lanes: Lanes;
 	readonly config: Config;
-	/** What answers in this conversation. */
+	/** The agent of this conversation. */
 	readonly agent: Agent;
 	readonly now: number;
-	/** The message that the command came in. */
+	/** The command's message. */
 	readonly inbox: number;
 	readonly conversation: Conversation;
 	readonly conversationId: ConversationId;
 	readonly source: Source;
 	readonly role: PersonRole;
-	/** Who wrote it; null where the platform does not say. */
+	/** The writer; null if the platform does not say. */
 	readonly principal: string | null;
-	/** The writer, as a turn that the command begins speaks for them. */
+	/** The writer, as the speaker of a turn that the command starts. */
 	readonly speaker: Speaker;
-	/** Null: this Keryx cannot ask anybody. */
+	/** Null: confirmations are off. */
 	readonly confirmations: Confirmations | null;
-	/** Null: this Keryx runs no programs. */
+	/** Null: processes are off. */
 	readonly processes: Processes | null;
-	/** Null: this Keryx runs no jobs. */
+	/** Null: jobs are off. */
 	readonly schedules: Schedules | null;
-	/** Null: this Keryx takes no checkpoints. */
+	/** Null: checkpoints are off. */
 	readonly files: ConversationFiles | null;
-	/** Null: nothing is known of walls. */
+	/** Null: walls are unknown. */
 	readonly walls: Pick<Walls, "describe"> | null;
-	/** Models that this conversation may choose from; empty where nobody knows any. */
+	/** Models this conversation may choose from; empty if unknown. */
 	readonly modelChoices: () => Promise<readonly ModelOverride[]>;
-	/** Every one there is, whoever may use it. */
+	/** All commands, regardless of role. */
 	readonly tools: ToolRegistry;
-	/** Null: a channel brought the message, and knows the person who wrote it. */
+	/** Null: a channel delivered the message and authenticated its writer. */
 	readonly poster: Poster | null;
-	/** What its writer may read, in the conversation it was written in. */
+	/** What the writer may read, from this conversation. */
 	readonly scope: Scope;
 	readonly policy: ResetPolicy;
 	/** The context block of a session that would open now. */
 	readonly context: string;
-	/** What stands behind the command's name, trimmed. */
+	/** The text after the command's name, trimmed. */
 	readonly args: string;
-	/** When a turn that begins now is overdue. */
+	/** The deadline of a turn that starts now. */
 	readonly deadlineAt: number;
 	readonly commands: readonly Command[];
 }
@@ -73,28 +73,31 @@ interface Described {
 	readonly name: string;
 	readonly aliases?: readonly string[];
 	readonly usage: string;
-	/** A few words for /help: a line fits a phone. */
+	/** A few words for /help: a line must fit on a phone. */
 	readonly about: string;
 	readonly group: (typeof GROUPS)[number];
-	/** Whoever may use it; default: owner and member. */
+	/** Roles that may use it; default: owner and member. */
 	readonly roles?: readonly PersonRole[];
-	/** It changes how a conversation works: in a shared one that is the owner's, in any other its own person's. */
+	/** Changes how a conversation works: in a shared one only the owner may, elsewhere also its own person. */
 	readonly setting?: true;
-	/** It decides or changes settings: what a program posts with another's name does not (I17). */
+	/** Decides something or changes settings: not allowed for a program that posts in another's name (I17). */
 	readonly asksForProof?: true;
 	readonly files?: Restoring;
 }
 
-/** Files go back first; then the end of that and of the command's message are one transaction. */
+/** Files are restored first; then the end of the restore and of the command's message are one transaction. */
 export interface Restoring {
-	/** Null: not this time. A text: why not. May throw a KeryxError: its message and hint are the answer, and nothing is changed. */
+	/** Null: not applicable. A text: why not. May throw a KeryxError: its message and hint are the answer, and nothing is changed. */
 	plan(context: CommandContext): Eventually<RestoreRequest | string | null>;
 	answer(result: EndedRestore, context: CommandContext): Eventually<string>;
 }
 
 type Eventually<Value> = Value | Promise<Value>;
 
-/** A text with further commands to choose from: buttons for whoever asked, where the chat shows any. The text alone must say as much. */
+/**
+ * A text with further commands to choose from, as buttons for the requester if the chat shows any. The text must be sufficient without
+ * them.
+ */
 export interface Listing {
 	readonly text: string;
 	readonly choices: readonly { readonly label: string; readonly command: string }[];
@@ -105,14 +108,14 @@ export interface Telling extends Described {
 	tell(context: CommandContext): Eventually<string | Listing>;
 }
 
-/** What is changed, or a text where nothing is. */
+/** The change, or a text if nothing changes. */
 export type Plan<Name extends ChangeName> = string | Listing | { readonly args: ChangeArgs<Name> };
 
 /** It changes something. May throw a KeryxError: its message and hint are the answer, and nothing is changed. */
 export interface Changing<Name extends ChangeName> extends Described {
 	readonly change: Name;
 	plan(context: CommandContext): Eventually<Plan<Name>>;
-	/** In one or two sentences: what changed, and how to undo it. */
+	/** One or two sentences: what changed, and how to undo it. */
 	answer(result: ChangeResult<Name>, context: CommandContext): Eventually<string>;
 }
 

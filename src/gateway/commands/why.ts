@@ -1,4 +1,4 @@
-// The story of one message in sentences with times, also when nothing came of it. Read back from the events, never guessed.
+// What happened to one message, in sentences with times. Read from the events, never guessed.
 
 import { type Disposition, type InboxItem, type StoreEvent, tellEvent } from "../../store/index.ts";
 import { texts } from "../texts.ts";

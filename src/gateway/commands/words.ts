@@ -1,5 +1,4 @@
-// Small words for what commands answer. Text of people stands in an answer only through here: on one line, short, and never as
-// markup of its own (I11).
+// Helpers for the answers of commands. People's text enters an answer only through here: on one line, short, and never as markup (I11).
 import type { Config } from "../../config/index.ts";
 import { cleanTitle, type ModelOverride } from "../../domain/index.ts";
 
@@ -12,7 +11,7 @@ export function grouped(n: number): string {
 	return new Intl.NumberFormat("en").format(n);
 }
 
-/** At most so many characters, the cut marked. */
+/** At most this many characters; a cut is marked. */
 export function shortened(text: string, most: number): string {
 	const points = Array.from(text);
 	return points.length <= most
@@ -23,7 +22,7 @@ export function shortened(text: string, most: number): string {
 				.trimEnd()}…`;
 }
 
-/** What somebody wrote, on one line and as it was written: nothing in it becomes markup. At most 100 characters, like a title. */
+/** A person's text on one line, as written: nothing in it becomes markup. At most 100 characters, like a title. */
 export function literal(text: string, most: number): string {
 	return shortened(cleanTitle(text), most).replace(/[\\`*_[\]<>~&]/g, "\\$&");
 }
@@ -33,14 +32,14 @@ export function quoted(text: string, most: number): string {
 	return `"${literal(text, most)}"`;
 }
 
-/** As code: read letter by letter, never as markup. */
+/** As code: shown literally, never as markup. */
 export function asCode(text: string): string {
 	return `\`${text.replaceAll("`", "'")}\``;
 }
 
 const LONGEST_NAME = 64;
 
-/** What strangers call themselves, as code: on one line, and without characters that hide or turn others. */
+/** A stranger's name as code: on one line, without characters that hide or reorder others. */
 export function inert(text: string): string {
 	const shown = text
 		.replace(/\s+/g, " ")
@@ -54,7 +53,7 @@ export function modelName({ provider, model }: ModelOverride): string {
 	return [provider, model ?? "the provider's default model"].filter(Boolean).join(":");
 }
 
-/** The model that answers; null where the agent names none. */
+/** The current model; null if the agent has none. */
 export function answeringModel(
 	{ kind, provider, model }: Config["agent"],
 	override: ModelOverride | null,

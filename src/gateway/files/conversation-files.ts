@@ -1,5 +1,5 @@
-// The files that a conversation's agent works on, and the snapshots of them: what turns, commands and the API do with these goes
-// through here. A folder that was there before Keryx has none until its owner asked for one; that it has one is the consent.
+// A conversation's files and their checkpoints, for turns, commands and the API. A folder that existed before Keryx has no checkpoints
+// until its owner asks for one: the first checkpoint is the owner's consent.
 
 import type {
 	Checkpoints,
@@ -24,7 +24,7 @@ export interface ConversationFilesOptions {
 	readonly store: Store;
 	readonly checkpoints: Checkpoints;
 	readonly workspaceOf: (owner: WorkspaceOwner) => Workspace;
-	/** The machine that a profile's commands run on, where it is another one: files there have no checkpoints. */
+	/** The other machine that runs a profile's commands, if any: files there have no checkpoints. */
 	readonly elsewhere?: (profile: string) => string | null;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -54,14 +54,14 @@ export class ConversationFiles {
 		return this.#options.checkpoints.restore(this.folderOf(conversation), id, options);
 	}
 
-	/** The stretches of turns and restores in its workspace, oldest first. */
+	/** The ranges of turns and restores in its workspace, oldest first. */
 	async windows(listed: readonly Checkpoint[]): Promise<readonly CheckpointWindow[]> {
 		const workspace = listed[0]?.workspace;
 		if (workspace === undefined) return [];
 		return this.#options.store.checkpointWindows({ scope: OPERATOR, workspace });
 	}
 
-	/** Because somebody asked for it. Throws checkpoint.consent where that somebody may not be the first. */
+	/** Taken on request. Throws checkpoint.consent if the requester may not take the first one. */
 	async take(
 		conversation: Conversation,
 		{ label, mayBeFirst }: { readonly label: string; readonly mayBeFirst: boolean },
@@ -78,7 +78,7 @@ export class ConversationFiles {
 		});
 	}
 
-	/** By itself, for a turn. Never throws: what became of it is recorded. */
+	/** Taken automatically, for a turn. Never throws: the outcome is recorded. */
 	async takeUnasked(
 		conversation: Conversation,
 		input: Omit<TakeInput, "workspace" | "conversation"> &
@@ -112,7 +112,7 @@ export class ConversationFiles {
 	}
 }
 
-/** Where this Keryx has none. */
+/** Used if checkpoints are off. */
 export function withFiles(files: ConversationFiles | null): ConversationFiles {
 	if (files) return files;
 	throw new KeryxError("checkpoint.disabled", texts.checkpoint.off);

@@ -1,5 +1,5 @@
-// Taking files back, alone or together with the chat. Who calls holds the conversation's lane, so that no turn of it begins meanwhile; one
-// that runs is stopped first, or is a reason to refuse.
+// Restores files, alone or together with the chat. The caller must hold the conversation's lane, so that no turn starts meanwhile; a
+// running turn is stopped first, or the restore is refused.
 
 import type { Agent } from "../../agents/index.ts";
 import type { RestoreReport } from "../../checkpoints/index.ts";
@@ -19,7 +19,7 @@ import { texts } from "../texts.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
 
 export interface RestoreRequest {
-	/** The checkpoint's id, or enough of its beginning. */
+	/** The checkpoint's id, or enough of its start. */
 	readonly id: string;
 	readonly file?: string;
 	readonly force?: boolean;
@@ -53,8 +53,8 @@ export interface RewindParts {
 }
 
 /**
- * What takes the files back to before the nth last turn, and the chat with them. Null: these turns changed no files. Throws
- * checkpoint.missing where they may have, and there is nothing to go back to.
+ * Plans restoring the files, and the chat, to before the nth last turn. Null: these turns changed no files. Throws checkpoint.missing if
+ * they may have and there is no checkpoint.
  */
 export async function planRewind(
 	conversation: Conversation,
@@ -79,14 +79,14 @@ export async function planRewind(
 	return { id: checkpoint.id, undo: { conversation: id, turns, row: target.row } };
 }
 
-/** The oldest of the turns that may have changed files, by what they called; whether they did is not asked. */
+/** The oldest of the turns that may have changed files, judged by their calls. */
 async function firstThatChanged(
 	conversation: Conversation,
 	target: UndoTarget,
 	parts: RewindParts,
 ): Promise<string | undefined> {
 	const { store } = parts;
-	// Read again: the end of a turn may have begun another session.
+	// Read again: the end of a turn may have opened another session.
 	const { liveSession: session } = await store.conversation({
 		scope: OPERATOR,
 		ref: { id: conversation.id },
@@ -110,7 +110,7 @@ async function mayHaveChanged(
 	}: RewindParts & { readonly target: UndoTarget; readonly rows: readonly Message[] },
 ): Promise<boolean> {
 	const calls = rows.filter((row) => row.turn === turn).flatMap(({ toolCalls = [] }) => toolCalls);
-	// What a program that loops itself calls its own tools says nothing about them.
+	// The names of an agent program's own tools say nothing about files.
 	if (agent.kind === "loop") return calls.length > 0;
 	const started = target.started.filter((call) => call.turn === turn);
 	const changes = (name: string, input: unknown): boolean => {

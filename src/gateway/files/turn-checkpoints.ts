@@ -1,5 +1,5 @@
-// The checkpoints of one turn: before the first of its calls that changes files, after all of them, and at a rotation. None of it fails
-// or holds up the turn: each wait has an end, and gives way when the turn is stopped.
+// The checkpoints of one turn: before its first call that changes files, after all of them, and at a rotation. They never fail or delay
+// the turn: each wait has a limit, and ends when the turn is stopped.
 import type { TakeOutcome } from "../../checkpoints/index.ts";
 import { type CheckpointOutcome, cleanTitle, contentText, type Message } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -11,13 +11,13 @@ import { unagreedSentence } from "../sentences.ts";
 import type { TurnStart } from "../turn/start.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
 
-/** A snapshot that takes longer than this is gone without. */
+/** A snapshot that takes longer is skipped. */
 const LONGEST_MS = 20_000;
-/** For the end of a turn that is to end now. It must be less than what `/stop` waits. */
+/** For a turn that must end now. Must be below the time `/stop` waits. */
 const STOPPED_MS = 1000;
 
 export interface TurnCheckpointsOptions {
-	/** Null: there are none. */
+	/** Null: checkpoints are off. */
 	readonly files: ConversationFiles | null;
 	readonly store: Store;
 	readonly clock: Clock;
@@ -31,19 +31,19 @@ export interface TurnCheckpointsOptions {
 export class TurnCheckpoints {
 	readonly #options: TurnCheckpointsOptions;
 	#begun = false;
-	/** The stretch has a begin, so that it is to have an end. */
+	/** A "before" snapshot exists; take "after". */
 	#open = false;
 
 	constructor(options: TurnCheckpointsOptions) {
 		this.#options = options;
 	}
 
-	/** A turn that goes on may have changed files before it was cut off: its stretch is still open. */
+	/** A resumed turn may have changed files before it was interrupted: its range is still open. */
 	goOn(): void {
 		this.#open = true;
 	}
 
-	/** The first time only. Throws Aborted where the turn is stopped meanwhile. */
+	/** Only the first time. Throws Aborted if the turn is stopped meanwhile. */
 	async before(): Promise<void> {
 		const { files } = this.#options;
 		if (!files || this.#begun) return;
@@ -54,7 +54,7 @@ export class TurnCheckpoints {
 		else if (taken.code === "checkpoint.consent") await this.#tellOnce(files);
 	}
 
-	/** When all of its calls are done, however it ends. Never throws. */
+	/** After all of its calls, however the turn ends. Never throws. */
 	async after(): Promise<void> {
 		const { files, clock, signal } = this.#options;
 		if (!files || !this.#open) return;
@@ -65,7 +65,7 @@ export class TurnCheckpoints {
 			session,
 			turn,
 		});
-		// What is not waited for goes on by itself: one that comes later still ends the stretch.
+		// A snapshot that is not waited for continues by itself; if it finishes later, it still closes the range.
 		await within(taking, {
 			clock,
 			ms: signal.aborted ? STOPPED_MS : LONGEST_MS,
@@ -73,7 +73,7 @@ export class TurnCheckpoints {
 		}).catch(() => undefined);
 	}
 
-	/** What the notice and the carry-over say of it. */
+	/** What the notice and the carry-over say about it. */
 	async rotation(): Promise<CheckpointOutcome> {
 		const { files, start, signal } = this.#options;
 		if (!files) return { kind: "none" };
@@ -84,7 +84,7 @@ export class TurnCheckpoints {
 		return taken.kind === "failed" ? { kind: "failed", why: taken.reason } : { kind: "saved", id: taken.id };
 	}
 
-	/** Null: it took too long. One that is given up, for that or for the turn's end, is not kept: files change from then on. */
+	/** Null: it took too long. An abandoned snapshot is discarded, because files may change from then on. */
 	async #take(
 		files: ConversationFiles,
 		kind: "before" | "rotation",
@@ -103,14 +103,14 @@ export class TurnCheckpoints {
 		}
 	}
 
-	/** What the person asked for, in short: it is what a list of checkpoints is read by. */
+	/** The person's request, shortened: the label in a list of checkpoints. */
 	#label(): string {
 		const { start, rows } = this.#options;
 		const asked = rows().find((row) => row.turn === start.turn && row.role === "user");
 		return (asked && cleanTitle(contentText(asked.content))) || "turn";
 	}
 
-	/** Once in a conversation: by its id, the delivery is made no second time. */
+	/** Once per conversation: the delivery's id makes it unique. */
 	async #tellOnce(files: ConversationFiles): Promise<void> {
 		const { store, log, outlet } = this.#options;
 		const { conversation, turn, destination, conversationInfo } = this.#options.start;

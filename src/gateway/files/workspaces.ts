@@ -1,4 +1,4 @@
-// Where an agent program and its tools work. Guards I10: only an id that Keryx made becomes the name of a directory.
+// Where agent programs and tools work. Guards I10: only ids that Keryx made become directory names.
 import { createHash } from "node:crypto";
 import {
 	accessSync,
@@ -17,30 +17,30 @@ import type { Config, Environment } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 
 export interface Workspaces {
-	/** The conversation's directory; made if it is not there. Throws workspace.unusable. */
+	/** The conversation's directory; created if missing. Throws workspace.unusable. */
 	of(conversation: string): string;
 }
 
-/** A conversation's, in the words of its profile. */
+/** The workspace of a conversation, from its profile. */
 export interface Workspace {
 	readonly folder: string;
-	/** Of a directory that was there before Keryx, and that people use, too. */
+	/** A directory that existed before Keryx and that people use, too. */
 	readonly fixed: boolean;
 }
 
-/** The conversation that a workspace belongs to. */
+/** The conversation a workspace belongs to. */
 export interface WorkspaceOwner {
 	readonly conversation: string;
 	readonly profile: string;
 }
 
-/** Keryx's home, and the folder that holds the workspaces it makes, which is outside of it: behind a wall the home is not there. */
+/** Keryx's home, and the folder for workspaces outside it: behind a wall the home is not visible. */
 export interface WorkspaceFolders {
 	readonly home: string;
 	readonly root: string;
 }
 
-/** Named after this home, so that those of two homes never meet. */
+/** Named after this home, so that two homes never collide. */
 export function workspaceFolders(
 	home: string,
 	{ root }: Pick<Config["workspace"], "root">,
@@ -56,8 +56,8 @@ export function workspaceFolders(
 }
 
 /**
- * Each is made when first used: a fixed one that cannot be used fails what needs it, not the start. The configuration is read then: a
- * profile may come while Keryx runs.
+ * Each is created on first use: an unusable fixed one fails that use, not the start. The configuration is read then, because profiles may
+ * be added while Keryx runs.
  */
 export function workspaceFinder(
 	config: Pick<Config, "workspace" | "profiles">,
@@ -68,13 +68,13 @@ export function workspaceFinder(
 		const own = profile === "" ? config.workspace : config.profiles[profile]?.workspace;
 		const settings = own ?? config.workspace;
 		const workspaces = (own && known.get(profile)) ?? createWorkspaces(settings, folders);
-		// Not of a profile that is gone: it may come back with a workspace of its own.
+		// Not for a removed profile: it may come back with another workspace.
 		if (own) known.set(profile, workspaces);
 		return { folder: workspaces.of(conversation), fixed: settings.mode === "fixed" };
 	};
 }
 
-/** Paths are relative to Keryx's home. Throws for a fixed directory that cannot be used. */
+/** Paths are relative to Keryx's home. Throws if a fixed directory cannot be used. */
 export function createWorkspaces(
 	{ mode, path }: Pick<Config["workspace"], "mode" | "path">,
 	{ home, root }: WorkspaceFolders,
@@ -100,19 +100,19 @@ export function createWorkspaces(
 	}
 }
 
-/** Where they were before they left the home. */
+/** Where workspaces were before they moved out of the home. */
 const OLD_ROOT = "workspaces";
 const OLD_SHARED = "workspace";
 const SHARED = "shared";
 
-/** One that could not be moved yet is used where it is. */
+/** A workspace that could not be moved yet is used where it is. */
 function unmoved(old: string): string | null {
 	return lstatSync(old, { throwIfNoEntry: false })?.isDirectory() ? old : null;
 }
 
 /**
- * The path that a workspace's snapshots are named after: where it was when all of them were in the home. So a workspace that has moved
- * is still the one they are of, and moving it is a single rename.
+ * The path that identifies a workspace's snapshots: its original path in the home. So snapshots still match after the move, and the move
+ * is a single rename.
  */
 export function snapshotName(folder: string, { home, root }: WorkspaceFolders): string {
 	const [own, below] = [existing(home), existing(root)];
@@ -123,13 +123,13 @@ export function snapshotName(folder: string, { home, root }: WorkspaceFolders): 
 
 export interface MoveReport {
 	readonly moved: number;
-	/** Those that stay until a later start, each with why. */
+	/** Workspaces that stay until a later start, each with the reason. */
 	readonly kept: readonly { readonly folder: string; readonly why: string }[];
 }
 
 /**
- * Takes what is still in the home to its new place. Each is one rename, so a crash at any moment leaves every workspace in one place or
- * the other, and the next start goes on. `isBusy`: its programs still run, or something of it is unfinished.
+ * Moves workspaces out of the home. Each is one rename, so a crash leaves every workspace in one place or the other, and the next start
+ * continues. `isBusy`: its programs still run, or work on it is unfinished.
  */
 export function moveWorkspaces(
 	{ home, root }: WorkspaceFolders,
@@ -183,7 +183,7 @@ function isInside(path: string, folder: string): boolean {
 	return path === folder || path.startsWith(`${folder}/`);
 }
 
-/** An id of ours is 32 hex digits; an imported one may be anything. */
+/** Keryx's ids are 32 hex digits; an imported one may be anything. */
 function checkedId(conversation: string): string {
 	if (/^[0-9a-f]{32}$/.test(conversation)) return conversation;
 	throw new KeryxError("workspace.unusable", "Keryx did not create this conversation's id", {

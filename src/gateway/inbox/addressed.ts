@@ -1,13 +1,12 @@
-// Whether a message is for the agent, or was only seen. Pure, but for the albums heard of lately.
+// Whether a message is for the agent, or only observed. Pure, except for the memory of recent albums.
 import type { Source } from "../../domain/index.ts";
 import type { ChannelSettings, Inbound } from "../channel.ts";
 
-/** Far more albums than are under way at any moment. */
+/** Far more albums than are in progress at any moment. */
 const MOST_ALBUMS = 1000;
 
 /**
- * Albums with a picture that was for the agent. Only one picture of an album carries the text, and with it the mention: those that come
- * after it belong to it.
+ * Albums with a picture addressed to the agent. Only one picture of an album carries the text and the mention; later ones belong to it.
  */
 export class AddressedAlbums {
 	readonly #known = new Set<string>();

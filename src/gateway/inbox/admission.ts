@@ -1,5 +1,5 @@
-// The way in: authorise, commit, then wake the lane or carry out the command. Resolves only after the commit (I3), so a channel
-// that waits for it never acknowledges what could be lost.
+// Admission: authorise, commit, then wake the lane or run the command. Resolves only after the commit (I3), so a channel that waits for
+// it never acknowledges a message that could be lost.
 import { createHash } from "node:crypto";
 import { authRules, type Config } from "../../config/index.ts";
 import {
@@ -36,7 +36,7 @@ import type { Waiting } from "./batch.ts";
 import { pairingFor } from "./pairing-code.ts";
 import { profileFor } from "./profiles.ts";
 
-/** Sent this long before it arrived: nobody was listening. */
+/** If a message arrives this long after it was sent, nobody was listening. */
 const LATE_MS = 60_000;
 
 type AcceptArgs = Parameters<Store["accept"]>[0];
@@ -45,18 +45,18 @@ export interface AdmissionOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly config: Config;
-	/** Of the channel that brought it. */
+	/** The channel's settings. */
 	readonly settings: ChannelSettings;
 	readonly albums: AddressedAlbums;
 	readonly randomBytes: (length: number) => Uint8Array;
 	readonly outlet: Outlet;
-	/** Where whoever runs Keryx is asked about strangers. */
+	/** Where the owner is asked about strangers. */
 	readonly homes: () => readonly Destination[];
-	/** Whether nobody but an owner reads a chat. */
+	/** Whether only an owner reads a chat. */
 	readonly isOwners: (destination: Destination) => boolean;
-	/** What a channel hands in at once is committed in its order. */
+	/** Messages that a channel passes in concurrently are committed in its order. */
 	readonly arrivalOrder: ArrivalOrder;
-	/** An owner writes from here. */
+	/** An owner writes from this chat. */
 	readonly onOwner: (source: Source) => void;
 	/** A message waits for its turn. */
 	readonly onMessage: (conversation: ConversationId, item: Waiting, busy: BusyMode) => void;
@@ -77,7 +77,7 @@ export async function admit(
 	options: AdmissionOptions,
 ): Promise<Admission> {
 	const { store, clock, config } = options;
-	// Here already: a command is carried out from what was written, not from the row.
+	// Already here: a command runs on the written text, not on the stored row.
 	const { source: from, content } = received;
 	const inbound = { ...received, ...store.secrets.hideIn({ source: from, content }) };
 	const given = parseSource({ ...inbound.source, account: inbound.source.account ?? account });
@@ -90,7 +90,7 @@ export async function admit(
 	if (addressed) albums.add(source, inbound.album);
 	const poster = inbound.transport?.poster ?? chatPoster(source, inbound.transport);
 	const parsed = addressed ? parseCommand(contentText(inbound.content)) : null;
-	// Not held back for a burst: a person at a terminal or a page sends one message at a time.
+	// Not batched: a person at a terminal or page sends one message at a time.
 	const batchMs = isOwnPlatform(source.platform) || parsed ? 0 : config.gateway.batch_ms;
 	const args: AcceptArgs = {
 		kind: "person",
@@ -123,7 +123,7 @@ export async function admit(
 		dueAt: clock.now() + batchMs,
 	};
 	const accepted = await store.accept(args).catch((error: unknown) => {
-		// It belongs nowhere, today and whenever it is delivered again: refused, or it would block its channel for ever.
+		// It has no address now and never will: refuse it, or it would block its channel forever.
 		if (!(error instanceof KeryxError && error.code === "address.incomplete")) throw error;
 		return store.accept({ ...args, as: { kind: "refuse", reason: error.message } });
 	});
@@ -164,12 +164,12 @@ export function routingOf({ routing }: Pick<Config, "routing">, profile: string 
 	};
 }
 
-/** What the transcript keeps of the message that was replied to. */
+/** What the transcript keeps of the quoted message. */
 function quoteOf({ text, author, own }: Quoted): Quote {
 	return { text, own, ...(author !== undefined && { author }) };
 }
 
-/** So many messages of bots are answered in a chat until a person writes there. */
+/** How many bot messages are answered in a chat before a person must write. */
 const MOST_HOPS = 5;
 
 function hopsNotice(source: Source, { platformMessage }: Inbound, outlet: Outlet): NewDelivery[] {
@@ -182,8 +182,8 @@ function hopsNotice(source: Source, { platformMessage }: Inbound, outlet: Outlet
 }
 
 /**
- * A bot is no human, and somebody whom the platform does not vouch for is nobody certain: what they write decides nothing, with whatever
- * role (I14). Kept on the row, so that a crash changes nothing about it.
+ * Bots and people the platform does not vouch for decide nothing, whatever their role (I14). Stored on the row, so that it survives a
+ * crash.
  */
 function chatPoster({ platform, userId, chatId }: Source, transport: Inbound["transport"]): Poster | null {
 	const poster = { who: `${platform}:${userId ?? chatId}`, via: "chat", decides: false } as const;
@@ -193,7 +193,7 @@ function chatPoster({ platform, userId, chatId }: Source, transport: Inbound["tr
 
 const UNKNOWN_PROFILE = { kind: "refuse", reason: "unknown profile" } as const;
 
-/** What a source says of its profile counts only where it was honoured. */
+/** A source's profile counts only if it was honoured. */
 function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
 	return profile ? { ...source, profile } : source;
 }
@@ -202,7 +202,7 @@ export function roleOf(authorisation: Authorisation): PersonRole {
 	return authorisation.kind === "allowed" ? authorisation.role : "guest";
 }
 
-/** Whose profile a message is for, and whether its sender may speak. */
+/** The profile of a message, and whether its sender may speak. */
 export async function decide(
 	given: Source,
 	transport: NonNullable<Inbound["transport"]>,
@@ -213,7 +213,7 @@ export async function decide(
 	readonly authorisation: Authorisation;
 }> {
 	const rules = authRules(config, given.platform);
-	// What the store knows of them matters only where somebody may speak at all.
+	// The store's facts about the sender matter only if anyone may speak at all.
 	const facts = rules
 		? await store.callerFacts({
 				scope: OPERATOR,
@@ -229,7 +229,7 @@ export async function decide(
 	return { source, profile, authorisation: authorise({ source, transport, ...facts }, rules) };
 }
 
-/** What the configuration says of a chat that moved, it may say of the id that the chat had first. */
+/** The configuration may name a moved chat by its old id. */
 function withFirstId(source: Source, chats: readonly string[]): Source {
 	const first = chats.at(-1);
 	if (source.chatType === "dm" || source.chatIdAlt !== undefined) return source;
@@ -238,14 +238,14 @@ function withFirstId(source: Source, chats: readonly string[]): Source {
 
 const UNKNOWN = { ids: [], chats: [], paired: null } as const;
 
-/** In a dm that names no sender, the chat is the person. */
+/** In a dm without a sender, the chat is the person. */
 function sendersIds(source: Source): string[] {
 	const ids = [source.userIdAlt, source.userId].filter((id) => id !== undefined);
 	if (ids.length === 0 && source.chatType === "dm" && source.chatId !== "") ids.push(source.chatId);
 	return ids.map((id) => personId(source.platform, id, []));
 }
 
-/** A person whom nobody knows writes directly to the bot, and may ask to be let in. */
+/** An unknown person who writes directly to the bot may ask for access. */
 function mayAsk(
 	authorisation: Authorisation,
 	source: Source,

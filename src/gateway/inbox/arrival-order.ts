@@ -1,10 +1,10 @@
-// Preserves the arrival order of concurrent work: messages are prepared at the same time and go on one after another.
+// Preserves the arrival order of concurrent work: messages are prepared in parallel and continue one by one.
 
 export class ArrivalOrder {
-	/** Holds nothing: a result that held the one before it would hold every message there ever was. */
+	/** Returns void on purpose: a result that referenced the previous one would keep every message in memory. */
 	#last: Promise<void> = Promise.resolve();
 
-	/** The value, after everything that came before has been let through too. A failure keeps nobody waiting. */
+	/** Resolves with the value after all earlier ones. A failure blocks nobody. */
 	async pass<Value>(prepared: Promise<Value>): Promise<Value> {
 		const before = this.#last;
 		this.#last = Promise.allSettled([before, prepared]).then(() => {});

@@ -1,4 +1,4 @@
-// Who may speak. Default: nobody but the local user and the operator. Pure: facts in, a decision out.
+// Who may speak. By default only the local user and the operator. Pure: facts in, a decision out.
 import type { authRules } from "../../config/index.ts";
 import { isOwnPlatform, type PersonRole, personId, type Source } from "../../domain/index.ts";
 import type { Inbound } from "../channel.ts";
@@ -7,7 +7,7 @@ export type Authorisation =
 	| {
 			readonly kind: "allowed";
 			readonly role: PersonRole;
-			/** The platform's own role that let them in. */
+			/** The platform role that admitted them. */
 			readonly platformRole?: string;
 	  }
 	| { readonly kind: "refused"; readonly reason: string };
@@ -15,11 +15,11 @@ export type Authorisation =
 export interface Caller {
 	readonly source: Source;
 	readonly transport: NonNullable<Inbound["transport"]>;
-	/** Every id that is known to be the same person on this platform. */
+	/** All known ids of this person on this platform. */
 	readonly ids: readonly string[];
-	/** Every id that the chat has had; a list may name any of them. */
+	/** All ids the chat has had; a list may name any of them. */
 	readonly chats: readonly string[];
-	/** The role that they were let in with by pairing. */
+	/** The role given by pairing. */
 	readonly paired: PersonRole | null;
 }
 
@@ -57,7 +57,7 @@ export function authorise(
 /** Nobody knows the sender yet. */
 export const NOT_ALLOWED = "not on the allow-list";
 
-/** Whoever speaks with a token through the API; its turns go on as such, also when nothing says any more who it was. */
+/** A caller with a token through the API; their turns keep this even if nothing else records it. */
 export function isProgram({ platform, chatId }: Pick<Source, "platform" | "chatId">): boolean {
 	return platform === "api_server" && chatId.startsWith("token:");
 }

@@ -1,28 +1,25 @@
-// Which of the messages that wait in a conversation become the next turn. Pure.
+// Decides which waiting messages of a conversation form the next turn. Pure.
 import type { PersonRole } from "../../domain/index.ts";
 
 export interface Waiting {
 	readonly id: number;
 	readonly kind: "person" | "confirmation" | "process" | "schedule";
 	readonly principal: string | null;
-	/** What its sender was let in as; null for what no person wrote. */
+	/** The sender's role when admitted; null if no person wrote it. */
 	readonly role: PersonRole | null;
 	/** When this process learned of it, by the monotonic clock. */
 	readonly arrivedAt: number;
-	/** When its sender wrote it, as far as known, by the wall clock. */
+	/** When the sender wrote it, if known, by the wall clock. */
 	readonly sentAt: number;
-	/** A burst may still be going on until then. */
+	/** A burst may continue until then. */
 	readonly batchMs: number;
-	/** Messages of one album are one turn, however slowly they come within ALBUM_MS of each other. */
+	/** Messages of one album are one turn if they come within ALBUM_MS of each other. */
 	readonly album?: string;
 	/** Accepted by an earlier owner of the store, or sent while nobody listened. */
 	readonly late: boolean;
 }
 
-/**
- * A message that waited for Keryx is too old by when it was sent, not by when it was accepted: what the platform has kept is as old as
- * what Keryx has.
- */
+/** Age counts from when a message was sent, not accepted: time spent at the platform counts, too. */
 export function isTooOld(
 	{ kind, late, sentAt }: Pick<Waiting, "kind" | "late" | "sentAt">,
 	now: number,
@@ -33,27 +30,30 @@ export function isTooOld(
 
 export type Batch =
 	| { readonly kind: "empty" }
-	/** The burst may not be over yet. By the monotonic clock. */
+	/** The burst may not be over yet. Monotonic clock. */
 	| { readonly kind: "wait"; readonly until: number }
 	| { readonly kind: "take"; readonly items: readonly Waiting[] };
 
-/** Platforms send an album as one message per picture, within a moment. */
+/** Platforms send an album as one message per picture, in quick succession. */
 const ALBUM_MS = 1500;
 /** However many there are. */
 const ALBUM_CAP_MS = 15_000;
 
-/** First in, first out. `now` is the monotonic clock's. A burst of one sender is one turn; so is everything of a conversation that waited while Keryx was away. */
+/**
+ * First in, first out. `now` is monotonic. A burst of one sender is one turn; so is everything in a conversation that waited while Keryx
+ * was away.
+ */
 export function nextBatch(queue: readonly Waiting[], now: number, capMs: number): Batch {
 	const first = queue[0];
 	if (!first) return { kind: "empty" };
-	// Outcomes, or ends of processes, that are there together are one turn: the agent goes on once, knowing all of them.
+	// Outcomes, or ends of processes, that are ready together are one turn: the agent continues once, knowing all of them.
 	if (first.kind === "confirmation" || first.kind === "process")
 		return { kind: "take", items: takeWhile(queue, (item) => item.kind === first.kind) };
 	if (first.kind !== "person") return { kind: "take", items: [first] };
 	if (first.late) {
 		const items = takeWhile(queue, (item) => item.kind === "person" && item.late);
 		const last = items.at(-1) as Waiting;
-		// No cap: what was sent while nobody listened comes to an end.
+		// No cap: the backlog from downtime is finite.
 		const until = last.arrivedAt + last.batchMs;
 		return items.length === queue.length && until > now ? { kind: "wait", until } : { kind: "take", items };
 	}
@@ -77,7 +77,7 @@ export function nextBatch(queue: readonly Waiting[], now: number, capMs: number)
 	return ms > 0 && until > now ? { kind: "wait", until } : { kind: "take", items };
 }
 
-/** How long after the one before it, and after the first, an item still belongs to the same turn. */
+/** How long after the previous item, and after the first, an item still belongs to the same turn. */
 function windowOf(item: Waiting, previous: Waiting, capMs: number): { ms: number; cap: number } {
 	if (item.album !== undefined && item.album === previous.album)
 		return { ms: Math.max(ALBUM_MS, item.batchMs), cap: Math.max(ALBUM_CAP_MS, capMs) };

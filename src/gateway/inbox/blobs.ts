@@ -1,4 +1,4 @@
-// Files on their way into the store, piece by piece: memory holds a chunk at a time, and the size is counted while they come.
+// Stores files piece by piece: memory holds one chunk at a time, and the size is checked on the way.
 import type { KeryxError } from "../../errors.ts";
 import type { Store } from "../../store/index.ts";
 
@@ -9,7 +9,7 @@ export interface BlobLimit {
 	readonly error: () => KeryxError;
 }
 
-/** Answers the id of the finished blob. Over the limit it throws; what was written by then goes within the hour. */
+/** Returns the id of the finished blob. Throws over the limit; the partial data is removed within the hour. */
 export async function putBlobStream(
 	store: Store,
 	pieces: AsyncIterable<Uint8Array>,
@@ -36,7 +36,7 @@ export async function putBlobStream(
 			if (length === CHUNK) await write();
 		}
 	};
-	// Before it is cut into chunks: a secret may stand across two of them.
+	// Before it is cut into chunks: a secret may span two of them.
 	const hidden = store.secrets.byteStream();
 	for await (const piece of pieces) {
 		size += piece.length;

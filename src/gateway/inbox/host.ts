@@ -1,4 +1,4 @@
-// What a channel may ask of the gateway. Everything that names a cursor is committed together with it (I3).
+// The host that a channel calls. Everything with a cursor is committed together with it (I3).
 import type { Config } from "../../config/index.ts";
 import { contentText, parseSource } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -22,17 +22,17 @@ const MIB = 1024 * 1024;
 
 export interface HostOptions {
 	readonly store: Store;
-	/** Asked each time: it may change. */
+	/** Read per call: it may change. */
 	readonly config: () => Config;
 	readonly settings: () => ChannelSettings;
 	readonly lanes: Pick<Lanes, "remove">;
 	readonly accept: (inbound: Inbound) => Promise<Admission>;
 	readonly pressed: ChannelHost["pressed"];
-	/** Decides what a reaction decides. Done again, it does nothing. */
+	/** Acts on a reaction. Repeating it has no effect. */
 	readonly pressedByReaction: (reaction: Reaction) => Promise<void>;
-	/** What happened to messages is committed in the channel's order, with the messages themselves. */
+	/** Events about messages are committed in the channel's order, together with the messages. */
 	readonly inOrder: <Value>(write: () => Promise<Value>) => Promise<Value>;
-	/** The same for a cursor alone, until the channels have ended. */
+	/** The same for a cursor alone, until the channels have stopped. */
 	readonly passed: (write: () => Promise<void>) => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createHost(
 ): ChannelHost {
 	const cursorAt = (value: string | undefined) =>
 		value === undefined ? {} : { cursor: { platform, account, value } };
-	/** A channel need not say which account it is. */
+	/** A channel need not name its account. */
 	const from = (source: Inbound["source"]) => ({ account, ...source });
 	const amend = async ({ source, platformMessage, cursor }: Deletion, text: string | null): Promise<void> => {
 		const done = await inOrder(() =>
@@ -59,6 +59,8 @@ export function createHost(
 	return {
 		accept,
 		cursor: () => store.channelCursor({ scope: OPERATOR, platform, account }),
+		known: (chat, platformMessages) =>
+			store.knownMessages({ scope: OPERATOR, platform, account, chat, platformMessages }),
 		putBlob: async (pieces, { name, mediaType, size = 0 }) => {
 			const megabytes = config().http.attachment_limit_mb;
 			const bytes = megabytes * MIB;
@@ -71,7 +73,7 @@ export function createHost(
 		deleted: (deletion) => amend(deletion, null),
 		reacted: async (reaction) => {
 			const { source, platformMessage, emoji, on, cursor } = reaction;
-			// Before the cursor moves: what is cut off here comes again.
+			// Before the cursor moves: an update interrupted here is delivered again.
 			if (settings().confirmByReaction && !traits?.shows.buttons) await pressedByReaction(reaction);
 			await inOrder(() =>
 				store.react({

@@ -1,4 +1,4 @@
-// The code that a stranger reads out to whoever runs Keryx. Only its digest is kept.
+// The pairing code that a stranger reads out to the owner. Only its digest is stored.
 
 import { createHash } from "node:crypto";
 import type { Source } from "../../domain/index.ts";
@@ -12,19 +12,19 @@ import { texts } from "../texts.ts";
 /** Without letters and digits that look alike. */
 const ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";
 const LENGTH = 8;
-/** The largest multiple of the alphabet's length within a byte: what is drawn beyond is drawn again, so that no letter is likelier. */
+/** The largest multiple of the alphabet's length within a byte: larger values are redrawn, so that no letter is more likely. */
 const EVEN = Math.floor(256 / ALPHABET.length) * ALPHABET.length;
 
 export interface PairingOptions {
 	readonly randomBytes: (length: number) => Uint8Array;
 	readonly outlet: Outlet;
-	/** Where whoever runs Keryx is asked. */
+	/** Where the owner is asked. */
 	readonly homes: () => readonly Destination[];
-	/** Whether nobody but an owner reads a chat. */
+	/** Whether only an owner reads a chat. */
 	readonly isOwners: (destination: Destination) => boolean;
 }
 
-/** A new code for a stranger, the message that tells it, and the question to whoever runs Keryx. */
+/** A new code for a stranger, the message that contains it, and the question to the owner. */
 export function pairingFor(source: Source, { randomBytes, outlet, homes, isOwners }: PairingOptions) {
 	const code = newCode(randomBytes);
 	const digest = codeDigest(source.platform, code);
@@ -43,8 +43,8 @@ export function pairingFor(source: Source, { randomBytes, outlet, homes, isOwner
 }
 
 /**
- * With the code, so that a yes goes to whoever reads it out, and not to whoever took a name that the owner knows; but only in a chat that
- * nobody else reads, or anybody there could read it out.
+ * With the code, so that the owner approves the person who can read it out, not anyone with a familiar name. Only in a chat that nobody
+ * else reads, or anyone there could read it out.
  */
 function questionAt(
 	destination: Destination,
@@ -55,7 +55,7 @@ function questionAt(
 ) {
 	const { platform, userIdAlt, userId, chatId, userName } = source;
 	const text = pairingQuestion({ platform, id: userIdAlt ?? userId ?? chatId, name: userName ?? null, code });
-	// Bound to owners; its end is the code's.
+	// Only for owners; expires with the code.
 	const press = { principal: null, owner: true, until: 0 };
 	const choices = [
 		{ label: texts.pair.buttons.approve, style: "primary", command: "/pair approve {n}", ...press },
@@ -74,7 +74,7 @@ function newCode(randomBytes: (length: number) => Uint8Array): string {
 	return code;
 }
 
-/** However it was written: small, or with dashes and spaces. */
+/** Accepts lower case, dashes and spaces. */
 export function codeDigest(platform: string, code: string): string {
 	const plain = code.replace(/[^A-Za-z0-9]/g, "").toUpperCase();
 	return createHash("sha256").update(`${platform}\n${plain}`).digest("hex");

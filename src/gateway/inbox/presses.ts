@@ -1,5 +1,5 @@
-// A press of a button. It is admitted as the command that the store holds for the button, written by whoever pressed: the same
-// authorisation, the same door, the same runner (I14, I17). Whatever comes of it, whoever pressed is told.
+// A press of a button. It is admitted as the button's stored command, written by the person who pressed: same authorisation, same
+// admission, same runner (I14, I17). The presser is always told the outcome.
 
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
@@ -14,7 +14,7 @@ import { texts } from "../texts.ts";
 import { decide, roleOf, routingOf } from "./admission.ts";
 import type { ArrivalOrder } from "./arrival-order.ts";
 
-/** Platforms let whoever pressed wait for a few seconds only. */
+/** Platforms let the presser wait only a few seconds. */
 const ANSWER_MS = 5000;
 
 export interface PressOptions {
@@ -26,7 +26,7 @@ export interface PressOptions {
 	readonly onCommand: (command: ReceivedCommand) => void;
 }
 
-/** Resolves after the commit, with what to show. Rejects when nothing was committed: the platform must deliver the press again. */
+/** Resolves after the commit, with the text to show. Rejects if nothing was committed: the platform must deliver the press again. */
 export async function press(
 	given: Press,
 	account: string,
@@ -37,8 +37,8 @@ export async function press(
 }
 
 /**
- * A thumb up or down at the message of an open question is a press of its button, which that platform cannot show. Nobody waits for what it
- * did: the answer is a message. Any other reaction is nothing here.
+ * A thumb up or down on an open question counts as a press of its button, if the platform cannot show buttons. The answer is a message.
+ * Other reactions do nothing here.
  */
 export async function pressByReaction(
 	{ source: from, platformMessage, emoji, transport }: Reaction,
@@ -55,7 +55,7 @@ export async function pressByReaction(
 	if ("command" in taken) options.onCommand(taken.command);
 }
 
-/** In any colour of skin, and by the names that some platforms give them. */
+/** In any skin tone, and by the names some platforms use. */
 function decisionOf(emoji: string): "approve" | "deny" | null {
 	const plain = emoji.replace(/[\u{1F3FB}-\u{1F3FF}\uFE0F:]/gu, "").replace(/skin-tone-\d$/, "");
 	if (plain === "👍" || plain === "+1" || plain === "thumbsup") return "approve";
@@ -73,7 +73,7 @@ async function take(
 	const given = parseSource({ ...from, account: from.account ?? account });
 	const { source, profile, authorisation } = await arrivalOrder.pass(decide(given, transport, options));
 	const isKnown = authorisation.kind === "allowed" && profile !== null;
-	// Neither a program nor a bot is a human who decides, nor is somebody whom the platform does not vouch for.
+	// Programs, bots and people the platform does not vouch for cannot decide.
 	const isAllowed = isKnown && !transport.poster && !transport.isBot && !transport.unproven;
 	const pressed = await store.pressButton({
 		button,
@@ -102,7 +102,7 @@ async function take(
 	return { command, edited: pressed.edited };
 }
 
-/** The answer to the command. It is no message of its own where the message with the button says what became of it. */
+/** The command's answer. No separate message if the button's own message shows the outcome. */
 async function answered(
 	command: ReceivedCommand,
 	edited: boolean,

@@ -1,12 +1,12 @@
-// Which agent a message goes to, with which tools and which instructions: from configuration and facts alone. Pure.
+// Which agent answers a message, with which tools and instructions: from configuration and facts only. Pure.
 import { type Config, commandMachine } from "../../config/index.ts";
 import { profileName, type Source, type Standing } from "../../domain/index.ts";
 import { mayUseServer, RESOURCE_TOOL, serverOf } from "../../tools/index.ts";
 import { chooseWall } from "../turn/walls.ts";
 
 /**
- * The profile of a message: the one its transport may choose, that of the first rule that fits, or that of its channel; "" is none.
- * Null for one that is not configured: it is refused, never served by another.
+ * The profile of a message: the one its transport may choose, the first matching rule's, or its channel's; "" is none. Null: not
+ * configured, so the message is refused and never served by another profile.
  */
 export function profileFor(
 	source: Source,
@@ -34,7 +34,7 @@ function fits(rule: Config["profile_rules"][number], source: Source): boolean {
 	return asked.every(([wanted, given]) => wanted === undefined || given.includes(wanted));
 }
 
-/** The profile's persona, then what is said of the platform, the chat and the thread: the more special the later. */
+/** The profile's persona, then instructions for the platform, the chat and the thread: the most specific last. */
 export function instructionsFor(
 	{ agent, profiles, instructions }: Pick<Config, "agent" | "profiles" | "instructions">,
 	profile: string,
@@ -53,7 +53,7 @@ export function instructionsFor(
 	].filter((text) => text !== undefined && text !== "") as string[];
 }
 
-/** A guest runs no programs, makes no jobs, and reaches neither files of a workspace nor the web, unless a list of guests' tools names them. */
+/** A guest has no programs, jobs, files or web access unless a list of guests' tools names them. */
 const PROGRAMS: ReadonlySet<string> = new Set([
 	"terminal",
 	"process",
@@ -72,8 +72,7 @@ const WEB_FETCH = "web_fetch";
 type ToolsConfig = Pick<Config, "tools" | "profiles" | "mcp" | "walls" | "approvals" | "terminal">;
 
 /**
- * Whom a wall keeps from the network, Keryx fetches no pages for: an address can carry out what a command cannot. A list of the role's
- * tools that names it allows it.
+ * If a wall blocks a role's network, Keryx fetches no pages for it either: an address can leak data. The role's tool list can allow it.
  */
 function mayFetch(config: ToolsConfig, profile: string, role: Exclude<Standing, "none">): boolean {
 	if (config.tools.by_role[role]?.includes(WEB_FETCH) || config.walls.mode === "off") return true;
@@ -83,7 +82,7 @@ function mayFetch(config: ToolsConfig, profile: string, role: Exclude<Standing, 
 	return chooseWall(config, { profile, standing: role }).network !== "none";
 }
 
-/** The tools that may be used: each list that applies narrows them. Without a role: those that anybody may use. */
+/** The allowed tools: each applicable list narrows them. Without a role: those everyone may use. */
 export function toolsFor(
 	all: readonly string[],
 	config: ToolsConfig,

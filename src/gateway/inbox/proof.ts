@@ -1,6 +1,6 @@
-// Whether a message proves who decides (I14, I17). A channel authenticates its platform's people. A program that posts a message
-// speaks for itself alone: the name that it puts into the source proves nothing, whatever rights its poster has. A platform's bot is
-// authenticated, and is no human. Some platforms do not say who somebody is: then a human in front of them decides nothing there.
+// Whether a message proves who decides (I14, I17). A channel authenticates its platform's people. A program that posts a message speaks
+// only for itself: the name in the source proves nothing, whatever the poster's rights. A platform's bot is authenticated but not human.
+// On platforms that do not prove identity, nobody decides.
 
 import { isOwnPlatform } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -9,11 +9,11 @@ import { texts } from "../texts.ts";
 
 const NOBODY = { who: "program", via: "api" } as const;
 
-/** Throws where it does not, after the audit has named the poster. */
+/** Throws if it does not, after auditing the poster. */
 export async function assertProof(command: string, context: CommandContext): Promise<void> {
 	const { poster, source, confirmations } = context;
 	const own = isOwnPlatform(source.platform);
-	// No channel brings what comes by a way in of our own.
+	// Messages over our own channels come from no platform channel.
 	if (own ? poster?.decides : poster === null) return;
 	const name = `${source.platform}:${source.userId ?? source.chatId}`;
 	const isUnproven = poster?.unproven === true;

@@ -1,6 +1,6 @@
-// What the store holds and nobody here was told of. A write that met a fault may have been made: a message is accepted, a turn has begun,
-// a program's end is recorded, and the answer that says so never came. So after a fault what is unfinished is read as at a start, and
-// what no lane and no command knows is taken up. Without a fault nothing is read.
+// Finds work in the store that nobody here was told about. A write that met a fault may still have been made: a message was accepted, a
+// turn started, a program's end recorded, but the answer was lost. So after a fault, unfinished work is read as at start, and anything
+// unknown to lanes and commands is picked up. Without a fault nothing is read.
 import type { Config } from "../../config/index.ts";
 import type { ConversationId } from "../../domain/index.ts";
 import { type BusyMode, type InboxItem, OPERATOR, type Store } from "../../store/index.ts";
@@ -9,25 +9,25 @@ import type { Lanes } from "../lanes/lanes.ts";
 import { allWaiting, isCommand } from "../lifecycle/recovery.ts";
 import type { Waiting } from "./batch.ts";
 
-/** A store that has just failed is left alone for a moment; most of what was asked has been asked again by then. */
+/** A store that has just failed is left alone briefly; most operations have been retried by then. */
 const AFTER_FAULT_MS = 1000;
 const AT_ONCE = 500;
-/** While it goes on failing, what is unfinished is read no more often than this. */
+/** While it keeps failing, unfinished work is read at most this often. */
 const EVERY_MS = 10_000;
 
 export interface UnheardOptions {
 	readonly store: Store;
 	readonly clock: Clock;
-	/** Asked each time: it may change. */
+	/** Read per call: it may change. */
 	readonly config: Config;
 	readonly lanes: Lanes;
 	readonly commands: {
 		isUnderWay(inbox: number): boolean;
 	};
-	/** Resolves when everything that is being accepted now has been heard of, or has failed. */
+	/** Resolves when every message being accepted now has been processed or has failed. */
 	readonly accepted: () => Promise<unknown>;
 	readonly onCommand: (item: InboxItem) => void;
-	/** For those who follow commits: there may have been one. */
+	/** Tells followers of commits that there may have been one. */
 	readonly onCommit: () => void;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -55,12 +55,12 @@ export class Unheard {
 		);
 	}
 
-	/** There may be something that nobody here was told of. */
+	/** There may be work that nobody here was told about. */
 	look(): void {
 		this.#rounds.look();
 	}
 
-	/** What waits in a conversation, whichever node accepted it. */
+	/** Waiting messages of a conversation, whichever node accepted them. */
 	async refresh(conversation: ConversationId): Promise<void> {
 		const { store } = this.#options;
 		for (const item of await store.waitingItems({ scope: OPERATOR, conversation, after: 0, limit: AT_ONCE }))
@@ -79,7 +79,7 @@ export class Unheard {
 		for (const { id, conversation } of await store.runningTurns({ scope: OPERATOR, node: store.epoch }))
 			if (!lanes.isBusy(conversation)) lanes.resume(conversation, id);
 		const waiting = await allWaiting(store);
-		// What is just being accepted is heard of in its own way.
+		// Messages just being accepted are reported in their own way.
 		await accepted();
 		for (const { id } of this.#unknown(waiting)) await this.#takeUp(id);
 		return null;
@@ -96,7 +96,7 @@ export class Unheard {
 		});
 	}
 
-	/** Read again: it may have been begun or ended since it was read. */
+	/** Read again: it may have started or ended since. */
 	async #takeUp(id: number): Promise<void> {
 		const { store, clock, config, lanes, onCommand } = this.#options;
 		const item = await store.inboxItem({ scope: OPERATOR, id });
@@ -118,7 +118,7 @@ function busyFor({ kind }: InboxItem, busy: BusyMode): BusyMode | undefined {
 	return kind === "person" ? busy : undefined;
 }
 
-/** No burst is waited for: it has waited already. */
+/** No burst window: it has waited already. */
 function waitingOf(item: InboxItem, arrivedAt: number): Waiting {
 	const { id, kind, principal, role, sentAt } = item;
 	return { id, kind, principal, role, arrivedAt, sentAt, batchMs: 0, late: false };

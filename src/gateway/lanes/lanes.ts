@@ -1,6 +1,5 @@
-// One lane per active conversation: created on demand, gone when idle, one turn at a time. What a lane knows is only what waits;
-// the store is the truth, and refuses a second turn whatever a lane believes (I5). Turns across lanes are bounded, first come
-// first served.
+// One lane per active conversation: created on demand, removed when idle, one turn at a time. A lane knows only what waits; the store is
+// the truth, and refuses a second turn whatever a lane believes (I5). Turns across lanes are limited, first come first served.
 import type { ConversationId } from "../../domain/index.ts";
 import type { BusyMode, ToolProgress } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
@@ -9,11 +8,11 @@ import { type Batch, nextBatch, type Waiting } from "../inbox/batch.ts";
 import type { StopReason } from "../turn/dependencies.ts";
 import type { Turn } from "../turn/turn.ts";
 
-/** What a lane asks of the gateway. Each answers a turn that has begun, or what else to do. */
+/** What a lane calls on the gateway. Each returns a started turn, or what else to do. */
 export interface LaneWork {
 	begin(conversation: ConversationId, items: readonly Waiting[]): Promise<Begun>;
 	resume(conversation: ConversationId, turn: string): Promise<Begun>;
-	/** Adds what waits in the conversation and was accepted elsewhere. Left out: there is no elsewhere. */
+	/** Adds waiting messages that another node accepted. Absent if there are no other nodes. */
 	refresh?(conversation: ConversationId): Promise<void>;
 	/** The conversation has nothing left to do here. */
 	idle?(conversation: ConversationId): void;
@@ -22,53 +21,53 @@ export interface LaneWork {
 
 export type Begun =
 	| { readonly kind: "turn"; readonly turn: Turn }
-	/** Taken by somebody else, expired, or gone: nothing to run. */
+	/** Taken by another node, expired, or gone: nothing to run. */
 	| { readonly kind: "none" }
 	/** Another turn is open: resume it first. */
 	| { readonly kind: "resume"; readonly turn: string }
-	/** Another node runs a turn here: it takes up what waits when that ends. */
+	/** Another node runs a turn here: it picks up waiting messages when that ends. */
 	| { readonly kind: "elsewhere" }
-	/** Nothing may begin until a person writes: the items stay. */
+	/** Nothing may start until a person writes: the items stay. */
 	| { readonly kind: "parked" };
 
 type NotBegun =
 	/** A command holds the lane, or a burst may not be over: nothing was asked. */
 	| { readonly kind: "later" }
-	/** The turn that was to be gone on with is not open any more. */
+	/** The turn to resume is no longer open. */
 	| { readonly kind: "gone" };
 
-/** Between two attempts that came to nothing: at first, and at the longest. */
+/** Pause between two failed attempts: the first, and the longest. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** What a lane does, with what belongs to it alone. */
+/** A lane's state. */
 type Doing =
 	/** Nothing waits, or a command holds the lane. */
 	| { readonly kind: "idle" }
-	/** For the end of a burst, or to try again. */
+	/** Waits for the end of a burst, or to try again. */
 	| { readonly kind: "waiting"; readonly cancel: () => void }
-	/** In line with other lanes. */
+	/** Queued behind other lanes. */
 	| { readonly kind: "ready" }
 	| Beginning
 	| { readonly kind: "running"; readonly turn: Turn; readonly ended: Promise<void> };
 
 interface Beginning {
 	readonly kind: "beginning";
-	/** The turn is to be stopped as soon as it has begun. */
+	/** Stop the turn as soon as it has started. */
 	interrupt: boolean;
-	/** A turn that was ended in the store before it began here. */
+	/** A turn that was ended in the store before it started here. */
 	lost: string | null;
-	/** The end of the turn that begins. */
+	/** The end of the turn that is starting. */
 	readonly ended: Promise<void>;
 }
 
 const IDLE: Doing = { kind: "idle" };
 
-/** A turn that comes before the messages that wait. */
+/** A turn that runs before the waiting messages. */
 type Ahead =
-	/** Interrupted: to be gone on with. */
+	/** Interrupted: to be resumed. */
 	| { readonly kind: "resume"; readonly id: string }
-	/** Begun by a command. It is the one open turn (I5), so another one cannot be gone on with. */
+	/** Started by a command. It is the one open turn (I5), so no other can be resumed. */
 	| { readonly kind: "begun"; readonly turn: Turn };
 
 interface Lane {
@@ -77,9 +76,9 @@ interface Lane {
 	doing: Doing;
 	ahead: Ahead | null;
 	busy: BusyMode;
-	/** The session is suspended: only a person's message begins a turn. */
+	/** The session is suspended: only a person's message starts a turn. */
 	parked: boolean;
-	/** How often in a row nothing came of the work: the store failed, or says that somebody else has what is to be run here. */
+	/** How many attempts in a row failed: the store failed, or says that another node has the work. */
 	fruitless: number;
 }
 
@@ -95,22 +94,22 @@ export class Lanes {
 	readonly #lanes = new Map<ConversationId, Lane>();
 	readonly #ready: Lane[] = [];
 	readonly #idle: (() => void)[] = [];
-	/** How many commands are being carried out in a conversation. */
+	/** How many commands are running in a conversation. */
 	readonly #holds = new Map<ConversationId, number>();
 	#running = 0;
 	#stopping = false;
-	/** What a turn that is only just beginning is stopped for as well. */
+	/** Also stops a turn that is just starting. */
 	#aborted: StopReason | null = null;
 
 	constructor(options: LanesOptions) {
 		this.#options = options;
 	}
 
-	/** A message waits. Beside a running turn the busy mode decides; what no person wrote leaves that as it is, and queues. */
+	/** A message waits. During a running turn the busy mode decides; messages that no person wrote just queue. */
 	add(conversation: ConversationId, item: Waiting, busy?: BusyMode): void {
 		const lane = this.#lane(conversation);
 		if (busy) lane.busy = busy;
-		// In the order of acceptance, which is that of its coming but for what was found later.
+		// In the order of acceptance, which is the arrival order except for messages found later.
 		const after = lane.queue.findLastIndex(({ id }) => id < item.id);
 		lane.queue.splice(after + 1, 0, item);
 		if (item.kind === "person") {
@@ -129,8 +128,8 @@ export class Lanes {
 	}
 
 	/**
-	 * A command is being carried out: no turn begins in its conversation until that is done, so that what was said after it
-	 * comes after it. Answers how to let go.
+	 * A command is running: no turn starts in its conversation until it is done, so that later messages come after it. Returns the
+	 * release function.
 	 */
 	hold(conversation: ConversationId): () => void {
 		this.#holds.set(conversation, (this.#holds.get(conversation) ?? 0) + 1);
@@ -140,27 +139,27 @@ export class Lanes {
 			else this.#holds.delete(conversation);
 			const lane = this.#lanes.get(conversation);
 			if (!lane) return;
-			// The command may have opened a session that what waits can go on in.
+			// The command may have opened a session that waiting messages can continue.
 			lane.parked = false;
 			this.#consider(lane);
 		};
 	}
 
-	/** A turn that a command began in the store. */
+	/** A turn that a command started in the store. */
 	run(conversation: ConversationId, turn: Turn): void {
 		const lane = this.#lane(conversation);
 		lane.ahead = { kind: "begun", turn };
 		this.#consider(lane);
 	}
 
-	/** People's messages that wait and may join the running turn, in mode steer. They wait until they have joined. */
+	/** People's waiting messages that may join the running turn, in mode steer. They wait until they have joined. */
 	joining(conversation: ConversationId, mayJoin: (item: Waiting) => boolean): readonly number[] {
 		const lane = this.#lanes.get(conversation);
 		if (lane?.busy !== "steer") return [];
 		return lane.queue.filter((item) => item.kind === "person" && mayJoin(item)).map((item) => item.id);
 	}
 
-	/** They wait no longer: a turn has taken them, or their user has dropped them. */
+	/** They no longer wait: a turn has taken them, or their user has dropped them. */
 	remove(conversation: ConversationId, inbox: readonly number[]): void {
 		const lane = this.#lanes.get(conversation);
 		if (lane) lane.queue = lane.queue.filter((item) => !inbox.includes(item.id));
@@ -171,18 +170,18 @@ export class Lanes {
 		return this.#lanes.has(conversation);
 	}
 
-	/** Somebody else has ended it in the store, unless it is just writing its own end. */
+	/** It was ended in the store, unless it is just writing its own end. */
 	loseUnlessEnding(conversation: ConversationId, turn: string): void {
 		const running = turnOf(this.#lanes.get(conversation));
 		if (running?.id === turn && !running.isEnding) running.stop("lost");
 	}
 
-	/** Every turn that runs stops here; each is left open in the store. */
+	/** Stops every running turn here; each stays open in the store. */
 	loseAll(): void {
 		for (const lane of this.#lanes.values()) turnOf(lane)?.stop("lost");
 	}
 
-	/** This turn was ended in the store: it stops here too, also one that is only just beginning, or has not begun yet. */
+	/** This turn was ended in the store: stop it here too, even if it is just starting or has not started yet. */
 	lose(conversation: ConversationId, turn: string): void {
 		const lane = this.#lanes.get(conversation);
 		if (!lane) return;
@@ -197,7 +196,7 @@ export class Lanes {
 		turnOf(this.#lanes.get(conversation))?.showTools(show);
 	}
 
-	/** Ends the running turn and waits until it has written its end; false when it has not within the time given. */
+	/** Stops the running turn and waits until it has stored its end; false if it has not within the time given. */
 	async stopAndWait(conversation: ConversationId, ms: number): Promise<boolean> {
 		const doing = this.#lanes.get(conversation)?.doing;
 		if (doing?.kind !== "running") return true;
@@ -209,7 +208,7 @@ export class Lanes {
 		).catch(() => false);
 	}
 
-	/** Those that wait, also while a turn is just being begun for them. */
+	/** Waiting messages, including those a turn is just starting for. */
 	waitingIn(conversation: ConversationId): ReadonlySet<number> {
 		return new Set(this.#lanes.get(conversation)?.queue.map(({ id }) => id));
 	}
@@ -222,7 +221,7 @@ export class Lanes {
 		return turnOf(this.#lanes.get(conversation))?.id ?? null;
 	}
 
-	/** Whether a turn runs, or is just beginning. */
+	/** Whether a turn runs, or is just starting. */
 	isBusy(conversation: ConversationId): boolean {
 		const kind = this.#lanes.get(conversation)?.doing.kind;
 		return kind === "beginning" || kind === "running";
@@ -232,7 +231,7 @@ export class Lanes {
 		return this.#running;
 	}
 
-	/** No turn begins any more; resolves when those that run have ended. */
+	/** Starts no more turns; resolves when the running ones have ended. */
 	async drain(): Promise<void> {
 		this.#stopping = true;
 		for (const { doing } of this.#lanes.values()) if (doing.kind === "waiting") doing.cancel();
@@ -260,7 +259,7 @@ export class Lanes {
 		return lane;
 	}
 
-	/** Decides what a lane does next; called whenever something about it changed. */
+	/** Decides the lane's next step; called whenever something about it changed. */
 	#consider(lane: Lane): void {
 		const { doing } = lane;
 		if (this.#stopping || (doing.kind !== "idle" && doing.kind !== "waiting")) return;
@@ -295,7 +294,7 @@ export class Lanes {
 		return lane.ahead ? { kind: "take", items: [] } : this.#batch(lane);
 	}
 
-	/** While the session is suspended, only a person's message begins a turn; what came before it waits for the successor. */
+	/** While the session is suspended, only a person's message starts a turn; earlier messages wait for the next session. */
 	#batch({ parked, queue }: Lane): Batch {
 		const { clock, batchCapMs } = this.#options;
 		const may = parked ? queue.filter(({ kind }) => kind === "person") : queue;
@@ -329,15 +328,15 @@ export class Lanes {
 	}
 
 	/**
-	 * Back to the end of the line; after work that came to nothing, a little later each time. Only the first time at once: a turn that
-	 * is open in the store is gone on with.
+	 * Back to the end of the queue; after failures, a little later each time. The first retry is immediate: a turn that is open in the
+	 * store is resumed.
 	 */
 	#after(lane: Lane): void {
 		if (lane.fruitless <= 1 || this.#stopping) this.#consider(lane);
 		else this.#wait(lane, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (lane.fruitless - 2)));
 	}
 
-	/** Whether anything came of it: a turn that ended, or messages that wait no longer. */
+	/** Whether it made progress: a turn ended, or messages no longer wait. */
 	async #one(lane: Lane, beginning: Beginning): Promise<boolean> {
 		const begun = await this.#begin(lane);
 		if (begun.kind === "resume") goOnWith(lane, begun.turn);
@@ -379,7 +378,7 @@ export class Lanes {
 	}
 }
 
-/** The turn that runs; null also while one is just beginning. */
+/** The running turn; also null while one is just starting. */
 function turnOf(lane: Lane | undefined): Turn | null {
 	return lane?.doing.kind === "running" ? lane.doing.turn : null;
 }

@@ -1,19 +1,16 @@
-// The first half of /stop: the running turn is asked to end by itself, so that it writes down what it has. What waits is found in
-// the store, not in the lane: it may wait there without a gateway that runs.
+// The first half of /stop: the running turn is asked to end itself, so that it stores what it has. Waiting messages are found in the
+// store, not in the lane, because the gateway may not be running.
 import { type ConversationId, contentText } from "../../domain/index.ts";
 import { OPERATOR, type Store } from "../../store/index.ts";
 import type { ChangeArgs } from "../commands/changes.ts";
 import { parseCommand } from "../commands/parse.ts";
 import type { Lanes } from "./lanes.ts";
 
-/** A turn that has been told to stop writes its end within this; otherwise it is ended for it. */
+/** A stopped turn must store its end within this time; otherwise it is ended for it. */
 export const STOP_MS = 2000;
 const AT_ONCE = 500;
 
-/**
- * With `all`, also what was accepted before this message and waits is dropped. With `only`, no other turn is touched. For who holds the
- * lane: nothing may begin meanwhile.
- */
+/** With `all`, also drops messages accepted before this one. With `only`, touches no other turn. The caller must hold the lane. */
 export async function planStop(
 	conversation: ConversationId,
 	{
@@ -33,7 +30,7 @@ export async function planStop(
 	};
 }
 
-/** Commands that wait are none of it: they are carried out beside everything else. */
+/** Waiting commands are not included: they run next to everything else. */
 async function waiting(store: Store, conversation: ConversationId, before: number): Promise<number[]> {
 	const ids: number[] = [];
 	for (let after = 0; ; ) {

@@ -1,12 +1,12 @@
-// Whether a channel lives: from what it says of itself, for how long it has been silent, and how long it may be. Pure.
+// Whether a channel is alive: from its report, its silence, and how long it may be silent. Pure.
 import type { ChannelHealth } from "../channel.ts";
 
-/** Of a channel that only its own settings or a human can end. */
+/** States that only its settings or a human can change. */
 const SETTLED: ReadonlySet<ChannelHealth["state"]> = new Set(["down", "needs_attention", "stopped"]);
 
 /**
- * Silence past its time is down, whatever the channel believes: a connection that is half open believes that it is connected. One that
- * says it is connected and names no proof of that has no sign of life to miss.
+ * Too long a silence is down, whatever the channel reports: a half-open connection believes it is connected. A channel that reports
+ * connected without proof has no sign of life to miss.
  */
 export function judgeHealth(
 	health: ChannelHealth,

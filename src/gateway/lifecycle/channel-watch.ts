@@ -1,5 +1,5 @@
-// Follows how channels are. A change of state is an event; that one is down, or back, is told to the operator's home channels, once each
-// and also across restarts: the store remembers what was told.
+// Monitors channels. Every change of state is an event. The home channels are told once when one is down or back, even across restarts:
+// the store remembers what was told.
 import type { Destination, Store } from "../../store/index.ts";
 import { type Clock, Rounds, WallHistory } from "../../time/index.ts";
 import type { Channel, ChannelHealth, ChannelSettings } from "../channel.ts";
@@ -10,27 +10,35 @@ import { judgeHealth } from "./channel-health.ts";
 
 const LOOK_EVERY_MS = 5000;
 
+const ELSEWHERE = "another gateway is connected to it";
+
 export interface ChannelWatchOptions {
 	readonly store: Store;
 	readonly clock: Clock;
-	/** Asked each time: channels come and go. */
+	/** Read per call: channels come and go. */
 	readonly channels: () => Iterable<Channel>;
 	readonly settingsOf: (name: string) => ChannelSettings;
-	/** Where whoever runs Keryx is told of it. */
+	/** Those of them that another gateway is connected to. */
+	readonly elsewhere: () => Iterable<Channel>;
+	/** Where the operator is told. */
 	readonly homes: () => readonly Destination[];
 	readonly outlet: Outlet;
 	readonly log: (message: string, error: unknown) => void;
 }
 
-export type NamedHealth = ChannelHealth & Pick<Channel, "name" | "platform" | "account">;
+export type NamedHealth = ChannelHealth &
+	Pick<Channel, "name" | "platform" | "account"> & {
+		/** Another gateway has the connection; this one waits. */
+		readonly isElsewhere: boolean;
+	};
 
 export class ChannelWatch {
 	readonly #options: ChannelWatchOptions;
 	readonly #wall: WallHistory;
 	readonly #rounds: Rounds;
-	/** When each was first seen, by the monotonic clock: silence begins there where there was no sign of life yet. */
+	/** When each was first seen, by the monotonic clock: without a sign of life yet, silence starts there. */
 	readonly #since = new WeakMap<Channel, number>();
-	/** As it was written down last. */
+	/** The last recorded state. */
 	readonly #written = new Map<Channel, ChannelHealth["state"]>();
 
 	constructor(options: ChannelWatchOptions) {
@@ -43,12 +51,12 @@ export class ChannelWatch {
 		});
 	}
 
-	/** For when the channels are up. */
+	/** Call it when the channels are up. */
 	start(): void {
 		this.#rounds.start();
 	}
 
-	/** A channel was added: there may have been none to look after. */
+	/** A channel was added: there may have been none to monitor. */
 	look(): void {
 		this.#rounds.look();
 	}
@@ -62,17 +70,28 @@ export class ChannelWatch {
 	}
 
 	#judged(channel: Channel): NamedHealth {
-		const { clock, settingsOf } = this.#options;
+		const { clock, settingsOf, elsewhere } = this.#options;
 		const { name, platform, account } = channel;
+		if ([...elsewhere()].includes(channel))
+			return {
+				name,
+				platform,
+				account,
+				state: "stopped",
+				aliveAt: null,
+				detail: ELSEWHERE,
+				isElsewhere: true,
+			};
 		const since = this.#since.get(channel) ?? clock.monotonic();
 		this.#since.set(channel, since);
 		const said = channel.health();
 		const silentMs = said.aliveAt === null ? clock.monotonic() - since : this.#wall.ageOf(said.aliveAt);
 		const { aliveSeconds } = settingsOf(name);
-		return { name, platform, account, ...judgeHealth(said, { silentMs, aliveSeconds }) };
+		const judged = judgeHealth(said, { silentMs, aliveSeconds });
+		return { name, platform, account, ...judged, isElsewhere: false };
 	}
 
-	/** Our own ways in say nothing of themselves, and are always there. Null: there is nobody to look after. */
+	/** Our own channels report nothing and are always there. Null: nothing to monitor. */
 	async #look(): Promise<number | null> {
 		const { clock, channels } = this.#options;
 		const watched = [...channels()].filter(({ traits }) => traits !== undefined);
@@ -84,7 +103,7 @@ export class ChannelWatch {
 	async #note(channel: Channel): Promise<void> {
 		const health = this.#judged(channel);
 		const { name, platform, account, state } = health;
-		// On its way up, or out: what comes of it is told.
+		// Starting or stopping: the outcome is reported later.
 		if (state === "starting" || state === "stopped" || this.#written.get(channel) === state) return;
 		const { store } = this.#options;
 		await store.noteChannel({
@@ -99,7 +118,7 @@ export class ChannelWatch {
 		this.#written.set(channel, state);
 	}
 
-	/** Not by way of the channel that it is about, where that is down: it would be told when it is no longer true. */
+	/** Not through the channel it is about if that is down: it would arrive when it is no longer true. */
 	#noticesOf(health: NamedHealth, text: string) {
 		const { clock, homes, outlet } = this.#options;
 		const { name, state } = health;

@@ -1,5 +1,5 @@
-// The channels of a gateway, one per account of a platform: adding, starting and removing them. What a channel brings goes to its host;
-// nothing here reads a message or decides what becomes of it.
+// The channels of a gateway, one per account of a platform: adding, starting and removing them. Messages go to the channel's host;
+// nothing here reads a message or decides about it.
 import type { Config } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Destination, HomeChannel, Store } from "../../store/index.ts";
@@ -13,7 +13,7 @@ export interface ConnectionsOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly config: () => Pick<Config, "home_channels">;
-	/** The home channels as they were set in chats. */
+	/** The home channels set in chats. */
 	readonly setHomes: () => readonly HomeChannel[];
 	readonly audiences: Audiences;
 	readonly hostOf: (channel: Channel) => ChannelHost;
@@ -24,7 +24,7 @@ function keyOf({ platform, account }: Pick<Channel, "platform" | "account">): st
 	return `${platform} ${account}`;
 }
 
-/** One connection per account, whichever gateway has it. */
+/** One connection per account, across all gateways. */
 function dutyOf({ platform, account }: Pick<Channel, "platform" | "account">): string {
 	return `channel ${platform} ${account}`;
 }
@@ -39,7 +39,7 @@ export class Connections {
 		this.#options = options;
 	}
 
-	/** Throws argument.invalid where the account has a channel already: each would take what the other has taken. */
+	/** Throws argument.invalid if the account already has a channel: the two would take each other's messages. */
 	add(channel: Channel): Channel {
 		checkTraits(channel);
 		const { store, clock, audiences } = this.#options;
@@ -60,7 +60,7 @@ export class Connections {
 		return added;
 	}
 
-	/** A channel that cannot start keeps no other from starting. One whose account another gateway has waits until that is gone. */
+	/** A channel that cannot start does not block others. If another gateway has its account, it waits. */
 	async open(channel: Channel): Promise<void> {
 		const { hostOf, log, store } = this.#options;
 		const known = this.#channels.get(keyOf(channel));
@@ -80,7 +80,7 @@ export class Connections {
 		for (const channel of this.#channels.values()) await this.open(channel);
 	}
 
-	/** Those whose account may be free now. */
+	/** Channels whose account may be free now. */
 	async openWaiting(): Promise<void> {
 		for (const channel of [...this.#waiting]) await this.open(channel);
 	}
@@ -104,7 +104,7 @@ export class Connections {
 		return channel && !this.#waiting.has(channel) ? channel : undefined;
 	}
 
-	/** What another gateway sends. */
+	/** Deliveries that another gateway sends. */
 	get elsewhere(): Iterable<Channel> {
 		return this.#waiting;
 	}
@@ -122,7 +122,7 @@ export class Connections {
 		return [...new Set([...this.#channels.values()].map(({ platform }) => platform))];
 	}
 
-	/** The home channels that can be reached. One that its owner set in a chat wins over the configuration. */
+	/** The reachable home channels. One set by the owner in a chat overrides the configuration. */
 	homes(): readonly Destination[] {
 		const { setHomes, config } = this.#options;
 		const set = setHomes();

@@ -1,4 +1,4 @@
-// A planned end of the process: what is still running is marked, so that it is no interruption that counts, and its user is told.
+// A planned shutdown: running turns are marked, so that they do not count as interruptions, and their users are told.
 import type { Config } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Outlet } from "../outbox/outlet.ts";
@@ -6,7 +6,7 @@ import { toDeliveries } from "../outbox/reply.ts";
 import { cutOffSentence } from "../sentences.ts";
 import type { SessionSettings } from "../session-settings.ts";
 
-/** For when no turn writes any more: whoever is told here is waiting for an answer that will not come before the end. */
+/** Call it when no turn writes any more: the people told here wait for an answer that will not come before the shutdown. */
 export async function tellCutOff({
 	store,
 	config,
@@ -23,7 +23,7 @@ export async function tellCutOff({
 	const text = cutOffSentence(config.auto_continue_freshness);
 	for (const { turn, conversation, platform, chatType, destination } of turns) {
 		if (sessionSettings.policyFor(platform, chatType).notifyExcludePlatforms.includes(platform)) continue;
-		// By the turn's id: however often it is cut off, its user is told once.
+		// By the turn's id: its user is told once, however often it is cut off.
 		const deliveries = toDeliveries(
 			text,
 			{ id: `${turn}:cut-off`, kind: "notice", class: "status", destination },

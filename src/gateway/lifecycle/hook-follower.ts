@@ -1,5 +1,5 @@
-// Tells hooks what the event log says, in its order. Endings of sessions are told by finalising, which repeats until it is done;
-// everything else is told once, from the start of this process on.
+// Runs hooks for events in log order. Ends of sessions are reported by finalising, which repeats until it is done; everything else once,
+// from the start of this process on.
 
 import { Duty, hookOf, OPERATOR, type Store, type StoreEvent } from "../../store/index.ts";
 import { type Clock, Rounds } from "../../time/index.ts";
@@ -40,7 +40,7 @@ export class HookFollower {
 		this.#unlisten = this.#store.onCommit(() => this.look());
 	}
 
-	/** Something may have happened. */
+	/** There may be new events. */
 	look(): void {
 		this.#rounds.look();
 	}
@@ -51,7 +51,7 @@ export class HookFollower {
 	}
 
 	async #look(): Promise<void> {
-		// Another gateway tells them.
+		// Another gateway runs them.
 		if (!(await this.#duty.isMine())) return;
 		for (;;) {
 			const page = await this.#store.events({

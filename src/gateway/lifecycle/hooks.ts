@@ -1,4 +1,4 @@
-// Programs that are told what happens: JSON on standard input, ten seconds. A hook that fails is logged and stops nothing.
+// Runs hook programs: JSON on standard input, ten seconds. A failing hook is logged and stops nothing.
 import { spawn } from "node:child_process";
 import type { Config } from "../../config/index.ts";
 import type { Clock } from "../../time/index.ts";
@@ -6,7 +6,7 @@ import type { Clock } from "../../time/index.ts";
 const HOOK_MS = 10_000;
 
 export interface Hooks {
-	/** Runs every program that listens to it, and resolves when all have ended. Never throws. */
+	/** Runs every program for this event, and resolves when all have ended. Never throws. */
 	tell(name: string, facts: Readonly<Record<string, unknown>>): Promise<void>;
 	readonly listens: boolean;
 }
@@ -30,7 +30,7 @@ export function createHooks(
 	};
 }
 
-/** `session:end` exactly, or everything of a kind with `session:*`. */
+/** `session:end` exactly, or all of a kind with `session:*`. */
 function matches(pattern: string, name: string): boolean {
 	return pattern === name || (pattern.endsWith(":*") && name.startsWith(pattern.slice(0, -1)));
 }
@@ -52,7 +52,7 @@ function run(command: readonly string[], input: string, clock: Clock): Promise<s
 			cancel();
 			resolve(code === 0 ? null : `exited with ${signal ?? code}`);
 		});
-		// A program that does not read its input is no failure: it ends by itself, and its exit code counts.
+		// A program that does not read its input is fine: its exit code counts.
 		child.stdin.on("error", () => undefined);
 		child.stdin.end(input);
 	});

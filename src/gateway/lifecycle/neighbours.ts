@@ -1,7 +1,7 @@
-// The other gateways on the same store. What they commit is read from the events: a message for a conversation that runs here, the end of a
-// turn that runs here. When one has died, its unfinished work is taken over. Without other gateways nothing is read.
+// The other gateways on the same store. Their commits are read from the events: a message for a conversation that runs or has programs here,
+// the end of a turn that runs here. When one has died, its unfinished work is taken over. Without other gateways nothing is read.
 import type { ConversationId } from "../../domain/index.ts";
-import { OPERATOR, type Store } from "../../store/index.ts";
+import { OPERATOR, type Store, type StoreEvent } from "../../store/index.ts";
 import { type Clock, Rounds } from "../../time/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 
@@ -11,11 +11,13 @@ export interface NeighboursOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly lanes: Lanes;
-	/** Adds what waits in a conversation to its lane. */
+	/** Adds waiting messages of a conversation to its lane. */
 	readonly refresh: (conversation: ConversationId) => Promise<void>;
-	/** What was accepted here and nobody knows of. */
+	/** Messages that were accepted here but are in no lane. */
 	readonly lookForUnheard: () => void;
-	/** Takes up what dead nodes have left. */
+	/** A turn has ended, wherever it ran. */
+	readonly turnEnded: (conversation: ConversationId, turn: string) => void;
+	/** Takes over the work of dead nodes. */
 	readonly takeOver: () => Promise<void>;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -54,7 +56,7 @@ export class Neighbours {
 		const unlisten = [
 			cluster.onCommitElsewhere(() => this.#following.look()),
 			cluster.onNodeDead(() => this.#burying.look()),
-			// A turn that runs without a lease may be run by another node, too.
+			// Another node may also run a turn whose lease has expired.
 			cluster.onLease((holds) => {
 				if (holds) this.#options.lookForUnheard();
 				else this.#options.lanes.loseAll();
@@ -71,20 +73,34 @@ export class Neighbours {
 	}
 
 	async #follow(): Promise<null> {
-		const { store, lanes, refresh } = this.#options;
+		const { store, lanes, refresh, turnEnded } = this.#options;
 		for (;;) {
 			const page = await store.events({ scope: OPERATOR, after: this.#cursor, limit: AT_ONCE });
 			this.#cursor = page.cursor;
 			if (page.kind === "resync") break;
 			const waiting = new Set<ConversationId>();
+			const held = await this.#withPrograms(page.events);
 			for (const { type, conversation, turn } of page.events) {
-				if (conversation === null || !lanes.has(conversation)) continue;
+				if (conversation === null) continue;
+				const ended = type === "turn.ended" ? turn : null;
+				if (ended !== null) turnEnded(conversation, ended);
+				// What waited for the gateway of its programs may be begun by any of them.
+				if (type === "process.ended") waiting.add(conversation);
+				if (type === "inbound.accepted" && held.has(conversation)) waiting.add(conversation);
+				if (!lanes.has(conversation)) continue;
 				if (type === "inbound.accepted") waiting.add(conversation);
-				if (type === "turn.ended" && turn !== null) lanes.loseUnlessEnding(conversation, turn);
+				if (ended !== null) lanes.loseUnlessEnding(conversation, ended);
 			}
 			for (const conversation of waiting) await refresh(conversation);
 			if (page.events.length < AT_ONCE) break;
 		}
 		return null;
+	}
+
+	/** Conversations that stay here, because their programs do: whoever accepts a message for one leaves it to this gateway. */
+	async #withPrograms(events: readonly StoreEvent[]): Promise<ReadonlySet<ConversationId>> {
+		const { store } = this.#options;
+		if (!events.some(({ type }) => type === "inbound.accepted")) return new Set();
+		return new Set(await store.conversationsWithPrograms({ scope: OPERATOR, node: store.epoch }));
 	}
 }

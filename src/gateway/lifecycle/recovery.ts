@@ -1,5 +1,5 @@
-// What a start finds unfinished, and nothing else: turns of dead nodes, deliveries that they were sending, messages that wait for them.
-// Its cost is that of the unfinished work (I16); it creates no conversation, session or message.
+// Finds unfinished work at start, and nothing else: turns of dead nodes, deliveries they were sending, messages that wait. The cost is
+// that of the unfinished work (I16); it creates no conversation, session or message.
 import type { Config } from "../../config/index.ts";
 import { type ConversationId, cleanTitle, contentText } from "../../domain/index.ts";
 import { type BusyMode, destinationOf, type InboxItem, OPERATOR, type Store } from "../../store/index.ts";
@@ -44,7 +44,7 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 	return { turns, messages, commands };
 }
 
-/** What dead nodes were doing and had accepted is this one's now. Answers the turns to go on with. */
+/** Takes over what dead nodes were doing and had accepted. Returns the turns to resume. */
 export async function takeFromDead({
 	store,
 	aliveAt,
@@ -66,7 +66,7 @@ export async function takeFromDead({
 	return turns.map(({ id, conversation }) => ({ turn: id, conversation }));
 }
 
-/** Everything that was accepted here and waits, in the order of acceptance. */
+/** All waiting messages that were accepted here, in order of acceptance. */
 export async function allWaiting(store: Store): Promise<InboxItem[]> {
 	const items: InboxItem[] = [];
 	for (;;) {
@@ -87,7 +87,7 @@ export function isCommand(item: InboxItem): boolean {
 	return item.kind === "person" && item.content !== null && parseCommand(contentText(item.content)) !== null;
 }
 
-/** Messages that are too old are given up, and listed to their user once; the rest wait as they did. */
+/** Messages that are too old are given up and listed to their user once; the rest keep waiting. */
 async function withoutExpired(
 	items: readonly InboxItem[],
 	{ store, clock, config, outlet }: RecoveryOptions,
@@ -107,7 +107,7 @@ async function withoutExpired(
 			busy.set(conversation, here.busy ?? config.gateway.busy);
 		}
 		const arrivedAt = clock.monotonic();
-		// What the platform has kept meanwhile arrives now, and belongs to the same turn.
+		// Messages kept by the platform arrive now, and belong to the same turn.
 		const batchMs = config.gateway.batch_ms;
 		messages.push({
 			conversation,

@@ -1,5 +1,5 @@
-// Runs what is due of the jobs: asks the store by index, so that its cost does not depend on how many there are, and leaves every
-// decision there. A run has two ends, its own and that of its delivery; what fails is told once, under the run's id.
+// Runs due jobs: asks the store by index, so that the cost does not depend on the number of jobs, and leaves every decision to it. A run
+// has two results, its own and its delivery's; a failure is reported once, under the run's id.
 import type { Config } from "../../config/index.ts";
 import type { Target } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -27,18 +27,18 @@ import {
 } from "../sentences.ts";
 import { type Rights, reach, rightsOf } from "../turn/rights.ts";
 
-/** Missed instants are recorded so many at a time. */
+/** How many missed instants are recorded at a time. */
 const MOST_MISSED = 500;
 const PAGE = 200;
-/** How soon after a commit the runs under way are looked at. */
+/** How soon after a commit running runs are checked. */
 const SOON_MS = 50;
-/** How long a job or a run that failed unexpectedly is left alone. */
+/** How long a job or run is left alone after an unexpected failure. */
 const REST_MS = 5_000;
 
 export interface ScheduleRunnerOptions {
 	readonly store: Store;
 	readonly clock: Clock;
-	/** Asked each time: it may change. */
+	/** Read per call: it may change. */
 	readonly config: () => Config;
 	readonly sending: Sending;
 	readonly homes: () => readonly Destination[];
@@ -50,9 +50,9 @@ export class ScheduleRunner {
 	readonly #options: ScheduleRunnerOptions;
 	readonly #rounds: Rounds;
 	#since = 0;
-	/** Runs whose own end, or whose delivery's, is not written yet. */
+	/** Runs whose own end, or delivery, is not recorded yet. */
 	#underWay = 0;
-	/** What failed unexpectedly, by the id of its job or run, and until when it is left alone. Everything else goes on. */
+	/** Unexpected failures, by the id of the job or run, and until when it is left alone. Everything else continues. */
 	readonly #resting = new Map<string, number>();
 	#unlisten = () => {};
 
@@ -79,7 +79,7 @@ export class ScheduleRunner {
 		await this.#rounds.stop();
 	}
 
-	/** A job was made or changed, or is to run now. */
+	/** A job was created or changed, or should run now. */
 	look(): void {
 		this.#rounds.look();
 	}
@@ -92,7 +92,7 @@ export class ScheduleRunner {
 			const limit = this.#resting.size + 1;
 			const { jobs, nextAt, running } = await store.dueJobs({ scope: OPERATOR, now: clock.now(), limit });
 			const job = jobs.find(({ id }) => !this.#resting.has(id));
-			// The instant of a job that rests is due all the time: the end of its rest counts.
+			// The instant of a resting job is always due: the end of its rest counts.
 			const restedAt = this.#resting.size === 0 ? null : Math.min(...this.#resting.values());
 			if (!job) return restedAt ?? nextAt;
 			// The end of a run is a commit, which wakes.
@@ -102,7 +102,7 @@ export class ScheduleRunner {
 		return null;
 	}
 
-	/** One job's trouble is not that of the others. What the store cannot do right now ends the round: it would meet all of them. */
+	/** One job's failure does not affect the others. Store trouble ends the round: it would affect all of them. */
 	async #apart<T>(id: string, work: () => Promise<T>): Promise<T | null> {
 		const { clock, log } = this.#options;
 		if (this.#resting.has(id)) return null;
@@ -141,7 +141,7 @@ export class ScheduleRunner {
 		}
 	}
 
-	/** Told first: repeated after a crash, it is the same message. */
+	/** Reported first: repeated after a crash, it is the same message. */
 	async #refuse(job: Job, reason: string, because: "owner" | "failures"): Promise<void> {
 		const due = job.dueAt as number;
 		const id = `${runId({ job: job.id, at: due })}:refused`;
@@ -157,7 +157,7 @@ export class ScheduleRunner {
 		});
 	}
 
-	/** What became of the runs under way. */
+	/** Checks the running runs. */
 	async #follow(): Promise<void> {
 		const { store } = this.#options;
 		let after: RunWork["run"] | undefined;
@@ -201,7 +201,7 @@ export class ScheduleRunner {
 		return !isOnItsWay(via);
 	}
 
-	/** Once: the send has the run's id. What the agent sent there itself is not sent again. */
+	/** Once: the send has the run's id. Not if the agent itself sent something there. */
 	async #deliver({ job, run }: RunWork, text: string): Promise<Delivering> {
 		const { store, sending } = this.#options;
 		const { deliver } = job;
@@ -230,7 +230,7 @@ export class ScheduleRunner {
 		}
 	}
 
-	/** Why its owner may not send there now, or null. What nobody had to agree to is used only as long as nobody has to. */
+	/** Why its owner may not send there now, or null. A target that needed no approval is used only as long as it needs none. */
 	async #refusal(job: Job, { target, approved }: JobTarget, rights: Rights): Promise<string | null> {
 		const verdict = await this.#options.sending.check(target, { ...rights, origin: job.origin });
 		if (verdict.kind === "refused") return verdict.why;
@@ -255,7 +255,7 @@ export class ScheduleRunner {
 		return true;
 	}
 
-	/** With the news that the job is paused, where this failure is one too many. */
+	/** Says that the job is paused, if this failure was one too many. */
 	#tellFailure(job: Job, run: string, text: string): Promise<void> {
 		const most = this.#options.config().schedule.disable_after;
 		const paused = job.failures + 1 >= most && job.state === "active";
@@ -266,7 +266,7 @@ export class ScheduleRunner {
 		);
 	}
 
-	/** The failure target; else where the job was made; else the home channels. */
+	/** The failure target; or else where the job was created; or else the home channels. */
 	async #tell(job: Job, id: string, text: string): Promise<void> {
 		const named =
 			job.failure && (await this.#refusal(job, job.failure, await this.#rights(job))) === null
@@ -307,14 +307,14 @@ export class ScheduleRunner {
 		}
 	}
 
-	/** What its owner may do now (I18). */
+	/** The owner's current rights (I18). */
 	#rights(job: Job): Promise<Rights> {
 		const { store, config, clock } = this.#options;
 		return jobRights(job, { store, config: config(), now: clock.now() });
 	}
 }
 
-/** As if they wrote to the agent alone: a job's own conversation may not be there yet. */
+/** As if they wrote to the agent privately: a job's own conversation may not exist yet. */
 export async function jobRights(
 	{ id, owner, conversation, profile }: Job,
 	{ store, config, now }: { readonly store: Store; readonly config: Config; readonly now: number },
@@ -333,7 +333,7 @@ export async function jobRights(
 	return { standing, scope: reach(place, owner.principal) };
 }
 
-/** How the result of a run gets out. */
+/** How the result of a run is delivered. */
 interface Delivering {
 	readonly via: RunWork["run"]["via"];
 	readonly why: string | null;
@@ -341,7 +341,7 @@ interface Delivering {
 	readonly sentAs?: readonly string[];
 }
 
-/** Before a crash, from what the job or the settings were then. */
+/** Sent before a crash, from the job and settings at that time. */
 function isSentBefore({ code }: KeryxError): boolean {
 	return code === "send.conflict";
 }
@@ -358,7 +358,7 @@ function outcomeOf({ job, disposition, said, asks }: RunWork): RunOutcome | null
 	switch (disposition.kind) {
 		case "answered":
 		case "merged":
-			// Where a human is asked first, the question is in the chat, and the rest happens there.
+			// If a human is asked first, the question is in the chat, and the rest happens there.
 			return asks
 				? { state: "asked", reason: "a person was asked first", text: null }
 				: { state: "answered", reason: null, text: said };

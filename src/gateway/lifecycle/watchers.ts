@@ -1,5 +1,5 @@
-// What happens without a message: sessions whose time has come, their finalising, housekeeping. Each is idempotent and asks the
-// store for what is due, by index.
+// Work without a message: sessions that are due to end, their finalising, housekeeping. Each is idempotent and asks the store for due
+// work, by index.
 import type { Config } from "../../config/index.ts";
 import type { ChatType, ResetPolicy } from "../../domain/index.ts";
 import { Duty, OPERATOR, type Store } from "../../store/index.ts";
@@ -15,7 +15,7 @@ export interface WatcherOptions {
 	readonly clock: Clock;
 	readonly hooks: Hooks;
 	readonly policyFor: (platform: string, chatType: ChatType) => ResetPolicy;
-	/** Asked each time: it may change. */
+	/** Read per call: it may change. */
 	readonly config: Config;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -43,7 +43,7 @@ export class Watchers {
 		await this.#running;
 	}
 
-	/** One after the other, so that two looks never overlap. */
+	/** Serialised, so that two rounds never overlap. */
 	#every(ms: number, look: () => Promise<void>): void {
 		const slot = this.#cancels.length;
 		const again = () => {

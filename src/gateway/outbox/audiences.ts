@@ -1,5 +1,5 @@
-// Who reads what is sent. Names of secrets are the owner's alone: to everybody else a name would confirm a guess (I12). A chat counts as
-// the owner's only where nobody else reads it, as far as that is known; after a restart that is what the lists say until they write.
+// Who reads a message. Only the owner sees names of secrets: to anyone else a name would confirm a guess (I12). A chat counts as the
+// owner's only if nobody else is known to read it; after a restart the lists decide until the owner writes.
 import type { Config } from "../../config/index.ts";
 import { personId, type Source } from "../../domain/index.ts";
 import type { Hider } from "../../secrets/index.ts";
@@ -14,7 +14,7 @@ type Chat = Pick<Destination, "platform" | "account" | "chatId">;
 
 export class Audiences {
 	readonly #auth: () => Config["auth"];
-	/** Chats that an owner has written in alone, the oldest first. */
+	/** Chats in which only an owner has written, oldest first. */
 	readonly #known = new Set<string>();
 
 	constructor(auth: () => Config["auth"]) {
@@ -44,7 +44,7 @@ export class Audiences {
 		);
 	}
 
-	/** The channel, with everything that it sends as its readers may see it. */
+	/** The channel, with secrets hidden as its readers may see them. */
 	on(channel: Channel, hider: Hider): Channel {
 		const shown = (outgoing: Outgoing): Outgoing => {
 			if (this.isOwners(outgoing.destination)) return outgoing;

@@ -1,4 +1,4 @@
-// Files on their way out: each is a delivery with its caption, or a sentence where the chat cannot show files.
+// Outgoing files: each is a delivery with its caption, or a sentence if the chat cannot show files.
 import type { Part } from "../../domain/index.ts";
 import { renderParts } from "../../render/index.ts";
 import type { NewDelivery, OutgoingFile } from "../../store/index.ts";
@@ -6,7 +6,7 @@ import { fileSentence } from "../sentences.ts";
 import type { Outlet } from "./outlet.ts";
 import { type Posting, toDeliveries } from "./reply.ts";
 
-/** Of those parts that are sent to people; `postingOf` is given the number of each, from 1. */
+/** The parts that are sent to people; `postingOf` gets the number of each, from 1. */
 export function fileDeliveries(
 	parts: readonly Part[],
 	postingOf: (n: number) => Posting,
@@ -15,7 +15,7 @@ export function fileDeliveries(
 	return parts.flatMap(toFile).flatMap((file, index): NewDelivery[] => {
 		const posting = postingOf(index + 1);
 		const { id, kind, destination } = posting;
-		// Platforms refuse a file with nothing in it.
+		// Platforms refuse an empty file.
 		if (!outlet.shows(destination).attachments || file.size === 0)
 			return toDeliveries(fileSentence(file), posting, outlet);
 		const { above, caption } = captionOf(file, posting, outlet);
@@ -31,7 +31,7 @@ function toFile(part: Part): OutgoingFile[] {
 
 const NO_CAPTION = { text: "", plain: "" };
 
-/** What the agent wrote about it, in the platform's markup; where it is too long for a caption, as messages above the file. */
+/** The agent's caption in the platform's markup; if it is too long, as messages above the file. */
 function captionOf({ caption = "" }: OutgoingFile, posting: Posting, outlet: Outlet) {
 	const { destination } = posting;
 	const { markup } = outlet.platforms.traits(destination.platform);

@@ -1,16 +1,15 @@
-// A channel that can be taken away while it is in use: it is asked for nothing new, and what is on its way is waited for. Cut off, a
-// message may have been taken or not, and nobody could say (I7). Nothing is sent by a gateway whose lease may have run out: another one may
-// have taken over.
+// A channel that can be removed while in use: it gets nothing new, and running sends are waited for. If they were cut off, their outcome
+// would be unknown (I7). A gateway whose lease may have expired sends nothing: another one may have taken over.
 import type { Clock } from "../../time/index.ts";
 import type { Channel, SendResult } from "../channel.ts";
 import { within } from "../deadline.ts";
 
-/** What a platform has not answered by then is of unknown outcome anyway. */
+/** A send that the platform has not answered by then is unknown anyway. */
 const LAST_ANSWER_MS = 60_000;
 const LEAVING: SendResult = { kind: "retry", afterMs: 1000, reason: "the channel is being removed" };
 
 export interface Removable extends Channel {
-	/** Stops the channel, when what it was asked to send has ended. */
+	/** Stops the channel when its running sends have ended. */
 	leave(): Promise<void>;
 }
 

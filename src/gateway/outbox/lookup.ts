@@ -1,4 +1,4 @@
-// Asking a platform what became of a delivery (I7). Never throws and never waits for ever: what nobody says is unknown.
+// Asks a platform about a delivery (I7). Never throws and never waits forever: no answer means unknown.
 import type { Destination } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Channel } from "../channel.ts";
@@ -8,9 +8,9 @@ const LOOK_UP_MS = 15_000;
 
 export type LookedUp =
 	| Awaited<ReturnType<NonNullable<Channel["lookup"]>>>
-	/** The platform can be asked, and is not connected: it is asked when it is again. */
+	/** The platform can be asked but is not connected: ask again when it is. */
 	| { readonly kind: "unreached" }
-	/** It was asked, and the asking failed or took too long. */
+	/** It was asked, but asking failed or took too long. */
 	| { readonly kind: "failed" };
 
 export async function lookUp(

@@ -1,6 +1,6 @@
-// The outbox: claims due deliveries, sends each through its channel, and settles it with what the platform said (I7).
-// Nothing is decided in memory: a delivery that is retried, unknown or dead is so in the store, and so is the order (I19): the store hands
-// out one delivery per destination, and the next one when that is settled.
+// The outbox: claims due deliveries, sends each through its channel, and settles it with the platform's answer (I7). Nothing is decided
+// in memory: retried, unknown and dead deliveries are so in the store, and so is the order (I19). The store hands out one delivery per
+// destination, and the next when it is settled.
 import type { Config } from "../../config/index.ts";
 import type { Delivery, Store } from "../../store/index.ts";
 import { type Clock, WallHistory, wakeAt } from "../../time/index.ts";
@@ -12,19 +12,19 @@ import { lookUp } from "./lookup.ts";
 import type { Outlet } from "./outlet.ts";
 import { toDeliveries } from "./reply.ts";
 
-/** How long a platform may take to answer before the outcome counts as unknown. */
+/** How long a platform may take to answer before the outcome is unknown. */
 const SEND_MS = 60_000;
 const AT_ONCE = 128;
-/** How soon a channel that is not connected is looked at again: at first, and at the latest. */
+/** How soon a disconnected channel is checked again: the first time, and at most. */
 const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 30_000;
-/** So often is a platform asked about a delivery where asking fails; those behind it wait some seconds for that. */
+/** How often a platform is asked about a delivery if asking fails; later deliveries wait some seconds for that. */
 const MOST_ASKS = 4;
 const FIRST_BACKOFF_MS = 1000;
-/** Also where a platform asks for none: whoever refuses at once is not asked in a loop. */
+/** Minimum pause, even if the platform asks for none: prevents a tight loop of refusals. */
 const SHORTEST_PAUSE_MS = 250;
 const LONGEST_BACKOFF_MS = 10 * 60_000;
-/** How often a store that fails is asked again at the end. */
+/** How often a failing store is retried at shutdown. */
 const LAST_TRIES = 5;
 
 type Claimed = Delivery & { readonly claim: string };
@@ -46,18 +46,18 @@ export class Outbox {
 	readonly #options: OutboxOptions;
 	readonly #stop = new AbortController();
 	readonly #idle: (() => void)[] = [];
-	/** By the monotonic clock, and by platform and account. */
+	/** Monotonic clock, by platform and account. */
 	readonly #downSince = new Map<string, number>();
-	/** Until when a delivery that was tried here is not tried again, by the monotonic clock; and the channel, where it waits for that alone. */
+	/** Until when a delivery tried here is not tried again (monotonic); and the channel, if it only waits for that. */
 	readonly #pauses = new Map<string, { readonly until: number; readonly channel?: string }>();
 	/** How often in a row asking about a delivery has failed. */
 	readonly #asks = new Map<string, number>();
 	readonly #wall: WallHistory;
-	/** By how much the wall clock was set, as long as what waits is still dated by the old time. */
+	/** By how much the wall clock was set, as long as waiting deliveries are still dated by the old time. */
 	#jumpedBy = 0;
-	/** What is being sent or asked about. One may be in it twice for a moment: it is claimed anew before its last end is known here. */
+	/** Deliveries being sent or looked up. One may be in it twice briefly: it is claimed again before its last end is known here. */
 	readonly #sending = new Set<Claimed>();
-	/** A claim failed: it may have been written all the same, and then nobody sends what it took. */
+	/** A claim failed but may have been written; then nobody sends what it took. */
 	#lostClaim = false;
 	#pumping = false;
 	#again = false;
@@ -75,7 +75,7 @@ export class Outbox {
 		if (!this.#pumping) void this.#pump();
 	}
 
-	/** A channel is there again: what waits for nothing else is due now. */
+	/** A channel is back: deliveries that wait only for it are due now. */
 	async reachable(channel: ChannelOf): Promise<void> {
 		const { store, clock, log } = this.#options;
 		const now = clock.now();
@@ -91,12 +91,12 @@ export class Outbox {
 		this.kick();
 	}
 
-	/** Sends what is due now, then claims nothing more; resolves when what is being sent has been settled. */
+	/** Sends what is due now, then claims nothing more; resolves when all running sends are settled. */
 	async stop(): Promise<void> {
 		const pauses = new Pauses({ clock: this.#options.clock, signal: this.#stop.signal });
 		this.kick();
 		await this.#quiet();
-		// What may be claimed without anybody having heard of it would be of unknown outcome at the next start.
+		// A claim nobody heard of would be of unknown outcome at the next start.
 		for (let tries = 0; this.#lostClaim && tries < LAST_TRIES; tries++) {
 			await pauses.next();
 			this.kick();
@@ -146,7 +146,7 @@ export class Outbox {
 		this.#ended();
 	}
 
-	/** Channels that can send only so many at once. */
+	/** Channels with a limited capacity. */
 	#rooms(): readonly ChannelRoom[] {
 		return [...this.#options.channels()].flatMap((channel) =>
 			channel.room ? [{ platform: channel.platform, account: channel.account, ...channel.room() }] : [],
@@ -162,11 +162,11 @@ export class Outbox {
 			this.#cancel = clock.after(Math.min(...full.map(({ afterMs }) => afterMs)), () => this.kick());
 			return;
 		}
-		// Nothing was due just now: what says it is, is not looked at again at once.
+		// Nothing was due just now: do not check again at once, even if it looks due.
 		this.#cancel = wakeAt(clock, Math.max(at, clock.now() + SHORTEST_PAUSE_MS), () => this.kick());
 	}
 
-	/** What waits is due by the wall clock, in the store. Where that was set, each pause stays as long as it was. */
+	/** Due times are wall-clock times in the store. If the clock was set, each pause keeps its length. */
 	async #followWallClock(): Promise<void> {
 		const { store, clock } = this.#options;
 		this.#jumpedBy += this.#wall.jumped();
@@ -175,7 +175,7 @@ export class Outbox {
 		const now = clock.now();
 		await store.retimeDeliveries({
 			due: left.map(({ id, ms }) => ({ id, at: now + Math.max(0, Math.ceil(ms)) })),
-			// Nobody here knows how long other pauses were: one that a clock set back has prolonged is cut short.
+			// Other pauses are unknown here: one that a clock set back has prolonged is cut short.
 			...(this.#jumpedBy < 0 && { latest: now + LONGEST_BACKOFF_MS }),
 		});
 		this.#jumpedBy = 0;
@@ -211,8 +211,8 @@ export class Outbox {
 	}
 
 	/**
-	 * Those behind a delivery of unknown outcome go when its platform was asked about it, whatever it says (I19). Where asking fails, it is
-	 * asked again a few times first.
+	 * Deliveries behind one of unknown outcome go when its platform was asked about it, whatever the answer (I19). If asking fails, it is
+	 * retried a few times first.
 	 */
 	async #ask(delivery: Claimed): Promise<() => Promise<void>> {
 		const { store, clock, config, channelOf } = this.#options;
@@ -238,7 +238,7 @@ export class Outbox {
 		const { channelOf } = this.#options;
 		const { platform, account } = delivery.destination;
 		const channel = channelOf(platform, account);
-		// A platform that is not reached yet, or again, has refused nothing: waiting for it uses up no attempt.
+		// An unreachable platform has refused nothing: waiting for it uses up no attempt.
 		const downMs = this.#downMs(channel, delivery.destination);
 		if (!channel || downMs !== null) {
 			const reason = channel ? `${platform} is not connected` : `there is no channel for ${platform}`;
@@ -277,7 +277,7 @@ export class Outbox {
 		}
 	}
 
-	/** Whoever waits for a file learns that it does not come. Before it is settled: repeated, it is the same notice. */
+	/** Tells the person that a file will not come. Before it is settled: repeated, it is the same notice. */
 	async #tellOfFiles({ id, conversation, turn, destination, body }: Delivery, reason: string): Promise<void> {
 		const { store, clock, outlet, log } = this.#options;
 		const posting = { id: `${id}:refused`, kind: "notice", class: "warning", destination } as const;
@@ -291,14 +291,14 @@ export class Outbox {
 		});
 	}
 
-	/** Its receipt is forgotten first: what is sent after that is a message of its own, which is never sent twice (I7). */
+	/** Clears its receipt first: the next send is a separate message, which is never sent twice (I7). */
 	#anew({ body, receipt }: Delivery): Settlement {
 		const reason = "its message no longer exists";
 		if (body.edits !== undefined || receipt === null) return { kind: "dead", reason };
 		return { kind: "retry", at: this.#options.clock.now(), reason, pause: true, anew: true };
 	}
 
-	/** For how long the channel has been missing, or seen without a connection; null when it has one. */
+	/** How long the channel has been missing or disconnected; null if it is connected. */
 	#downMs(channel: Channel | undefined, destination: ChannelOf): number | null {
 		const key = keyOf(destination);
 		if (channel?.health().state === "connected") {
@@ -311,12 +311,12 @@ export class Outbox {
 		return now - since;
 	}
 
-	/** Editing a message that is known may be repeated freely; sending may not. */
+	/** Editing a known message may be repeated freely; sending may not. */
 	async #send(channel: Channel, delivery: Delivery, outgoing: Outgoing): Promise<SendResult> {
 		const editing = delivery.receipt !== null && channel.edit !== undefined;
 		try {
 			const answer = editing ? channel.edit?.(delivery.receipt as string, outgoing) : channel.send(outgoing);
-			// Not the stop signal: what is on its way is waited for, or its outcome would be unknown.
+			// Not the stop signal: running sends are waited for, or their outcome would be unknown.
 			const signal = new AbortController().signal;
 			const result = await within(answer as Promise<SendResult>, {
 				clock: this.#options.clock,
@@ -333,10 +333,7 @@ export class Outbox {
 		}
 	}
 
-	/**
-	 * Tried again until there were too many attempts, or it would be too old by then. A pause that was asked for is no failure:
-	 * it uses up no attempt.
-	 */
+	/** Retries until there were too many attempts or it would be too old. A requested pause is not a failure and uses up no attempt. */
 	#retry(
 		delivery: Delivery,
 		{ afterMs, reason }: Extract<SendResult, { kind: "retry" }>,
@@ -367,7 +364,7 @@ function keyOf({ platform, account }: ChannelOf): string {
 	return `${platform} ${account}`;
 }
 
-/** The bytes of a file of the delivery's conversation, some at a time. */
+/** The bytes of a file of the delivery's conversation, in pieces. */
 async function* pieces(store: Store, { conversation }: Delivery, digest: string): AsyncIterable<Uint8Array> {
 	const bytes = await store.blob({ scope: { kind: "operator" }, conversation, digest });
 	for (let at = 0; at < bytes.byteLength; at += PIECE) yield bytes.subarray(at, at + PIECE);
@@ -375,12 +372,12 @@ async function* pieces(store: Store, { conversation }: Delivery, digest: string)
 
 const PIECE = 256 * 1024;
 
-/** How soon to look again at a channel that has been without a connection for so long. */
+/** How soon to check again a channel that has been disconnected for this long. */
 function lookPause(downMs: number): number {
 	return Math.ceil(Math.min(LAST_LOOK_MS, FIRST_LOOK_MS + downMs / 2));
 }
 
-/** Doubling, with a jitter of up to half that follows from the delivery itself, so that many do not come back at once. */
+/** Doubling, with a jitter of up to half derived from the delivery, so that many do not come back at once. */
 function backoff(id: string, attempts: number): number {
 	const base = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempts - 1));
 	let hash = attempts;

@@ -1,5 +1,5 @@
-// What leaves Keryx goes by what its chat can show: limits and markup of its platform, files, buttons, edits, and the classes of notices
-// that it is sent. Channels say what they can show; a platform that none of them describes has the registry's traits.
+// Adapts outgoing messages to their chat: the platform's limits and markup, files, buttons, edits, and the classes of notices it gets.
+// Channels declare what they can show; other platforms have the registry's traits.
 import {
 	builtInPlatforms,
 	createPlatforms,
@@ -16,27 +16,27 @@ import {
 } from "../channel.ts";
 
 type Shows = Pick<ChannelTraits["shows"], "attachments" | "buttons" | "edit"> & {
-	/** A reaction to a question's message answers it: only where no buttons are shown. */
+	/** A reaction to a question answers it; only if no buttons are shown. */
 	readonly answeredByReaction?: boolean;
 };
 
 export interface Outlet {
 	readonly platforms: Platforms;
 	shows(destination: Destination): Shows;
-	/** The longest text that a file can have with it there. */
+	/** The longest caption of a file there. */
 	captionLimit(destination: Destination): PlatformTraits["messageLimit"];
-	/** Whether a chat is sent notices of this class. */
+	/** Whether a chat gets notices of this class. */
 	takes(destination: Destination, notice: NoticeClass): boolean;
 }
 
 type Described = Pick<Channel, "name" | "platform" | "account" | "traits">;
 
 export interface OutletOptions {
-	/** Asked each time: channels come and go. */
+	/** Read per call: channels come and go. */
 	readonly channels: () => Iterable<Described>;
-	/** Left out: the defaults of each. */
+	/** Default: the defaults of each. */
 	readonly settingsOf?: (name: string) => ChannelSettings | undefined;
-	/** The registry; left out: the built-in one. */
+	/** The registry; default: the built-in one. */
 	readonly platforms?: Platforms;
 }
 
@@ -69,7 +69,7 @@ export function createOutlet({
 	};
 }
 
-/** The registry, with the traits that channels bring in place of its own. */
+/** The registry, overridden by the channels' traits. */
 function platformsOf(channels: OutletOptions["channels"], registry: Platforms): Platforms {
 	const given = (name: string) => [...channels()].find((one) => one.platform === name)?.traits;
 	return {
@@ -79,7 +79,7 @@ function platformsOf(channels: OutletOptions["channels"], registry: Platforms): 
 	};
 }
 
-/** Throws argument.invalid for traits that cannot be used. */
+/** Throws argument.invalid for unusable traits. */
 export function checkTraits({ platform, traits }: Described): void {
 	if (!traits) return;
 	const { messageLimit, captionLimit = messageLimit.max } = traits;

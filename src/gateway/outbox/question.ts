@@ -1,5 +1,5 @@
-// A question to a human as a message with buttons, where the chat can show them. Each stands for the command that would be typed there
-// (`/approve <id>`), so a press can do what that person could write, and nothing else. Writing it stays possible everywhere.
+// A question to a human as a message with buttons, if the chat can show them. Each button stands for the command one could type
+// (`/approve <id>`), so a press does exactly what that person could write. Typing it always works, too.
 
 import { createHash } from "node:crypto";
 import type { Question } from "../../confirmations/index.ts";
@@ -21,7 +21,7 @@ export function questionDeliveries(question: Question, posting: Posting, outlet:
 	const deliveries = withButtons(toDeliveries(text, posting, outlet), [choices], outlet);
 	const last = deliveries.at(-1);
 	if (!last?.presses || !outlet.shows(last.destination).edit) return deliveries;
-	// Of a long one only the last part changes: the rest stays readable above it.
+	// Of a long question only the last part changes: the rest stays readable above it.
 	const ends = deliveries.length === 1 ? question.ends : question.shortEnds;
 	return [...deliveries.slice(0, -1), { ...last, ends: rendered(ends, last, outlet) }];
 }
@@ -30,7 +30,7 @@ const BY_REACTION = texts.approve.react;
 
 export type Choice = Omit<Button, "id"> & Omit<NewButton, "id">;
 
-/** Rows of buttons below the last part; nothing of them where the chat shows none and takes no reactions in their place. */
+/** Rows of buttons below the last part; none if the chat shows no buttons and accepts no reactions. */
 export function withButtons(
 	deliveries: readonly NewDelivery[],
 	rows: readonly (readonly Choice[])[],
@@ -56,7 +56,7 @@ export function withButtons(
 	return [...deliveries.slice(0, -1), { ...last, body, presses }];
 }
 
-/** From what it belongs to, so that a repeated write is the same row. Knowing it is worth nothing: who presses is checked. */
+/** Derived from its context, so that a repeated write is the same row. Knowing it is useless: the presser is checked. */
 function buttonId({ id }: NewDelivery, command: string): string {
 	return createHash("sha256").update(`${id}\n${command}`).digest("base64url").slice(0, 32);
 }

@@ -1,4 +1,4 @@
-// Turning texts into deliveries for where they go. The one place where a notice is made, so that none leaves without a class.
+// Turns texts into deliveries for their destination. The only place that creates notices, so that none is sent without a class.
 import { renderParts } from "../../render/index.ts";
 import type { Destination, NewDelivery } from "../../store/index.ts";
 import type { NoticeClass } from "../channel.ts";
@@ -7,13 +7,13 @@ import type { Outlet } from "./outlet.ts";
 export type Posting = {
 	readonly id: string;
 	readonly destination: Destination;
-	/** The number of its first part: 1, unless others of the same id come before. */
+	/** The number of its first part: 1, unless others with the same id come before. */
 	readonly firstPart?: number;
 } & ({ readonly kind: "reply" | "command" } | { readonly kind: "notice"; readonly class: NoticeClass });
 
 /**
- * Each part is one delivery, with an id derived from what it belongs to and its number, so that a repeated write is the same row. None
- * where the chat is not sent notices of that class.
+ * Each part is one delivery, with an id derived from its context and number, so that a repeated write is the same row. None if the chat
+ * does not get notices of that class.
  */
 export function toDeliveries(text: string, posting: Posting, outlet: Outlet): NewDelivery[] {
 	const { id, kind, destination, firstPart = 1 } = posting;

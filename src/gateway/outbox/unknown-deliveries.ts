@@ -1,5 +1,5 @@
-// Deliveries whose outcome is unknown, of this life or an earlier one, are asked about again and again where the platform can be
-// asked (I7). What it still cannot say when they have got too old waits for a person. The first time the outbox asks.
+// Deliveries of unknown outcome, from this run or an earlier one, are looked up again and again if the platform allows it (I7). When they
+// are too old, a person decides. The outbox makes the first lookup.
 import type { Config } from "../../config/index.ts";
 import { type Delivery, OPERATOR, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
@@ -26,7 +26,7 @@ export class UnknownDeliveries {
 		this.#options = options;
 	}
 
-	/** For when the channels are up. */
+	/** Call it when the channels are up. */
 	start(): void {
 		const { clock, log } = this.#options;
 		this.#looking = this.#look()
@@ -36,7 +36,7 @@ export class UnknownDeliveries {
 			});
 	}
 
-	/** Resolves when nothing is being asked any more. */
+	/** Resolves when no lookup is running. */
 	async stop(): Promise<void> {
 		this.#stopped = true;
 		this.#cancel();
@@ -47,7 +47,7 @@ export class UnknownDeliveries {
 		const { store, clock, config } = this.#options;
 		const since = clock.now() - config.outbox.max_age_minutes * 60_000;
 		const unknown = await store.unknownDeliveries({ scope: OPERATOR, since });
-		// Oldest first: they are sent in this order where they were not taken.
+		// Oldest first: those that did not arrive are sent in this order.
 		for (const delivery of unknown.toReversed()) {
 			if (this.#stopped) return;
 			await this.#ask(delivery);

@@ -1,5 +1,5 @@
-// The target `local`: a text as a file in a folder of Keryx's home. Its name is made here, from the clock and an id, never from what
-// anybody wrote (I10). The store knows the name before the file is there, so that sending again finds the same file.
+// The target `local`: writes a text to a file in Keryx's home. Its name comes from the clock and an id, never from user text (I10). The
+// store knows the name before the file exists, so that sending again finds the same file.
 import { chmod, mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { KeryxError } from "../../errors.ts";
@@ -41,7 +41,7 @@ export class OutputFiles {
 			if (cause instanceof KeryxError) throw cause;
 			const { code, message } = cause as NodeJS.ErrnoException;
 			throw new KeryxError("send.failed", `the file ${path} cannot be written: ${code ?? message}`, {
-				hint: `check that ${folder} is a folder that Keryx may write to, and that the disk has room`,
+				hint: `check that ${folder} is a folder that Keryx can write to, and that the disk has space`,
 				cause,
 			});
 		}
@@ -55,7 +55,7 @@ export class OutputFiles {
 	}
 }
 
-/** The id stands for another message. */
+/** The id was used for another message. */
 function conflict(id: string): KeryxError {
 	return new KeryxError("send.conflict", `another message was sent under the id ${id}`, { field: "id" });
 }
@@ -73,7 +73,7 @@ async function readIfThere(path: string): Promise<string | null> {
 	}
 }
 
-/** The file is there with all of its text, or not at all. For this user alone. */
+/** The file is complete or absent. Only this user can read it. */
 async function writeWhole(folder: string, path: string, text: string): Promise<void> {
 	await mkdir(folder, { recursive: true, mode: 0o700 });
 	await chmod(folder, 0o700);

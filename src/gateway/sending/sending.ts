@@ -1,5 +1,5 @@
-// Sending by itself: a text to a target that was resolved and checked. Deliveries like any other's, and the row in the target's
-// transcript, are one commit; the same id again sends nothing (I7).
+// Sends an unprompted text to a resolved and checked target. The deliveries and the row in the target's transcript are one commit; the
+// same id again sends nothing (I7).
 import { type Content, contentText, type Part, type Source } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { type NewDelivery, OPERATOR, type Store } from "../../store/index.ts";
@@ -29,7 +29,7 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 			throw new KeryxError("send.refused", "files can only be sent to a chat that Keryx has heard from", {
 				field: "attachments",
 			});
-		// Hidden before it is split: a secret could stand across two parts.
+		// Hidden before it is split: a secret could span two parts.
 		const text = store.secrets.hideIn(given.text);
 		const { content, blobs } = await storeAttachments(
 			store,
@@ -82,17 +82,18 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 			if (given.target.kind === "local") {
 				if (!output) throw new KeryxError("send.refused", "there is no folder for output files here");
 				if (given.files?.length || given.uploads?.parts.length)
-					throw new KeryxError("send.refused", "local takes a text and no files", { field: "attachments" });
+					throw new KeryxError("send.refused", "local takes a text, but no files", { field: "attachments" });
 				return output.write(given);
 			}
 			const place = await targets.placeOf(given.target);
-			if (!place) throw new KeryxError("send.refused", "the conversation is gone", { field: "target" });
+			if (!place)
+				throw new KeryxError("send.refused", "the conversation no longer exists", { field: "target" });
 			return toChat(given, place);
 		},
 	};
 }
 
-/** No ids, which a prompt may have to hide, and no titles, which say what is talked about. */
+/** No ids, which a prompt may have to hide, and no titles, which reveal the topic. */
 function whereFrom({ platform, chatType, userName, chatName }: Source, outlet: Outlet): string {
 	if (platform === "local") return "the terminal";
 	if (platform === "web") return "a chat on the page";

@@ -1,5 +1,5 @@
-// Where a message may go that answers nobody. A target is resolved and checked when it is given: is there a channel, and may whoever asks
-// use it (I18)? A conversation that somebody may not see is "not there" for them, never "forbidden".
+// Where unprompted messages may go. A target is resolved and checked when it is given: is there a channel, and may the sender use it
+// (I18)? A conversation the sender may not see is "not found", never "forbidden".
 import type { Config } from "../../config/index.ts";
 import {
 	type ConversationId,
@@ -24,21 +24,21 @@ import {
 import type { Channel } from "../channel.ts";
 import { profileFor } from "../inbox/profiles.ts";
 
-/** Whoever wants to send: a turn with the rights of its people, a principal with a token, or the operator. */
+/** The sender: a turn with its people's rights, a principal with a token, or the operator. */
 export interface Sender {
 	readonly standing: Standing;
 	/** What they may see. The operator may send anywhere. */
 	readonly scope: Scope;
-	/** The conversation that is spoken in: what `origin` means, and where nobody is asked. */
+	/** The current conversation: what `origin` means, and where no approval is needed. */
 	readonly origin: ConversationId | null;
 }
 
-/** nothing: send. person: whoever is spoken for decides. owner: only the owner decides. */
+/** nothing: send. person: the person spoken for decides. owner: only the owner decides. */
 export type Needs = "nothing" | "person" | "owner";
 
 export type Verdict =
 	| { readonly kind: "may"; readonly needs: Needs }
-	/** In one sentence, for whoever asked. */
+	/** One sentence for the sender. */
 	| { readonly kind: "refused"; readonly why: string };
 
 export type Resolution =
@@ -52,19 +52,19 @@ export type Resolution =
 	  }
 	| Extract<Verdict, { kind: "refused" }>;
 
-/** Where a target is now. */
+/** Where a target currently leads. */
 export interface Place {
 	readonly destination: Destination;
-	/** That a reply from there reaches; null: nobody has written there yet, or each person there has their own. */
+	/** The conversation that a reply reaches; null: nobody has written there yet, or each person has their own. */
 	readonly conversation: Conversation | null;
 }
 
 export interface TargetsOptions {
 	readonly store: Store;
-	/** Asked each time: it may change. */
+	/** Read per call: it may change. */
 	readonly config: () => Config;
 	readonly channels: () => Iterable<Pick<Channel, "platform" | "account">>;
-	/** The home channels that can be reached. */
+	/** The reachable home channels. */
 	readonly homes: () => readonly Destination[];
 	readonly labelOf: (platform: string) => string;
 	/** Whether there is a folder for output files. */
@@ -94,7 +94,7 @@ export class Targets {
 			case "conversation":
 				return written;
 			case "origin":
-				if (origin === null) return refused("There is no conversation here that origin could mean.");
+				if (origin === null) return refused("There is no conversation here for origin to mean.");
 				return { kind: "conversation", conversation: origin };
 			case "home": {
 				const { platform, account } = written;
@@ -112,7 +112,7 @@ export class Targets {
 		}
 	}
 
-	/** Of several connections to a platform, the one that knows the chat. */
+	/** The connection that knows the chat, if a platform has several. */
 	async #accountOf(chat: Extract<WrittenTarget, { kind: "chat" }>): Promise<string | Refusal> {
 		const { platform } = chat;
 		if (isOwnPlatform(platform) || platform === "webhook")
@@ -143,10 +143,10 @@ export class Targets {
 		return refused(`${platform} is not connected.`);
 	}
 
-	/** Whether a target that was resolved before may be used now: rights, lists and channels change. */
+	/** Whether a previously resolved target may be used now: rights, lists and channels change. */
 	async check(target: Target, sender: Sender): Promise<Verdict> {
 		const { scope, standing, origin } = sender;
-		if (standing === "none") return refused("You may not send messages.");
+		if (standing === "none") return refused("You are not allowed to send messages.");
 		if (target.kind === "local") {
 			if (!this.#options.hasOutput) return refused("There is no folder for output files here.");
 			return this.#allowed(target, sender) ? GO : needs(standing === "owner" ? "person" : "owner");
@@ -160,14 +160,14 @@ export class Targets {
 		if (conversation !== null && conversation.id === origin) return GO;
 		if (conversation !== null && (await this.#sees(scope, conversation.id)))
 			return needs(isAtLeast(standing, "member") ? "person" : "owner");
-		// From here on it is somebody else's.
+		// From here on it belongs to someone else.
 		if (target.kind === "conversation") return NO_CONVERSATION;
 		if (standing === "guest") return NO_CHAT;
 		const isPrivate = scope.kind === "principal" && scope.principal !== "";
 		return isPrivate || this.#isHome(target) ? needs("owner") : NO_CHAT;
 	}
 
-	/** The operator, or what `send.allow` names. A guest's sends are not covered by it. */
+	/** The operator, or a target in `send.allow`, which does not cover a guest's sends. */
 	#allowed(target: Target, { scope, standing }: Sender): boolean {
 		if (scope.kind === "operator") return true;
 		if (!isAtLeast(standing, "member")) return false;
@@ -184,7 +184,7 @@ export class Targets {
 		if ("problem" in allowed) return false;
 		if (target.kind !== "chat") return targetText(allowed) === targetText(target);
 		if (allowed.kind !== "home" && allowed.kind !== "chat") return false;
-		// An entry that names no account covers all of them.
+		// An entry without an account covers all of them.
 		if (allowed.account !== undefined && allowed.account !== target.account) return false;
 		if (allowed.kind === "home") return target.platform === allowed.platform && this.#isHome(target);
 		return targetText({ ...allowed, account: target.account }) === targetText(target);
@@ -198,7 +198,7 @@ export class Targets {
 		return (await found(this.#options.store.conversation({ scope, ref: { id } }))) !== null;
 	}
 
-	/** Null where the conversation is gone. */
+	/** Null if the conversation no longer exists. */
 	async placeOf(target: Exclude<Target, { kind: "local" }>): Promise<Place | null> {
 		const { store } = this.#options;
 		if (target.kind === "conversation") {
@@ -214,7 +214,7 @@ export class Targets {
 		const config = this.#options.config();
 		for (const id of conversations) {
 			const conversation = await store.conversation({ scope: OPERATOR, ref: { id } });
-			// A reply goes to the profile that the chat has now.
+			// A reply goes to the chat's current profile.
 			if (conversation.profile !== profileFor(conversation.source, false, config)) continue;
 			const { chatType } = conversation;
 			return { destination: { ...destination, ...(chatType !== "dm" && { group: true }) }, conversation };
@@ -230,7 +230,7 @@ export class Targets {
 		return targetText(asTarget(first.destination)) === targetText(asTarget(second.destination));
 	}
 
-	/** As people read it. Names in it are untrusted. */
+	/** For people. Names in it are untrusted. */
 	async show(target: Target): Promise<string> {
 		if (target.kind === "local") return "a file in Keryx's output folder";
 		const place = await this.placeOf(target);

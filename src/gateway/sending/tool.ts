@@ -6,7 +6,7 @@ export function sendTool({
 	sending,
 	...files
 }: Pick<SendToolOptions, "workspaceOf" | "limit"> & {
-	/** Asked at each call: the tool is made before the gateway. */
+	/** Read per call: the tool is created before the gateway. */
 	readonly sending: () => Sending;
 }): Tool {
 	return createSendTool({

@@ -1,26 +1,26 @@
-// What others send through: targets that are resolved and checked, and messages to them.
+// The interface for sending: resolved and checked targets, and messages to them.
 import type { ConversationId, Part, SentFrom, Target } from "../../domain/index.ts";
 import type { Send } from "../../store/index.ts";
 import type { ToolPart } from "../../tools/index.ts";
 import type { Resolution, Sender, Verdict } from "./targets.ts";
 
 export interface NewSend {
-	/** Made by whoever sends, such as `<turn>:<call>` or `job:<id>:<instant>`: the same one again sends nothing. */
+	/** Chosen by the sender, such as `<turn>:<call>` or `job:<id>:<instant>`: the same id again sends nothing. */
 	readonly id: string;
 	readonly target: Target;
 	readonly text: string;
-	/** Files with their bytes, or put as blobs beforehand; only to a chat that Keryx has heard from. */
+	/** Files with their bytes, or stored as blobs before; only to a chat that Keryx has heard from. */
 	readonly files?: readonly Extract<ToolPart, { readonly data: Uint8Array }>[];
 	readonly uploads?: {
 		readonly parts: readonly Part[];
 		readonly blobs: readonly string[];
 	};
-	/** Who sends, as the audit names them: `agent:<profile>`, `token:<name>`, `operator`. */
+	/** The sender's name in the audit: `agent:<profile>`, `token:<name>`, `operator`. */
 	readonly by: string;
 	readonly from: SentFrom;
-	/** The turn that it is sent for. */
+	/** The turn it is sent for. */
 	readonly turn?: string;
-	/** The turn sends it itself: refused (turn.stale) where that no longer runs. */
+	/** The turn sends it itself: refused (turn.stale) if it is no longer running. */
 	readonly whileRunning?: boolean;
 }
 
@@ -34,18 +34,18 @@ export interface NewSend {
 export interface Sending {
 	resolve(text: string, sender: Sender): Promise<Resolution>;
 	check(target: Target, sender: Sender): Promise<Verdict>;
-	/** As people read it. Names in it are untrusted. */
+	/** For people. Names in it are untrusted. */
 	show(target: Target): Promise<string>;
 	/** Whether two targets lead to the same chat, however they are written. */
 	isSamePlace(one: Target, other: Target): Promise<boolean>;
 	send(send: NewSend): Promise<Sent>;
-	/** How a message names the conversation that it comes from: who and where, never what is talked about there. */
+	/** How a message names its conversation: who and where, never the topic. */
 	whereOf(conversation: ConversationId): Promise<SentFrom>;
 }
 
 export type Sent = Send & {
-	/** It was sent before. */
+	/** It was already sent. */
 	readonly repeated: boolean;
-	/** Of an output file: where it is. */
+	/** For an output file: its path. */
 	readonly path: string | null;
 };

@@ -1,6 +1,6 @@
-// Calls that need a human, for one turn. Asking is one commit with the row that says so; the outcome comes back as a turn of its own,
-// which uses the approval, commits that, and only then runs the call (I14). Nothing waits in memory, but for a program that loops
-// itself and cannot go on without its answer.
+// Calls that need a human, for one turn. The question and its row are one commit. The outcome comes back as a separate turn, which marks
+// the approval as used, commits that, and only then runs the call (I14). Nothing waits in memory, except an agent program that cannot
+// continue without its answer.
 
 import type { Permission } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
@@ -26,14 +26,14 @@ export interface AskingOptions {
 	readonly mode: Config["approvals"]["mode"];
 	readonly start: TurnStart;
 	readonly now: () => number;
-	/** Of the people the turn speaks for. A guest cannot answer; the owner can. A wider wall is the owner's alone. */
+	/** The role of the people the turn speaks for. A guest cannot answer; the owner can. Only the owner allows a wider wall. */
 	readonly standing: Standing;
-	/** For what the store has to be told of when it is asked again. */
+	/** Facts the store needs when it is asked again. */
 	readonly unpatient: Store;
 	readonly patience: Patience;
 }
 
-/** Rows that asking has written. */
+/** Rows written by asking. */
 export interface Waiting {
 	readonly confirmation: Confirmation;
 	readonly rows: readonly Message[];
@@ -42,7 +42,7 @@ export interface Waiting {
 }
 
 export type Asked =
-	/** It needs no human, or one has said yes beforehand; then it is marked as started. */
+	/** It needs no human, or is already approved; then it is marked as started. */
 	| { readonly kind: "go"; readonly started: boolean }
 	| { readonly kind: "waiting"; readonly waiting: Waiting }
 	| { readonly kind: "refused"; readonly why: string };
@@ -66,7 +66,7 @@ export class Asking {
 				`${question.action} needs a person's confirmation, but there is no way to ask for one here.`,
 			);
 		const turn = { id: start.turn, token: start.token };
-		// About one call a human is asked once, however often the store has to be.
+		// A human is asked once about one call, however often the store has to be asked.
 		const asked = await untilWritten(
 			() =>
 				confirmations.askForCall(this.#question(call, question, "turn"), turn, (id) => ({
@@ -89,7 +89,7 @@ export class Asking {
 		}
 	}
 
-	/** The questions of this turn that nobody has answered: its reply puts them. */
+	/** This turn's unanswered questions: its reply contains them. */
 	async open(): Promise<readonly Question[]> {
 		const { store, start, confirmations } = this.#options;
 		if (!confirmations) return [];
@@ -99,7 +99,7 @@ export class Asking {
 		return open.filter((one) => one.turn === turn).map((one) => this.#shown(one, now));
 	}
 
-	/** Everything that the conversation still waits for. */
+	/** Everything the conversation still waits for. */
 	async allOpen(): Promise<readonly { readonly id: string; readonly action: string }[]> {
 		const { store, start, confirmations, now } = this.#options;
 		if (!confirmations) return [];
@@ -124,18 +124,18 @@ export class Asking {
 		return isAtLeast(this.#options.standing, OWNER_ONLY.has(action) ? "owner" : "member");
 	}
 
-	/** A question of rights, not of doubt about a command: that nobody is asked about commands gives nobody more rights. */
+	/** A matter of rights, not of a dangerous command: turning approvals off gives nobody more rights. */
 	#isRight(action: string): boolean {
 		return action === WIDEN_WALL || (action === SEND_TO_OTHERS && this.#options.standing !== "owner");
 	}
 
-	/** The person that the conversation belongs to, as `/approve` has it. */
+	/** The person the conversation belongs to, as for `/approve`. */
 	#answerer(action: string): string | null {
 		const { conversationInfo } = this.#options.start;
 		return conversationInfo.shared || !this.#mayAnswer(action) ? null : conversationInfo.principal;
 	}
 
-	/** Outcomes that this turn was begun by and has not acted on yet. */
+	/** Outcomes that started this turn and are not handled yet. */
 	outcomes(rows: readonly Message[]): readonly string[] {
 		const own = rows.filter((row) => row.turn === this.#options.start.turn && !row.hidden);
 		const done = new Set(
@@ -146,7 +146,7 @@ export class Asking {
 			.filter((id) => !done.has(id));
 	}
 
-	/** Marks an approval as used, committed, or says in a row why nothing runs; null: the outcome's own row has said it. */
+	/** Marks an approval as used and commits, or records why nothing runs; null: the outcome's own row says it. */
 	async use(
 		id: string,
 	): Promise<
@@ -180,7 +180,7 @@ export class Asking {
 		return null;
 	}
 
-	/** For a program that loops itself: it is kept while it waits. Never throws: where asking fails, nobody can be asked. */
+	/** For an agent program, which is kept while it waits. Never throws: if asking fails, nobody can be asked. */
 	async live(call: ToolCall, question: ConfirmationQuestion, signal: AbortSignal): Promise<Permission> {
 		const { confirmations, mode } = this.#options;
 		if (signal.aborted) return "cancelled";
@@ -218,7 +218,7 @@ export class Asking {
 		}
 	}
 
-	/** Used once, before the program hears of it. */
+	/** Used once, before the program is told. */
 	async #consumed({ id, digest, askedBy }: Confirmation): Promise<boolean> {
 		const used = await this.#options.store.consumeConfirmation({ id, digest, by: askedBy, via: "agent" });
 		return used.kind === "consumed";

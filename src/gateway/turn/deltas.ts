@@ -1,14 +1,18 @@
-// Text on its way: what live views see of a running answer. Nothing here is stored; a view that connects late asks for the
-// text so far.
+// Streaming text of a running answer for live views. Nothing here is stored; a late view asks for the text so far.
 
 export interface Delta {
 	readonly conversation: string;
 	readonly turn: string;
-	/** Which of the turn's messages it belongs to. */
+	/** The index of the message within the turn. */
 	readonly index: number;
-	/** Where in that message it stands, in UTF-16 units. */
+	/** The position within that message, in UTF-16 units. */
 	readonly offset: number;
 	readonly text: string;
+}
+
+/** Between gateways. A turn that another gateway has taken over has a higher token, and begins its text again. */
+export interface ToldDelta extends Delta {
+	readonly token: number;
 }
 
 export interface PartialAnswer {
@@ -17,28 +21,112 @@ export interface PartialAnswer {
 	readonly text: string;
 }
 
-export class Deltas {
-	readonly #partial = new Map<string, PartialAnswer>();
-	readonly #listeners = new Set<(delta: Delta) => void>();
+interface Written extends PartialAnswer {
+	readonly token: number;
+}
 
-	add(conversation: string, turn: string, index: number, text: string): void {
-		const before = this.#partial.get(conversation);
-		const soFar = before?.turn === turn && before.index === index ? before.text : "";
-		this.#partial.set(conversation, { turn, index, text: soFar + text });
-		for (const listener of this.#listeners)
-			listener({ conversation, turn, index, offset: soFar.length, text });
+/** Of so many answers that other gateways write the text so far is kept. */
+const MOST_HEARD = 500;
+
+export class Deltas {
+	readonly #partial = new Map<string, Written>();
+	/** The same of answers that other gateways write, those heard of last at the end. */
+	readonly #heard = new Map<string, Written>();
+	/** Turns that have ended, the last ones. */
+	readonly #ended = new Set<string>();
+	readonly #listeners = new Set<(delta: Delta) => void>();
+	readonly #own = new Set<(delta: ToldDelta) => void>();
+	readonly #ending = new Set<(turn: string) => void>();
+	readonly #followed = new Set<(isFollowed: boolean) => void>();
+
+	add(
+		conversation: string,
+		{ turn, token }: { readonly turn: string; readonly token: number },
+		index: number,
+		text: string,
+	): void {
+		// What the gateway before had written is void.
+		if (this.#heard.get(conversation)?.turn === turn) this.#heard.delete(conversation);
+		const soFar = textSoFar(this.#partial.get(conversation), { turn, token, index });
+		this.#partial.set(conversation, { turn, token, index, text: soFar + text });
+		const delta = { conversation, turn, index, offset: soFar.length, text };
+		for (const listener of this.#own) listener({ ...delta, token });
+		for (const listener of this.#listeners) listener(delta);
 	}
 
 	end(conversation: string): void {
+		const turn = this.#partial.get(conversation)?.turn;
+		if (turn !== undefined) for (const listener of this.#ending) listener(turn);
 		this.#partial.delete(conversation);
 	}
 
+	/** A piece of an answer that another gateway writes. One behind a gap is of no use: pieces may be lost. */
+	hear({ conversation, turn, token, index, offset, text }: ToldDelta): void {
+		const before = this.#heard.get(conversation);
+		if (this.#ended.has(turn) || (before?.turn === turn && before.token > token)) return;
+		const soFar = textSoFar(before, { turn, token, index });
+		if (offset > soFar.length || offset + text.length <= soFar.length) return;
+		const more = text.slice(soFar.length - offset);
+		this.#heard.delete(conversation);
+		this.#heard.set(conversation, { turn, token, index, text: soFar + more });
+		const [oldest] = this.#heard.keys();
+		if (this.#heard.size > MOST_HEARD && oldest !== undefined) this.#heard.delete(oldest);
+		for (const listener of this.#listeners)
+			listener({ conversation, turn, index, offset: soFar.length, text: more });
+	}
+
+	/** A turn has ended, here or elsewhere: what of it comes late is no longer on its way. */
+	endHeard(conversation: string, turn: string): void {
+		if (this.#heard.get(conversation)?.turn === turn) this.#heard.delete(conversation);
+		this.#ended.add(turn);
+		const [oldest] = this.#ended;
+		if (this.#ended.size > MOST_HEARD && oldest !== undefined) this.#ended.delete(oldest);
+	}
+
 	partial(conversation: string): PartialAnswer | null {
-		return this.#partial.get(conversation) ?? null;
+		const written = this.#partial.get(conversation) ?? this.#heard.get(conversation);
+		return written ? { turn: written.turn, index: written.index, text: written.text } : null;
+	}
+
+	/** Answers that are written here, by conversation. */
+	own(): ReadonlyMap<string, Written> {
+		return this.#partial;
 	}
 
 	listen(listener: (delta: Delta) => void): () => void {
 		this.#listeners.add(listener);
-		return () => this.#listeners.delete(listener);
+		if (this.#listeners.size === 1) this.#tellFollowed();
+		return () => {
+			this.#listeners.delete(listener);
+			if (this.#listeners.size === 0) this.#tellFollowed();
+		};
 	}
+
+	/** What is written here alone. */
+	onOwn(listener: (delta: ToldDelta) => void): () => void {
+		this.#own.add(listener);
+		return () => this.#own.delete(listener);
+	}
+
+	/** A turn that is written here ends: no more of it comes. */
+	onEnding(listener: (turn: string) => void): () => void {
+		this.#ending.add(listener);
+		return () => this.#ending.delete(listener);
+	}
+
+	/** Whether anybody listens here: now, and whenever that changes. */
+	onFollowed(listener: (isFollowed: boolean) => void): () => void {
+		this.#followed.add(listener);
+		listener(this.#listeners.size > 0);
+		return () => this.#followed.delete(listener);
+	}
+
+	#tellFollowed(): void {
+		for (const listener of this.#followed) listener(this.#listeners.size > 0);
+	}
+}
+
+function textSoFar(before: Written | undefined, { turn, token, index }: Omit<Written, "text">): string {
+	const isSame = before?.turn === turn && before.token === token && before.index === index;
+	return isSame ? before.text : "";
 }

@@ -1,4 +1,4 @@
-// What a turn is made with.
+// The dependencies of a turn.
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
@@ -14,25 +14,25 @@ import type { Deltas } from "./deltas.ts";
 import type { Rights } from "./rights.ts";
 import type { TurnStart } from "./start.ts";
 
-/** Why a turn is to end before its time. lost: somebody else ended it in the store already, so nothing may be written. */
+/** Why a turn must end early. lost: it was already ended in the store, so nothing may be written. */
 export type StopReason = "stopped" | "deadline" | "shutdown" | "lost";
 
 export interface TurnDependencies {
-	/** While the turn works it waits for a store that is in trouble; its end does so by itself. */
+	/** Waits for a store in trouble while the turn works; the turn's end does so by itself. */
 	readonly store: Store;
 	readonly agent: Agent;
 	readonly tools: ToolRegistry;
 	/** Null: nobody can be asked before a dangerous call. */
 	readonly confirmations: Confirmations | null;
-	/** What the people it speaks for may do and see now (I18). */
+	/** The current rights of the people it speaks for (I18). */
 	readonly rights: Rights;
-	/** The owner alone sees names of secrets. */
+	/** Only the owner sees names of secrets. */
 	readonly isOwners: boolean;
-	/** Null: no checkpoints are taken. */
+	/** Null: checkpoints are off. */
 	readonly files: ConversationFiles | null;
 	readonly clock: Clock;
 	readonly config: Config;
-	/** What its commands run behind, in words; null: nothing is known of that. */
+	/** A description of the wall around its commands; null: unknown. */
 	readonly wallNote: () => Promise<string | null>;
 	readonly deltas: Deltas;
 	readonly channel: Channel | undefined;
@@ -40,12 +40,12 @@ export interface TurnDependencies {
 	readonly policyOf: (conversation: Conversation) => ResetPolicy;
 	/** The context block of a session that would open now. */
 	readonly openingOf: SessionSettings["openingOf"];
-	/** Messages that wait and may join the turn (busy mode steer). */
+	/** Waiting messages that may join the turn (busy mode steer). */
 	readonly joining: () => readonly number[];
 	readonly joined: (inbox: readonly number[]) => void;
-	/** What the agent is told where a message asks for a prompt of an MCP server; null where it does not. */
+	/** What the agent is told if a message asks for a prompt of an MCP server; otherwise null. */
 	readonly promptOf: (text: string, signal: AbortSignal) => Promise<string | null>;
-	/** The turn was completed, and its end is written. */
+	/** The turn completed, and its end is stored. */
 	readonly completed: (start: TurnStart) => void;
 	readonly log: (message: string, error: unknown) => void;
 }

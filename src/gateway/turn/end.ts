@@ -1,4 +1,4 @@
-// What the end of a turn says and stores, from its outcome: pure.
+// What the end of a turn says and stores, from its outcome. Pure.
 import type { AssistantMessage } from "../../agents/index.ts";
 import type { Question } from "../../confirmations/index.ts";
 import {
@@ -20,14 +20,14 @@ export type Outcome =
 	| {
 			readonly kind: "completed";
 			readonly text: string;
-			/** Put after the text. */
+			/** Appended to the text. */
 			readonly questions?: readonly Question[];
 			readonly last: readonly NewMessage[];
 	  }
 	| { readonly kind: "failed"; readonly reason: string; readonly sentence: string }
 	| { readonly kind: "stopped" };
 
-/** The rows that are committed with the end. A turn that was cut short keeps what it wrote, and a note of why it ended. */
+/** The rows committed with the end. A turn that was cut short keeps its text, and a note of why it ended. */
 export function lastRows(
 	outcome: Outcome,
 	{ held, partial }: { readonly held: readonly NewMessage[]; readonly partial: string },
@@ -43,7 +43,7 @@ export function lastRows(
 	];
 }
 
-/** The reply with what stands before it. A turn that the user stopped has none. */
+/** The reply and the notices before it. A turn stopped by the user has none. */
 export function replyTo(outcome: Outcome, start: TurnStart, about: NoticeAbout): NewDelivery[] {
 	if (isQuiet(start)) return asked(outcome, start, about);
 	const before = noticesBefore(start, about);
@@ -68,7 +68,7 @@ function asked(outcome: Outcome, start: TurnStart, about: NoticeAbout): NewDeliv
 	return said({ ...outcome, text: "" }, start, about);
 }
 
-/** A question with buttons, or that a reaction answers, is a message of its own; any other is the end of the text. */
+/** A question with buttons or reactions is a separate message; any other is the end of the text. */
 function said(
 	{ text, questions = [] }: Extract<Outcome, { kind: "completed" }>,
 	start: TurnStart,
@@ -92,12 +92,12 @@ function posting({ turn: id, destination }: TurnStart) {
 
 export interface NoticeAbout {
 	readonly policy: ResetPolicy;
-	/** Which one answers; null: the agent names none. */
+	/** The model that answered; null: the agent has none. */
 	readonly model: string | null;
 	readonly outlet: Outlet;
 }
 
-/** What stands before the reply: that Keryx was away, that a new session began. Each at most once, by its id. */
+/** Notices before the reply: Keryx was away, a new session started. Each at most once, by its id. */
 export function noticesBefore(start: TurnStart, { policy, model, outlet }: NoticeAbout): NewDelivery[] {
 	const { away, boundary, turn, session, destination, conversationInfo, cap } = start;
 	const began = { model, cap };
@@ -106,14 +106,13 @@ export function noticesBefore(start: TurnStart, { policy, model, outlet }: Notic
 	const notice = { kind: "notice", destination } as const;
 	return [
 		...(away === null ? [] : toDeliveries(away, { ...notice, id: `${turn}:away`, class: "status" }, outlet)),
-		// A session that ended unseen is what people of other gateways complain of.
 		...(opened === null
 			? []
 			: toDeliveries(opened, { ...notice, id: `${session}:opened`, class: "warning" }, outlet)),
 	];
 }
 
-/** After a rotation the user was told at once; it comes back here only for the agent, where nothing was carried over. */
+/** After a rotation the user was told at once; here it matters only to the agent, if nothing was carried over. */
 function isUntold({ cause, carriedOver }: BoundaryFacts): boolean {
 	return cause.reason !== "message_limit" || carriedOver;
 }

@@ -1,4 +1,4 @@
-// The agent of a job that runs a command: one call of the terminal, asked about like any other, and its output as the answer. No model.
+// The agent of a job that runs a command: one terminal call, approved like any other, with its output as the answer. No model.
 import { NO_USAGE, type StepAgent, type StepEvent } from "../../agents/index.ts";
 import { contentText } from "../../domain/index.ts";
 

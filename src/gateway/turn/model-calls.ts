@@ -1,4 +1,4 @@
-// What a turn's model calls were and cost, one row each, also of those that failed.
+// A turn's model calls and their cost, one row each, including failed ones.
 import type { Usage } from "../../agents/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { TurnStart } from "./start.ts";
@@ -8,7 +8,7 @@ type ModelCall = NonNullable<Parameters<Store["endTurn"]>[0]["calls"]>[number];
 export class ModelCalls {
 	readonly #store: Store;
 	readonly #start: TurnStart;
-	/** Of which nobody has heard yet that they are written. */
+	/** Not yet known to be written. */
 	readonly #unwritten = new Set<ModelCall>();
 	#count = 0;
 
@@ -17,7 +17,7 @@ export class ModelCalls {
 		this.#start = start;
 	}
 
-	/** Not awaited here: it shares the commit of what follows, and the end of the turn brings it along where it has not been. */
+	/** Not awaited here: it shares the next commit, and the end of the turn includes it if it is still missing. */
 	record(usage: Usage, status: "ok" | "error", { aside = false }: { readonly aside?: boolean } = {}): void {
 		const { turn, token, attempt } = this.#start;
 		const call = {
@@ -38,7 +38,7 @@ export class ModelCalls {
 		this.record({ provider, ...nothing }, "error", how);
 	}
 
-	/** For the end of the turn: one that is written twice is there once. */
+	/** For the end of the turn: writing one twice stores it once. */
 	unwritten(): readonly ModelCall[] {
 		return [...this.#unwritten];
 	}

@@ -1,5 +1,4 @@
-// One model step: the agent's stream under its deadlines. Whatever the agent does, the answer is a value, and no known secret
-// stands in it (I12).
+// One model step: the agent's stream under its deadlines. The result is always a value and contains no known secret (I12).
 import {
 	type AgentFailure,
 	type AssistantMessage,
@@ -18,7 +17,7 @@ export type StepOutcome =
 	| {
 			readonly kind: "done";
 			readonly message: AssistantMessage;
-			/** Ids of calls that held a secret where its name belongs. */
+			/** Ids of calls that contained a secret instead of its name. */
 			readonly literal: ReadonlySet<string>;
 			readonly usage: Usage;
 	  }
@@ -45,7 +44,7 @@ export async function modelStep(
 		readonly onText: (delta: string) => void;
 	},
 ): Promise<StepOutcome> {
-	// A signal of its own: a step that passed its deadline is told to stop, the turn goes on to say so.
+	// Its own signal: a step past its deadline is stopped, while the turn continues to report it.
 	const { signal, end } = signalWithin(input.signal);
 	let first = true;
 	const text = secrets.stream();
@@ -67,7 +66,7 @@ export async function modelStep(
 			if (event.type === "failed") return { kind: "failed", failure: secrets.hideIn(event.failure) };
 			if (event.type !== "text") continue;
 			length += event.delta.length;
-			// An agent that goes on is not listened to any more.
+			// An agent that keeps going is ignored.
 			if (length > maxAnswer) {
 				tell(text.end());
 				return cutOff(said, agent, maxAnswer);
@@ -96,7 +95,7 @@ function doneWith(
 	return { kind: "done", message: hidden, literal: new Set(literal.map(({ id }) => id)), usage };
 }
 
-/** Says in the answer itself that it was cut: so it is stored, and so it is shown. */
+/** Marks the cut in the answer itself, so that it is stored and shown. */
 export function cutMarked(message: AssistantMessage, maxAnswer: number): AssistantMessage {
 	if (message.finishReason !== CUT) return message;
 	const { content } = message;

@@ -1,4 +1,4 @@
-// What a model is told for one step only: it changes from step to step, so it stands last in the prompt and is never stored.
+// Notes for one model step: they change from step to step, so they come last in the prompt and are never stored.
 import {
 	agentNote,
 	finalLimitText,
@@ -9,7 +9,7 @@ import {
 } from "../../domain/index.ts";
 import type { TurnStart } from "./start.ts";
 
-/** `limit`: with the reply that is being asked for. */
+/** `limit`: including the reply being asked for. */
 export function notesFor(
 	{ boundary, resumed }: TurnStart,
 	{
@@ -19,7 +19,7 @@ export function notesFor(
 		wall = null,
 	}: {
 		readonly limit: LimitInfo;
-		/** The platform's id of the message that is answered, for the platform's tools. */
+		/** The platform's id of the answered message, for the platform's tools. */
 		readonly trigger: string | null;
 		readonly now: number;
 		readonly wall?: string | null;

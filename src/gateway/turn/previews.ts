@@ -1,6 +1,6 @@
-// Showing a reply while it is written, on platforms that can edit a message in place. It is marked as being sent before the first preview
-// leaves, and what comes of that is written down however long the store takes (I7). It is shown when nothing else is on its way to its chat
-// (I19); until then it waits, and what waits at the end of the turn comes through the outbox.
+// Shows a reply while it is written, on platforms that can edit messages. It is marked as being sent before the first preview leaves, and
+// the outcome is recorded however long the store takes (I7). It is shown when nothing else is being sent to its chat (I19); until then it
+// waits, and if it still waits at the end of the turn, the outbox sends it.
 
 import type { Platforms } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -11,13 +11,13 @@ import type { Channel, Outgoing, SendResult } from "../channel.ts";
 import { within } from "../deadline.ts";
 import { untilWritten } from "../until-written.ts";
 
-/** Platforms count edits against the same limits as messages. */
+/** Platforms count edits towards the same limits as messages. */
 const EDIT_EVERY_MS = 1000;
-/** How long a platform may take to answer before the outcome counts as unknown; the turn's end waits for it. */
+/** How long a platform may take to answer before the outcome is unknown; the turn's end waits for it. */
 const SEND_MS = 60_000;
-/** Nothing ends the writing down but that it is written. */
+/** Recording ends only when it is written. */
 const NEVER = new AbortController().signal;
-/** Less than a command waits for the turn that it stops, which writes its end after this. */
+/** Must be below STOP_MS: the stopped turn stores its end after this. */
 const HURRY_MS = 1000;
 
 type State = "unopened" | "sending" | "shown" | "given up";
@@ -34,7 +34,7 @@ export class Preview {
 	#receipt = "";
 	#wanted = "";
 	#shown = "";
-	/** By the monotonic clock: no edit before the one, not the final text before the other. */
+	/** Monotonic clock: no edit before the first, no final text before the second. */
 	#nextAt = Number.NEGATIVE_INFINITY;
 	#notBefore = Number.NEGATIVE_INFINITY;
 	#busy: Promise<void> = Promise.resolve();
@@ -60,7 +60,7 @@ export class Preview {
 		this.#log = options.log;
 	}
 
-	/** The id of the delivery that is previewed: the first part of the reply. */
+	/** The id of the previewed delivery: the first part of the reply. */
 	get id(): string {
 		return `${this.#turn.id}:1`;
 	}
@@ -75,13 +75,13 @@ export class Preview {
 	}
 
 	/**
-	 * Resolves when nothing is on its way any more; after it the outbox may edit the same message. In a hurry a platform that does not answer
-	 * is not waited for: what it was sent stays marked as being sent until it has answered, or its time is up.
+	 * Resolves when nothing is being sent any more; then the outbox may edit the same message. In a hurry, an unanswered send is not
+	 * waited for: it stays marked as being sent until the platform answers or it times out.
 	 */
 	async settle(hurry: AbortSignal): Promise<void> {
 		const quiet = this.#busy.then(() => true);
 		const isQuiet = await Promise.race([quiet, this.#outOfTime(hurry)]);
-		// An edit that is still under way could come after the final text, and undo it.
+		// A late edit could overwrite the final text.
 		if (!isQuiet && this.#state === "shown") this.#notBefore = this.#clock.monotonic() + SEND_MS;
 		this.#giveUp();
 	}
@@ -91,7 +91,7 @@ export class Preview {
 		this.#giveUp();
 	}
 
-	/** The same where Keryx stops: who waits behind a preview that is not answered yet is told so before the end. */
+	/** The same when Keryx stops: deliveries waiting behind an unanswered preview are released before the shutdown. */
 	async leave(): Promise<void> {
 		this.#giveUp();
 		if (this.#isOnItsWay)
@@ -108,7 +108,7 @@ export class Preview {
 		});
 	}
 
-	/** The reply's deliveries, the previewed one held back for as long as the platform asked. */
+	/** The reply's deliveries; the previewed one is held back as long as the platform asked. */
 	holdBack(deliveries: readonly NewDelivery[]): NewDelivery[] {
 		const { id } = this;
 		const left = Math.ceil(this.#notBefore - this.#clock.monotonic());
@@ -124,7 +124,7 @@ export class Preview {
 
 	#failed(error: unknown): void {
 		this.#giveUp();
-		// Somebody else has ended the turn.
+		// The turn was already ended.
 		if (error instanceof KeryxError && error.code === "turn.stale") return;
 		this.#log(`the preview of turn ${this.#turn.id} failed`, error);
 	}
@@ -149,7 +149,7 @@ export class Preview {
 		}
 	}
 
-	/** Where it fails it may have been opened all the same: that is taken back, or what comes behind would wait for it. */
+	/** If it fails, the row may still have been opened: undo that, or later deliveries would wait for it. */
 	async #open({ id, destination, body }: Outgoing): ReturnType<Store["openDelivery"]> {
 		const { id: turn, token } = this.#turn;
 		try {
@@ -164,7 +164,7 @@ export class Preview {
 		}
 	}
 
-	/** Asks again, also where no more text comes meanwhile; not before the platform allows it. */
+	/** Asks again even without new text; not before the platform allows it. */
 	#wait(notBefore = Number.NEGATIVE_INFINITY): void {
 		if (this.#isOver()) return;
 		this.#state = "unopened";
@@ -174,7 +174,7 @@ export class Preview {
 		this.#cancelWait = this.#clock.after(ms, () => this.show(this.#wanted));
 	}
 
-	/** Sends it, unless the turn has ended meanwhile, and writes down what came of it. */
+	/** Sends it, unless the turn has ended meanwhile, and records the outcome. */
 	async #first(outgoing: Outgoing): Promise<void> {
 		if (this.#isOver()) return this.#record({ kind: "absent", reason: "the turn ended before it was sent" });
 		this.#isOnItsWay = true;
@@ -182,7 +182,7 @@ export class Preview {
 		this.#isOnItsWay = false;
 		if (outcome.kind === "absent") this.#notBefore = outcome.notBefore ?? Number.NEGATIVE_INFINITY;
 		await this.#record(outcome);
-		// The outbox asks the platform; then it is known where the preview stands.
+		// The outbox asks the platform; then it is known where the preview is.
 		if (outcome.kind === "unknown" && outcome.unasked) return this.#wait();
 		if (outcome.kind === "absent" && outcome.notBefore !== undefined) return this.#wait(this.#notBefore);
 		if (outcome.kind !== "sent") return this.#giveUp();
@@ -190,7 +190,7 @@ export class Preview {
 		this.#shown = outgoing.body.text;
 	}
 
-	/** Asked for anew after each wait: the turn's end does not wait for ever. */
+	/** Requested again after each wait: the turn's end does not wait forever. */
 	#isOver(): boolean {
 		return this.#state === "given up";
 	}
@@ -228,18 +228,18 @@ export class Preview {
 			case "markup_refused":
 			case "missing":
 			case "refused":
-				// The outbox has the plain twin, or is refused as well.
+				// The outbox sends the plain twin, or is refused as well.
 				return { kind: "absent", reason: "the platform refused its preview" };
 		}
 	}
 
-	/** A channel that fails or does not answer has left the outcome open. */
+	/** If a channel fails or does not answer, the outcome is unknown. */
 	#inTime(ask: () => Promise<SendResult>): Promise<SendResult> {
 		const { signal } = new AbortController();
 		return within(ask(), { clock: this.#clock, ms: SEND_MS, signal }).catch(channelFailed);
 	}
 
-	/** For as long as the store is in trouble: until it is written, nobody knows whether the preview was sent. */
+	/** As long as the store is in trouble: until it is written, nobody knows whether the preview was sent. */
 	async #record(outcome: Recorded): Promise<void> {
 		const { id: turn, token } = this.#turn;
 		try {
@@ -249,12 +249,15 @@ export class Preview {
 				log: (error) => this.#log(`the result of the preview of turn ${turn} cannot be recorded yet`, error),
 			});
 		} catch (error) {
-			// Written already, and the answer was lost; or there is nothing to write about.
+			// Already written, and the answer was lost; or nothing to write.
 			if (!isStale(error)) throw error;
 		}
 	}
 
-	/** The first part only: the rest follows when the text is final. Hidden once more, since rendering takes marks and escapes away (I12). */
+	/**
+	 * Only the first part: the rest follows with the final text. Secrets are hidden once more, because rendering removes marks and
+	 * escapes (I12).
+	 */
 	#body(): { text: string; plain: string } | undefined {
 		const { markup, messageLimit } = this.#platforms.traits(this.#destination.platform);
 		return this.#store.secrets.hideIn(renderParts(this.#wanted, { markup, limit: messageLimit })[0]);

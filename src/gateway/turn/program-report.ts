@@ -1,4 +1,4 @@
-// What a program that loops itself reports, stored as if the gateway had run it. No known secret goes on from here (I12).
+// Stores an agent program's own tool calls and texts as if the gateway had run them. No known secret passes (I12).
 import {
 	type AgentFailure,
 	CUT,
@@ -21,18 +21,18 @@ export interface ReportSink {
 	/** A message that is not the last one was written. */
 	said(message: NewMessage): void;
 	used(usage: Usage): void;
-	/** What was being written is whole. */
+	/** The current message is complete. */
 	messageEnded(): void;
 }
 
 export class ProgramReport {
 	readonly #sink: ReportSink;
 	readonly #secrets: Secrets;
-	/** Hides in the text that is being written. */
+	/** Hides secrets in the current text. */
 	#text: TextStream;
-	/** The message that may be the last: that one is committed with the end of the turn. */
+	/** Possibly the last message, which is committed with the end of the turn. */
 	#held: NewMessage | null = null;
-	/** The text of the message that is being written. */
+	/** The text of the current message. */
 	#saying = "";
 
 	constructor(sink: ReportSink, secrets: Secrets) {
@@ -47,7 +47,7 @@ export class ProgramReport {
 		input: LoopInput,
 		{ clock, turn }: { readonly clock: Clock; readonly turn: Config["turn"] },
 	): Promise<{ readonly kind: "done" } | { readonly kind: "failed"; readonly failure: AgentFailure }> {
-		// Its own controller: a program that passed a deadline is told to stop, the turn goes on to say so.
+		// Its own controller: a program past a deadline is stopped, while the turn continues to report it.
 		const controller = new AbortController();
 		const signal = AbortSignal.any([input.signal, controller.signal]);
 		const limits = { firstTokenMs: turn.first_token_seconds * 1000, totalMs: turn.max_minutes * 60_000 };
@@ -58,7 +58,7 @@ export class ProgramReport {
 			for await (const event of events) {
 				if (event.type === "text") {
 					length += event.delta.length;
-					// A program that goes on past the limit is not listened to any more.
+					// A program that continues past the limit is ignored.
 					if (length > maxAnswer) return await this.#cut(maxAnswer);
 					this.#tell(this.#text.push(event.delta));
 				} else if (event.type === "failed")
@@ -73,7 +73,7 @@ export class ProgramReport {
 		return { kind: "failed", failure: { kind: "malformed", detail: "the agent ended without an answer" } };
 	}
 
-	/** What it has said of this message so far is its answer. */
+	/** Its text so far is its answer. */
 	async #cut(maxAnswer: number): Promise<{ readonly kind: "done" }> {
 		this.#tellRest();
 		await this.#appendHeld();
@@ -99,7 +99,7 @@ export class ProgramReport {
 		this.#text = this.#secrets.stream();
 	}
 
-	/** Each message is written when the next thing follows. */
+	/** Each message is written when the next item follows. */
 	async #store(
 		reported: Extract<LoopEvent, { type: "message" | "result" }>,
 		maxAnswer: number,
@@ -116,7 +116,7 @@ export class ProgramReport {
 		if (event.type === "message") {
 			if (event.usage) this.#sink.used(event.usage);
 			this.#held = asRow(event.message);
-			// Its calls have begun: after a crash the record must say so.
+			// Its calls have started: after a crash the record must say so.
 			if (event.message.toolCalls.length > 0) await this.#appendHeld();
 			return;
 		}

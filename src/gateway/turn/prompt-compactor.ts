@@ -1,5 +1,5 @@
-// Keeps the prompt of a turn within the model's window: where it has got too long, older rows give way to a summary, which the
-// same agent writes in a step of its own. Whatever happens there, the rows stay as they are, and the turn goes on.
+// Keeps a turn's prompt within the model's window: if it is too long, a summary replaces older rows, written by the same agent in a
+// separate step. Whatever happens, the rows stay unchanged, and the turn continues.
 import { type Agent, type AgentFailure, CUT, type StepAgent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import {
@@ -32,10 +32,10 @@ import type { ModelCalls } from "./model-calls.ts";
 import { modelStep } from "./model-step.ts";
 import type { TurnStart } from "./start.ts";
 
-/** Of the window: what the summariser is given to read at once, and how much a prompt grows before the next attempt. */
+/** Fractions of the context window: how much the summariser reads at once, and how much a prompt grows before the next attempt. */
 const READ_AT_ONCE = 0.85;
 const GROWTH = 0.1;
-/** One attempt asks the summariser so often at most: for what it cannot read at once, and where it can read less than thought. */
+/** How often one attempt asks the summariser at most: for text it cannot read at once, and if it can read less than expected. */
 const MOST_STEPS = 8;
 
 export interface PromptCompactorOptions {
@@ -46,14 +46,14 @@ export interface PromptCompactorOptions {
 	readonly outlet: Outlet;
 	readonly start: TurnStart;
 	readonly calls: ModelCalls;
-	/** Tokens of what is no row: the system text, the tools. */
+	/** Tokens outside the rows: the system text, the tools. */
 	readonly overheadTokens: () => number;
 	readonly signal: AbortSignal;
 }
 
 type Compacted = { readonly kind: "covered"; readonly rows: readonly Message[] } | NotCompacted;
 
-/** In a sentence; null where it can. */
+/** One sentence; null if it can. */
 export function whyNotSummarising(agent: Agent): string | null {
 	if (agent.kind === "loop") return COMPACTS_ITSELF;
 	return agent.name === "offline" ? NO_SUMMARISER : null;
@@ -61,7 +61,7 @@ export function whyNotSummarising(agent: Agent): string | null {
 
 export class PromptCompactor {
 	readonly #options: PromptCompactorOptions;
-	/** Undefined: not looked for yet. */
+	/** Undefined: not looked up yet. */
 	#known: Measure | null | undefined;
 	#after: number | null;
 
@@ -70,12 +70,12 @@ export class PromptCompactor {
 		this.#after = options.start.compactAfter;
 	}
 
-	/** The model has counted the prompt that these rows made. */
+	/** The model has counted the prompt of these rows. */
 	counted(tokens: number, rows: number): void {
 		this.#known = tokens > 0 ? { tokens, rows } : null;
 	}
 
-	/** Before a step: covers what may be where the prompt has got too long. Answers the rows that this added. */
+	/** Before a step: summarises if the prompt is too long. Returns the added rows. */
 	async compactIfLong(rows: readonly Message[]): Promise<readonly Message[]> {
 		const { config } = this.#options;
 		if (!this.#isOn()) return [];
@@ -84,14 +84,14 @@ export class PromptCompactor {
 		return this.#attempt(rows, size, true);
 	}
 
-	/** The provider has refused the prompt as too long, whatever it was taken for. The same, and the sentence that follows tells of it. */
+	/** The provider refused the prompt as too long. Summarises regardless of the estimate, and reports it. */
 	async compactAfterRefusal(rows: readonly Message[]): Promise<readonly Message[]> {
 		if (!this.#isOn()) return [];
 		const size = this.#size(rows);
 		return this.#isPutOff(size) ? [] : this.#attempt(rows, size, false);
 	}
 
-	/** What `/compress` does, and what there is to say about it. Before an interruption, it may have come this far already. */
+	/** `/compress`, and its answer. After an interruption it may already have been done. */
 	async compress(rows: readonly Message[]): Promise<string> {
 		const { start, config } = this.#options;
 		const done = rows.findLast((row) => row.kind === "summary" && row.turn === start.turn);
@@ -102,7 +102,7 @@ export class PromptCompactor {
 		return compressedSentence(all.at(-1) as Message, all);
 	}
 
-	/** Covers everything but the last rows. Throws Aborted. */
+	/** Covers everything except the last rows. Throws Aborted. */
 	async #compact(rows: readonly Message[]): Promise<Compacted> {
 		const { store, config, start } = this.#options;
 		const { shared } = start.conversationInfo;

@@ -1,4 +1,4 @@
-// What a turn may do and see (I18): the least of what the people it speaks for may do now, and what all of them may see.
+// A turn's rights (I18): the lowest current role of the people it speaks for, and what all of them may see.
 import { authRules, type Config } from "../../config/index.ts";
 import {
 	isOwnPlatform,
@@ -17,7 +17,7 @@ export interface Rights {
 	readonly scope: Scope;
 }
 
-/** Rows from before speakers were kept have none: then their person counts, as they are now. */
+/** Rows from before speakers were stored have none: then their person counts, with their current role. */
 export async function rightsOf(
 	speakers: readonly Speaker[],
 	conversation: Conversation,
@@ -43,7 +43,7 @@ export async function rightsOf(
 	};
 }
 
-/** Never more than they were let in as, and never more than they would be let in as now. */
+/** Never more than the role they were admitted with, and never more than their current role. */
 function standingNow(
 	{ principal, role, platform, platformRole }: Speaker,
 	{ ids, token, paired, page }: SpeakerFacts,
@@ -51,7 +51,7 @@ function standingNow(
 	chats: readonly string[],
 	config: Config,
 ): Standing {
-	// Authenticated by Keryx itself: what they were let in as stands, as long as their token or login does.
+	// Authenticated by Keryx itself: their role is valid as long as their token or login.
 	if (isOwnPlatform(platform) || platform === "webhook") {
 		if (page !== null) return page === "none" ? "none" : lesser(role, page);
 		if (token === null) return role;
@@ -67,9 +67,8 @@ function standingNow(
 }
 
 /**
- * In a chat between one person and the agent, everything that is that person's; anywhere else the conversation alone, because
- * others read the answer: in a shared conversation, in a group where everybody has a conversation of their own, and in a
- * conversation that somebody else has joined.
+ * In a private chat with the agent, everything of that person. Elsewhere only the conversation, because others read the answer: in a
+ * shared conversation, in a group with separate conversations, and in a conversation someone else has joined.
  */
 export function reach(conversation: Conversation, principal: string | null): Scope {
 	const isPrivate = !conversation.shared && conversation.chatType === "dm";

@@ -1,5 +1,5 @@
-// The rows of a turn: the transcript it begins with, and what it adds under its token (I5). Each row it adds has an index within the
-// turn, so that one that is written again after a fault is still one row. What a row says is decided elsewhere.
+// The rows of a turn: its initial transcript, and what it appends under its token (I5). Each appended row has an index within the turn,
+// so that a repeated write is still one row. Contents are decided elsewhere.
 import type { Message, NewMessage, ResetPolicy } from "../../domain/index.ts";
 import { OPERATOR, type Store } from "../../store/index.ts";
 import type { Waiting } from "./asking.ts";
@@ -31,7 +31,7 @@ export class TurnRows {
 		return this.#count;
 	}
 
-	/** It may be raised while the turn runs. */
+	/** May be raised while the turn runs. */
 	get cap(): number {
 		return this.#cap;
 	}
@@ -44,12 +44,12 @@ export class TurnRows {
 		this.#all = [...(await this.#store.transcript({ scope: OPERATOR, session: this.#start.session }))];
 	}
 
-	/** Rows that the compactor has written: they have no index and do not count. */
+	/** The compactor's rows: they have no index and do not count. */
 	add(rows: readonly Message[]): void {
 		this.#all.push(...rows);
 	}
 
-	/** Rows that were written together with a question. */
+	/** Rows written together with a question. */
 	took({ rows, messages, cap }: Waiting): void {
 		this.#nextIndex += rows.length;
 		this.#count = messages;
@@ -61,7 +61,7 @@ export class TurnRows {
 		return messages.map((message, offset) => ({ ...message, index: this.#nextIndex + offset }));
 	}
 
-	/** Appends rows under the token, and answers how often the same call has failed in a row. */
+	/** Appends rows under the token, and returns how often the same call has failed in a row. */
 	async append(messages: readonly NewMessage[], outcomes: readonly CallOutcome[] = []): Promise<number> {
 		const { turn, token } = this.#start;
 		const answer = await this.#store.appendMessages({
@@ -79,7 +79,7 @@ export class TurnRows {
 		return outcomes.some(({ failed }) => failed) ? answer.failingCount : 0;
 	}
 
-	/** Takes waiting messages into the turn. */
+	/** Adds waiting messages to the turn. */
 	async join(
 		inbox: readonly number[],
 		policy: ResetPolicy,

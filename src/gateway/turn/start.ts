@@ -1,13 +1,13 @@
 import type { BoundaryFacts, ConversationId, SessionId, Speaker } from "../../domain/index.ts";
 import type { Conversation, Destination, Job, TurnPurpose } from "../../store/index.ts";
 
-/** A turn that has begun in the store, or goes on there. */
+/** A turn that has started in the store, or resumes there. */
 export interface TurnStart {
 	readonly turn: string;
 	readonly purpose: TurnPurpose;
 	readonly token: number;
 	readonly conversation: ConversationId;
-	/** The conversation as it was when the turn began. */
+	/** The conversation when the turn started. */
 	readonly conversationInfo: Conversation;
 	readonly session: SessionId;
 	readonly destination: Destination;
@@ -16,22 +16,22 @@ export interface TurnStart {
 	readonly messages: number;
 	readonly cap: number;
 	readonly context: string;
-	/** Of the last prompt of the session that a model has counted; 0: none. */
+	/** Token count of the session's last counted prompt; 0: none. */
 	readonly promptTokens: number;
-	/** No compaction is tried while the prompt has fewer tokens; null: whenever it is due. */
+	/** No compaction below this many tokens; null: whenever it is due. */
 	readonly compactAfter: number | null;
 	readonly nextIndex: number;
 	readonly boundary: BoundaryFacts | null;
 	readonly attempt: number;
-	/** After an interruption: why, and which calls had begun. */
+	/** After an interruption: why, and which calls had started. */
 	readonly resumed: { readonly reason: string; readonly started: ReadonlySet<string> } | null;
-	/** Said once before the answer: that Keryx was away. */
+	/** Told once before the answer: Keryx was away. */
 	readonly away: string | null;
-	/** The job that it is a run of; null: none. */
+	/** The job it runs; null: none. */
 	readonly job: Job | null;
 }
 
-/** The result of a job goes out by itself, to where the job says: the turn says nothing in a chat but what a human has to be asked. */
+/** A job's result is delivered separately: the turn posts nothing in the chat except questions for a human. */
 export function isQuiet({ job }: Pick<TurnStart, "job">): boolean {
 	return job !== null && (job.isOwn || job.deliver !== null);
 }

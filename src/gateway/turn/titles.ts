@@ -1,5 +1,5 @@
-// Names a chat of the page after its first exchange: one short step of the model, beside everything else. Whatever becomes of it, nobody
-// waits and nobody is told: a name that was not given is asked for again after the next exchange.
+// Names a chat of the page after its first exchange, with one short model step in the background. If it fails, nobody is told; it is
+// tried again after the next exchange.
 import type { Agent, Usage } from "../../agents/index.ts";
 import { NO_USAGE } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
@@ -9,7 +9,7 @@ import type { Clock } from "../../time/index.ts";
 import { modelStep } from "./model-step.ts";
 import type { TurnStart } from "./start.ts";
 
-/** Later than this, the first words have served as its name for long enough. */
+/** After this many rows, the first words remain the name. */
 const MOST_MESSAGES = 12;
 /** Characters: enough for a name, and for a model that explains itself. */
 const LONGEST_ANSWER = 2000;
@@ -17,7 +17,7 @@ const LONGEST_ANSWER = 2000;
 export interface TitlesOptions {
 	readonly store: Store;
 	readonly clock: Clock;
-	/** Read each time: it may change while Keryx runs. */
+	/** Read per call: it may change while Keryx runs. */
 	readonly config: Config;
 	readonly agentOf: (place: Conversation) => Agent;
 	readonly stopping: () => AbortSignal;

@@ -1,5 +1,5 @@
-// Running the calls of one step. "Started" is committed before a call that may not be repeated, so that a crash leaves an
-// unknown outcome and never a second effect. Whatever a tool does, the result is a row.
+// Runs the calls of one step. "Started" is committed before a call that must not be repeated, so a crash leaves an unknown outcome and
+// never a second effect. Whatever a tool does, the result is a row.
 import { createHash } from "node:crypto";
 import {
 	canonicalJson,
@@ -20,24 +20,24 @@ export interface CallOutcome {
 	readonly message: NewMessage;
 	readonly digest: string;
 	readonly failed: boolean;
-	/** What the message refers to and its row has to adopt. */
+	/** Blobs that the message refers to and its row must adopt. */
 	readonly blobs?: readonly string[];
 	readonly endsTurn?: string;
-	/** To be called once the message is committed. */
+	/** Call it once the message is committed. */
 	readonly stored?: () => void;
-	/** A human is asked; the row that says so is written, and the message here is not to be. */
+	/** A human is asked; that row is written, and this message must not be. */
 	readonly waiting?: Waiting;
 }
 
-/** The same call is the same tool with the same arguments, whatever the order of their keys. */
+/** The same tool with the same arguments, in any key order. */
 export function callDigest({ name, input }: ToolCall): string {
 	const canonical = canonicalJson(input);
-	// Arguments without a canonical form are compared as they were written.
+	// Arguments without a canonical form are compared as written.
 	const args = canonical.kind === "json" ? canonical.text : JSON.stringify(input);
 	return createHash("sha256").update(`${name} ${args}`).digest("hex");
 }
 
-/** Calls of a turn's last assistant row that have no result yet. */
+/** Calls of a turn's last assistant row without a result. */
 export function unansweredCalls(rows: readonly Message[], turn: string): readonly ToolCall[] {
 	const own = rows.filter((row) => row.turn === turn && !row.hidden);
 	const last = own.findLast((row) => row.role === "assistant");
@@ -45,12 +45,12 @@ export function unansweredCalls(rows: readonly Message[], turn: string): readonl
 	return (last?.toolCalls ?? []).filter((call) => !answered.has(call.id));
 }
 
-/** After an interruption: a call that had begun and may not be repeated keeps its unknown outcome. */
+/** After an interruption: a started call that must not be repeated keeps its unknown outcome. */
 export function interruptedCall(call: ToolCall): CallOutcome {
 	return result(call, INTERRUPTED_RESULT, true);
 }
 
-/** A secret was written out: what is stored, shown and run could not be the same (I12). */
+/** A secret was written out: what is stored, shown and run would differ (I12). */
 export function literalCall(call: ToolCall): CallOutcome {
 	return result(
 		call,
@@ -68,16 +68,16 @@ export interface CallEnvironment {
 	readonly toolMs: number;
 	readonly turn: { readonly id: string; readonly token: number };
 	readonly context: Omit<ToolContext, "call" | "approved" | "now" | "signal" | "interrupted">;
-	/** Asked when a call begins: somebody may have written before, and been heard. */
+	/** Read per call: the signal is replaced after a join. */
 	readonly interrupted: () => AbortSignal;
 	readonly signal: AbortSignal;
-	/** Before a call that changes files. Throws Aborted where the turn is stopped meanwhile. */
+	/** Before a call that changes files. Throws Aborted if the turn is stopped meanwhile. */
 	readonly beforeFiles: () => Promise<void>;
-	/** Whether the call may run, or who has to be asked. */
+	/** Whether the call may run, or who must approve it. */
 	readonly ask: (call: ToolCall, question: ConfirmationQuestion | null) => Promise<Asked>;
 }
 
-/** Throws Aborted when the turn is stopped meanwhile; the call's late outcome is ignored. */
+/** Throws Aborted if the turn is stopped meanwhile; the call's late outcome is ignored. */
 export async function runCall(call: ToolCall, environment: CallEnvironment): Promise<CallOutcome> {
 	const { store, tools, turn } = environment;
 	const tool = tools.find(call.name);
@@ -94,7 +94,7 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 	const asked = await environment.ask(call, question);
 	if (asked.kind === "refused") return result(call, asked.why, true);
 	if (asked.kind === "waiting") return { ...result(call, "", false), waiting: asked.waiting };
-	// Before "started": a crash meanwhile leaves a call that has not begun.
+	// Before "started": after a crash here, the call has not started.
 	if (prepared.changesFiles(environment.context)) await environment.beforeFiles();
 	if (!tool.repeatable && !asked.started)
 		await store.startCall({
@@ -107,7 +107,7 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 	return run(call, prepared, question?.action ?? null, environment);
 }
 
-/** A call that a human has approved; "started" is committed already. Its arguments are those that were shown. */
+/** An approved call; "started" is already committed. Its arguments are those that were shown. */
 export async function runApproved(
 	call: ToolCall,
 	approved: string,

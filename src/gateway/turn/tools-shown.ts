@@ -1,10 +1,10 @@
-// What a person sees of the tools at work, while an answer is previewed. Arguments are text of a model: short, on one line.
+// What a person sees of running tools in a preview. Arguments are model text: short, on one line.
 import { cleanTitle, type ToolCall } from "../../domain/index.ts";
 import type { ToolProgress } from "../../store/index.ts";
 import { asCode, shortened } from "../commands/words.ts";
 
 const MOST_ARGUMENTS = 60;
-/** The list keeps to the end of what was called: a preview is one message. */
+/** The list keeps the latest calls: a preview is one message. */
 const MOST_CALLS = 20;
 
 export class ToolsShown {

@@ -1,5 +1,5 @@
-// From messages that wait, an interrupted turn or a command to a turn that can run: its place in the store, whom it speaks for, and what
-// it works with. It begins turns, and runs none.
+// Creates a runnable turn from waiting messages, an interrupted turn or a command: its row in the store, whom it speaks for, and its
+// dependencies. It starts turns, and runs none.
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
@@ -24,7 +24,7 @@ import { isQuiet, type TurnStart } from "./start.ts";
 import { Turn } from "./turn.ts";
 import type { Walls } from "./walls.ts";
 
-/** A message that waited longer than this is answered with a line that says so. */
+/** A message that waited longer is answered with a line that says so. */
 const NOTICEABLE_WAIT_MS = 60_000;
 
 export interface TurnFactoryOptions {
@@ -36,17 +36,17 @@ export interface TurnFactoryOptions {
 	readonly confirmations: Confirmations | null;
 	readonly walls: Pick<Walls, "describe"> | null;
 	readonly files: ConversationFiles | null;
-	/** Read each time: it may change while Keryx runs. */
+	/** Read per call: it may change while Keryx runs. */
 	readonly config: Config;
 	readonly sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
 	readonly deltas: Deltas;
 	readonly lanes: Pick<Lanes, "joining" | "remove">;
 	readonly channelOf: (platform: string, account: string) => Channel | undefined;
-	/** When Keryx was last there before this start; null where it was not away. */
+	/** When Keryx was last running before this start; null if it was not away. */
 	readonly awaySince: () => number | null;
 	readonly completed: (start: TurnStart) => void;
-	/** What the agent is told where a person asks for a prompt of an MCP server; null where they do not. */
+	/** What the agent is told if a person asks for a prompt of an MCP server; otherwise null. */
 	readonly promptOf: (asked: AskedPrompt) => Promise<string | null>;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -70,6 +70,9 @@ export class TurnFactory {
 		const { store, clock, config } = this.#with;
 		const items = await this.#withoutExpired(conversation, waiting);
 		if (items.length === 0) return { kind: "none" };
+		const home = { scope: OPERATOR, conversation, node: store.epoch };
+		// Its programs and their files are there, and that gateway has heard of the message, too.
+		if (store.cluster && (await store.nodeWithPrograms(home)) !== null) return { kind: "elsewhere" };
 		const conversationInfo = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 		const begun = await store.beginTurn({
 			conversation,
@@ -95,7 +98,7 @@ export class TurnFactory {
 		return { kind: "turn", turn: this.#turn(start, await this.#rights(start)) };
 	}
 
-	/** What was sent while Keryx was away and has got too old is given up, and listed once. */
+	/** Messages from downtime that are too old are given up, and listed once. */
 	async #withoutExpired(
 		conversation: ConversationId,
 		items: readonly Waiting[],
@@ -116,7 +119,7 @@ export class TurnFactory {
 			autoContinueFreshness: config.auto_continue_freshness,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
 			policy: policyOf(this.#with.sessionSettings, conversationInfo),
-			// A lane runs one turn at a time, and this one is not it.
+			// A lane runs one turn at a time, and this is another one.
 			evenRunning: true,
 		});
 		if (resumed.kind !== "resumed") return { kind: "none" };
@@ -131,7 +134,7 @@ export class TurnFactory {
 		return { kind: "turn", turn: this.#turn(start, await this.#rights(start)) };
 	}
 
-	/** A turn that a command began in the store. */
+	/** A turn that a command started in the store. */
 	async ofCommand(conversationInfo: Conversation, turn: CommandTurn): Promise<Turn> {
 		const start = {
 			purpose: "answer" as const,
@@ -147,7 +150,7 @@ export class TurnFactory {
 		return this.#turn(start, await this.#rights(start));
 	}
 
-	/** One line that Keryx was away, where what is answered now has waited for it. */
+	/** One line that Keryx was away, if the answered messages waited for it. */
 	#away(items: readonly Waiting[]): string | null {
 		const { clock, config } = this.#with;
 		const awaySince = this.#with.awaySince();
@@ -156,7 +159,7 @@ export class TurnFactory {
 		return awaySentence(awaySince, config.session_reset.timezone);
 	}
 
-	/** The same for a turn that goes on: what its user was shown of it has been standing still since then. */
+	/** The same for a resumed turn: what its user saw of it has stood still since then. */
 	#awayFor(interruptedAt: number): string | null {
 		const { clock, config } = this.#with;
 		if (clock.now() - interruptedAt <= NOTICEABLE_WAIT_MS) return null;
@@ -168,7 +171,7 @@ export class TurnFactory {
 		conversationInfo,
 	}: Pick<TurnStart, "speakers" | "conversationInfo">): Promise<Rights> {
 		const { store, config, clock, tools } = this.#with;
-		// Servers that start with Keryx have a moment: their tools are not missing from the first answers.
+		// Servers that start with Keryx get a moment, so that their tools are not missing from the first answers.
 		await tools.ready?.();
 		return rightsOf(speakers, conversationInfo, { store, config, now: clock.now() });
 	}
@@ -197,7 +200,7 @@ export class TurnFactory {
 				rights.standing === "owner" &&
 				!start.conversationInfo.shared &&
 				start.conversationInfo.chatType === "dm",
-			// As configured now: what comes while the turn runs is for those who may use it by then, too.
+			// The current configuration: messages that join later must be allowed by it, too.
 			tools: onlyTools(tools, (names) =>
 				toolsFor(names, this.#with.config, {
 					profile,
@@ -210,7 +213,7 @@ export class TurnFactory {
 			config: own ? { ...config, agent: own.agent } : config,
 			wallNote: async () => (await walls?.describe({ profile, standing: rights.standing })) ?? null,
 			deltas,
-			// A quiet turn shows nobody that it is at work.
+			// A quiet turn shows no typing.
 			channel: isQuiet(start) ? undefined : this.#with.channelOf(platform, account),
 			policyOf: (conversation) => policyOf(this.#with.sessionSettings, conversation),
 			openingOf: (conversation) => this.#with.sessionSettings.openingOf(conversation),
@@ -233,7 +236,7 @@ function forJob(conversation: Conversation, job: Job | null): Conversation {
 	return job?.model ? { ...conversation, modelOverride: job.model } : conversation;
 }
 
-/** A profile that was taken out of the configuration is not served by another. */
+/** A removed profile is never served by another. */
 function unknownProfile(name: string): Agent {
 	return {
 		kind: "step",

@@ -1,5 +1,5 @@
-// The one place that decides which wall a turn's programs run behind (I17): from the configuration, the rights of the turn, and what
-// this machine can do. Folders are looked at again at every start: a command may have put a link in their place.
+// Decides which wall a turn's programs run behind (I17): from the configuration, the rights of the turn, and what this machine can do.
+// Folders are checked again at every start: a command may have put a link in their place.
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync, utimesSync } from "node:fs";
 import { homedir } from "node:os";
@@ -10,12 +10,18 @@ import { KeryxError } from "../../errors.ts";
 import {
 	type CommandWall,
 	decideWall,
+	limitsInWords,
+	lookForCgroups,
+	type NetworkResult,
+	probeBoxNetwork,
 	probeWalls,
 	protectedPrograms,
+	pruneCgroups,
 	pruneStatus,
 	pruneTmp,
 	type Wall,
 	type WallKind,
+	type WallLimits,
 	type WallProbe,
 	wallEnvironment,
 	wallInWords,
@@ -23,7 +29,7 @@ import {
 } from "../../walls/index.ts";
 import type { Workspace, WorkspaceOwner } from "../files/workspaces.ts";
 
-/** Whose program it is: the conversation, and the least that the people are for whom it is started. */
+/** Whose program it is: the conversation, and the lowest role of its people. */
 export interface ProgramTurn extends WorkspaceOwner {
 	readonly standing: Standing;
 }
@@ -35,38 +41,39 @@ export interface WallsOptions {
 	/** Keryx's own environment. */
 	readonly env: Environment;
 	readonly workspaceOf: (owner: WorkspaceOwner) => Workspace;
-	/** What holds the workspaces that Keryx makes: behind a mask no other one can be put in the place of one. */
+	/** The folder of the workspaces: behind a mask none can be replaced by another. */
 	readonly root: string;
-	/** Of a program without a wall; `pass` are variables that it may see although they are withheld. */
+	/** The environment of a program without a wall; `pass` are withheld variables that it may see anyway. */
 	openEnvironment(pass: readonly string[]): Readonly<Record<string, string>>;
-	/** Asked each time: it may change. */
+	/** Read per call: it may change. */
 	config(): Config;
-	/** What this machine can do; asked once, when first needed. */
+	/** What this machine can do; probed once, on first use. */
 	readonly probe?: () => Promise<WallProbe>;
 }
 
 export interface Walls {
-	/** Of a command line that a model wrote; `wider`: the next wider wall, which a human has allowed. Throws wall.path. */
+	/** For a command line from a model; `wider`: the next wider wall, approved by a human. Throws wall.path. */
 	forCommand(turn: ProgramTurn, options?: { readonly wider?: boolean }): Promise<CommandWall>;
 	/**
-	 * Of a program that the operator chose; `pass` are variables that are for it alone, `folder` the one it works in where that is not
-	 * a conversation's workspace. Throws wall.path.
+	 * For a program the operator chose; `pass` are variables only for it, `folder` its working folder if it is not a conversation's
+	 * workspace. Throws wall.path.
 	 */
 	forProgram(
 		turn: ProgramTurn,
 		options: { readonly kind: WallKind; readonly pass: readonly string[]; readonly folder?: string },
 	): Promise<CommandWall>;
 	/**
-	 * Which wall the commands of such a turn run behind, or why there is none; for its people and its model. `program`: the wall that
-	 * the operator chose for an agent that is a program.
+	 * The wall of such a turn's commands, or why there is none; for its people and its model. `program`: the operator's wall for an agent
+	 * program.
 	 */
 	describe(
 		turn: Pick<ProgramTurn, "profile" | "standing">,
 		options?: { readonly program?: WallKind | undefined },
 	): Promise<string>;
-	/** One sentence on which walls there are. */
+	/** In a few sentences: which walls there are, the network of a box, and the limits that need a cgroup. */
 	inWords(): Promise<string>;
-	probe(): Promise<WallProbe>;
+	/** Whether all that the configuration asks for is there, but for limits. */
+	isWhole(): Promise<boolean>;
 }
 
 export function createWalls(options: WallsOptions): Walls {
@@ -75,6 +82,17 @@ export function createWalls(options: WallsOptions): Walls {
 		probing ??= (options.probe ?? (() => probeWalls(options.home)))();
 		return probing;
 	};
+	let probingNetwork: Promise<NetworkResult> | null = null;
+	/** Null: the configuration wants none. */
+	const boxNetwork = async (): Promise<NetworkResult | null> => {
+		const { walls } = options.config();
+		if (walls.mode === "off" || walls.box_network !== "on") return null;
+		probingNetwork ??= probe().then((found) => probeBoxNetwork(options.home, found));
+		return probingNetwork;
+	};
+	/** Where pasta cannot make a box's own network, it has none. */
+	const possible = async (choice: WallChoice): Promise<WallChoice> =>
+		choice.network === "own" && !(await boxNetwork())?.isPossible ? { ...choice, network: "none" } : choice;
 	/** On another machine or in a container, that is the wall, and the owner's alone unless the configuration says otherwise. */
 	const elsewhere = (
 		turn: Pick<ProgramTurn, "profile" | "standing">,
@@ -109,7 +127,7 @@ export function createWalls(options: WallsOptions): Walls {
 	};
 	const decide = async (
 		turn: ProgramTurn,
-		choice: WallChoice,
+		chosen: WallChoice,
 		{
 			pass,
 			outlivesStarter,
@@ -118,6 +136,7 @@ export function createWalls(options: WallsOptions): Walls {
 	) => {
 		const { walls } = options.config();
 		const found = await probe();
+		const choice = await possible(chosen);
 		const isOwner = turn.standing === "owner";
 		const decision = decideWall({ mode: walls.mode, kind: choice.kind, isOwner, probe: found });
 		if (decision.run === "refused") return decision;
@@ -149,7 +168,9 @@ export function createWalls(options: WallsOptions): Walls {
 				return there.covered
 					? `Commands and file tools run ${there.where}, which sees the workspace and nothing else of this machine.`
 					: `Commands and file tools run ${there.where}, in ${there.folder}. Checkpoints do not cover files there.`;
-			const choice = program ? programChoice(config, program, turn.standing) : chooseWall(config, turn);
+			const choice = await possible(
+				program ? programChoice(config, program, turn.standing) : chooseWall(config, turn),
+			);
 			const isOwner = turn.standing === "owner";
 			const decision = decideWall({
 				mode: config.walls.mode,
@@ -166,9 +187,27 @@ export function createWalls(options: WallsOptions): Walls {
 					return `Commands cannot run: ${decision.reason}.${remedyIn(decision)}`;
 			}
 		},
-		inWords: async () => wallsInWords(options.config().walls.mode, await probe()),
-		probe,
+		inWords: async () => {
+			const { walls } = options.config();
+			const found = await probe();
+			const words = wallsInWords(walls.mode, found);
+			if (walls.mode === "off" || found.machine === null) return words;
+			const { inForce, missing } = limitsInWords(limitsOf(walls), found.machine.cgroups);
+			const parts = [words, networkInWords(await boxNetwork()), inForce, missing?.words ?? null];
+			return parts.filter((part) => part !== null).join("; ");
+		},
+		isWhole: async () => {
+			const { view, mask, box } = await probe();
+			const isOff = options.config().walls.mode === "off";
+			return !isOff && [view, mask, box, await boxNetwork()].every((one) => one === null || one.isPossible);
+		},
 	};
+}
+
+function networkInWords(result: NetworkResult | null): string | null {
+	if (result === null) return null;
+	if (result.isPossible) return "a box has its own network";
+	return `a box has no network: ${result.reason}. What to do: ${result.remedy}`;
 }
 
 function accountAt({ user, host }: { readonly user?: string | undefined; readonly host: string }): string {
@@ -179,22 +218,22 @@ function remedyIn({ remedy }: { readonly remedy: string | null }): string {
 	return remedy === null ? "" : ` What to do: ${remedy}`;
 }
 
-/** A shell there sets the rest; nothing of this machine's own goes along. */
+/** A shell there sets the rest; nothing from this machine's environment is passed. */
 const REMOTE_ENVIRONMENT = { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
 
 export interface WallChoice {
 	readonly kind: WallKind;
 	readonly isReadonly: boolean;
 	readonly network: Wall["network"];
-	/** Where the network is a list of hosts. */
+	/** If the network is a list of hosts. */
 	readonly hosts?: readonly string[];
 }
 
-/** Where nothing else is said: who is trusted less sees less. */
+/** Defaults: lower roles see less. */
 const BY_ROLE = { owner: "view", member: "box", guest: "box" } as const;
 const WIDER: Readonly<Record<WallKind, WallKind>> = { box: "view", view: "mask", mask: "mask" };
 
-/** By role and profile. In readonly everybody is in a box that nothing can be written in. Pure. */
+/** By role and profile. In readonly, everyone is in a read-only box. Pure. */
 export function chooseWall(
 	{ walls, approvals }: Pick<Config, "walls" | "approvals">,
 	{ profile, standing }: Pick<ProgramTurn, "profile" | "standing">,
@@ -216,7 +255,7 @@ function programChoice(
 	return { kind, isReadonly: approvals.mode === "readonly", ...networkOf(walls, kind, standing) };
 }
 
-/** A box never has the host's, with the host's loopback in it: it reaches the hosts that the configuration lists, or none. */
+/** A box never has the host's, with the host's loopback in it: it has its own, reaches the hosts that the configuration lists, or none. */
 function networkOf(
 	{ network, box_network }: Config["walls"],
 	kind: WallKind,
@@ -224,7 +263,8 @@ function networkOf(
 ): Pick<WallChoice, "network" | "hosts"> {
 	if (!isAtLeast(standing, "member")) return { network: "none" };
 	if (kind !== "box") return { network: network === "on" ? "host" : "none" };
-	return box_network === "off" ? { network: "none" } : { network: "hosts", hosts: box_network };
+	if (box_network === "off") return { network: "none" };
+	return box_network === "on" ? { network: "own" } : { network: "hosts", hosts: box_network };
 }
 
 function wallOf(
@@ -238,7 +278,6 @@ function wallOf(
 	const paths = (given: readonly string[]) => given.map((path) => realOf(path, own));
 	const isRoot = process.getuid?.() === 0;
 	const isAdmin = isRoot && walls.root === "admin" && turn.standing === "owner" && kind !== "box";
-	const { open_files, memory_mb } = walls.limits;
 	const folder = options.workspace;
 	const workspace = realWorkspace(folder, options.home, home);
 	const write = paths(walls.write);
@@ -247,7 +286,7 @@ function wallOf(
 	for (const path of [folder, ...[...walls.read, ...walls.write].map((one) => expanded(one, own))])
 		assertUnexchanged(path, written);
 	const isWritten = (path: string) => [workspace, ...write].some((outer) => isInside(path, outer));
-	// A mask can exchange them, but then it reaches whatever it could lead another wall to.
+	// A mask can replace them, but it already reaches whatever it could lead another wall to.
 	const keep = kind === "mask" ? [] : [...others, ...write, ...paths(walls.read)].filter(isWritten);
 	return {
 		kind,
@@ -269,11 +308,21 @@ function wallOf(
 		...(hosts && { hosts }),
 		hasUnixSockets: walls.unix_sockets === "on",
 		privileges: isAdmin ? "admin" : "none",
-		limits: { openFiles: open_files, memoryBytes: memory_mb === null ? null : memory_mb * 1024 * 1024 },
+		limits: limitsOf(walls),
 	};
 }
 
-/** A link in the place of a workspace could lead into Keryx's home, and what it leads to would be shown. */
+export function limitsOf({ limits }: Pick<Config["walls"], "limits">): WallLimits {
+	const bytes = (mb: number | null) => (mb === null ? null : mb * 1024 * 1024);
+	return {
+		openFiles: limits.open_files,
+		memoryBytes: bytes(limits.memory_mb),
+		processes: limits.processes,
+		totalMemoryBytes: bytes(limits.total_memory_mb),
+	};
+}
+
+/** A link in place of a workspace could lead into Keryx's home and expose it. */
 function realWorkspace(folder: string, home: string, realHome: string): string {
 	const real = realpathSync(folder);
 	const isMeant = isAtOrInside(resolve(folder), resolve(home));
@@ -285,7 +334,7 @@ function realWorkspace(folder: string, home: string, realHome: string): string {
 	return real;
 }
 
-/** Hooks run outside of walls: nothing behind one writes what they run. */
+/** Hooks run outside walls: nothing behind one may write what they run. */
 function hookFiles({ hooks }: Config): string[] {
 	const files = hooks.flatMap(({ command }) => command).filter((word) => isAbsolute(word) && isFile(word));
 	return [...new Set(files.map((file) => realpathSync(file)))];
@@ -295,7 +344,7 @@ function isFile(path: string): boolean {
 	return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Those that the configuration names, of every profile, as far as they exist. */
+/** The existing ones named in the configuration, of every profile. */
 function otherWorkspaces({ config, home }: WallsOptions): string[] {
 	const { workspace, profiles } = config();
 	return [workspace, ...Object.values(profiles).map((profile) => profile.workspace)].flatMap(({ path }) => {
@@ -304,7 +353,7 @@ function otherWorkspaces({ config, home }: WallsOptions): string[] {
 	});
 }
 
-/** A link that stands where commands can write may be one of theirs, and lead anywhere. */
+/** A link in a place that commands can write may be theirs, and lead anywhere. */
 function assertUnexchanged(path: string, written: readonly string[]): void {
 	const link = linkIn(resolve(path), written);
 	if (link !== null)
@@ -318,7 +367,7 @@ function assertUnexchanged(path: string, written: readonly string[]): void {
 		);
 }
 
-/** The first link on the way to a path that stands in one of these folders. */
+/** The first link on the way to a path that is in one of these folders. */
 function linkIn(path: string, folders: readonly string[]): string | null {
 	let at = "/";
 	for (const part of path.split("/").filter(Boolean)) {
@@ -333,7 +382,7 @@ function linkIn(path: string, folders: readonly string[]): string | null {
 	return null;
 }
 
-/** One for each conversation, where no command reaches its parent. Its time says when something last began in it. */
+/** One per conversation, with a parent that no command reaches. Its time says when a command last started in it. */
 function tmpOf(conversation: string, home: string): string {
 	const folder = join(home, TMP, tmpName(conversation));
 	mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -348,8 +397,8 @@ function tmpName(conversation: string): string {
 }
 
 /**
- * Takes away what walls have left in the home: /tmp of conversations that have started nothing for long and of which nothing runs, and
- * notes of agent programs that ended with an earlier Keryx.
+ * Removes what walls left: /tmp of conversations that started nothing for long and run nothing, notes of agent programs that ended with
+ * an earlier Keryx, and cgroups of programs whose end nobody saw.
  */
 export async function tidyWalls(
 	home: string,
@@ -359,10 +408,11 @@ export async function tidyWalls(
 	const before = now - TMP_DAYS * 24 * 3_600_000;
 	pruneTmp({ folder: join(home, TMP), before, isUsed: (name) => used.has(name) });
 	await pruneStatus(join(home, "walls"));
+	pruneCgroups(lookForCgroups(), realpathSync(home));
 }
 
 const TMP = "tmp";
-/** As long as a system keeps what is in its own. */
+/** As long as a system keeps its own /tmp. */
 const TMP_DAYS = 30;
 
 function realOf(path: string, own: string): string {

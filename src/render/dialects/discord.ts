@@ -4,7 +4,7 @@ import { element } from "../element.ts";
 
 const GAP = "\u200b";
 
-// An @ that would notify somebody, or could together with what stands in the next piece.
+// An @ that would notify someone, alone or together with the next piece.
 const MENTION = "(?:(?<=<|^)@(?=[!&]?\\d)|@(?=everyone|here|[!&]?$))";
 // Markers that Discord would take for formatting: not a lone * between spaces, not a lone _ inside a word.
 const MARKER =

@@ -8,7 +8,7 @@ const GAP = "\u200b";
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 const MARKERS: Readonly<Partial<Record<Style, string>>> = { bold: "*", italic: "_", strike: "~" };
 
-// A backtick that is text must not join with one that opens or closes code.
+// A backtick in text must not join one that opens or closes code.
 const swap = (match: string) =>
 	match === "`" ? { plain: match, markup: `\`${GAP}` } : both(ENTITIES[match] ?? match);
 const escapes: Escapes = { pattern: /[&<>`]/g, swap };

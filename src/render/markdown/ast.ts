@@ -1,5 +1,5 @@
-// What a Markdown text says. Blocks form a tree whose depth the parser bounds; the text inside a block is a flat list
-// in which every opening has its closing, so that no depth of emphasis can exhaust the stack.
+// The parsed Markdown. Blocks form a tree of limited depth; the text inside a block is a flat list of openings and closings, so deep
+// emphasis cannot exhaust the stack.
 
 export type Style = "bold" | "italic" | "underline" | "strike";
 
@@ -9,14 +9,14 @@ export type Inline =
 	| { readonly kind: "code"; readonly value: string }
 	/** A bare web address, as written. */
 	| { readonly kind: "url"; readonly value: string }
-	/** An HTML tag that means nothing here; shown as it was written. */
+	/** An unsupported HTML tag, shown as written. */
 	| { readonly kind: "tag"; readonly value: string }
 	| { readonly kind: "break" }
 	| { readonly kind: "open" | "close"; readonly style: Style }
 	| { readonly kind: "link"; readonly url: string; readonly image: boolean }
 	| { readonly kind: "unlink"; readonly image: boolean };
 
-/** A blank line stands before it; what comes first never stands apart. */
+/** A blank line comes before it; never true for the first. */
 interface Placed {
 	readonly apart: boolean;
 }
@@ -49,7 +49,7 @@ export interface ListItem extends Placed {
 export type Align = "left" | "right" | "center";
 export type Row = readonly (readonly Inline[])[];
 
-/** `[label]: url`. One that no link uses is shown as it was written, so that nothing is lost. */
+/** `[label]: url`. An unused one is shown as written, so that nothing is lost. */
 export interface Definition {
 	readonly url: string;
 	readonly source: string;

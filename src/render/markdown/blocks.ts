@@ -76,7 +76,7 @@ class BlockParser {
 	#stack: Container[] = [this.#root];
 	#leaf: Leaf | undefined;
 	#lineFrom = 0;
-	/** How many of the open containers go on in the current line, and whether a new block has begun in it. */
+	/** How many of the open containers continue in the current line, and whether a new block began in it. */
 	#matched = 1;
 	#begun = false;
 
@@ -143,7 +143,7 @@ class BlockParser {
 		return true;
 	}
 
-	/** Opens what the line opens. Returns whether nothing of the line is left. */
+	/** Opens the blocks that begin in this line. Returns whether the line is used up. */
 	#beginBlocks(line: Line): boolean {
 		while (!line.isBlank) {
 			if (line.indent >= 4) {
@@ -273,7 +273,7 @@ class BlockParser {
 		this.#leaf = { kind: "paragraph", lines: [text], first: this.#lineNumber };
 	}
 
-	/** Ends whatever does not go on in this line. */
+	/** Ends the blocks that do not continue in this line. */
 	#begin(): void {
 		if (this.#begun) return;
 		this.#closeLeaf(this.#lineFrom);
@@ -318,7 +318,7 @@ class BlockParser {
 		this.#add({ kind: "code", language: "", value: lines.join("\n"), first, last: first + lines.length - 1 });
 	}
 
-	/** Adds the link definitions that a paragraph begins with; returns the text after them. */
+	/** Adds the link definitions at the start of a paragraph; returns the text after them. */
 	#takeDefinitions(leaf: ParagraphLeaf): string {
 		const text = leaf.lines.join("\n");
 		let at = 0;

@@ -2,7 +2,7 @@
 // a search that found no opener is not made again below the place where it ended.
 import type { Inline, Style } from "./ast.ts";
 
-/** A run of marker characters, in a list from the first to the last run that may still be matched. */
+/** A run of marker characters, in a linked list of the runs that can still match. */
 export interface Delimiter {
 	readonly kind: "delimiter";
 	readonly char: string;
@@ -89,7 +89,7 @@ export function matchEmphasis(list: DelimiterList, bottom: Delimiter | undefined
 	else list.first = undefined;
 }
 
-/** A run as what it came to mean: what it closes, what is left of it as text, what it opens. */
+/** The tokens of a run: what it closes, the remaining text, what it opens. */
 export function meaningOf(run: Delimiter): Inline[] {
 	return [
 		...run.closes.map((style): Inline => ({ kind: "close", style })),

@@ -23,7 +23,7 @@ interface Bracket {
 	/** Where the text after the bracket begins. */
 	readonly from: number;
 	readonly below: Delimiter | undefined;
-	/** Another bracket came after it, so its text is no label. */
+	/** Another bracket followed, so its text is not a label. */
 	hasInner: boolean;
 }
 
@@ -68,7 +68,7 @@ export function parseInline(text: string, definitions: Definitions): Inline[] {
 	return pairTags(settle(state.pieces));
 }
 
-/** Takes what begins at the special character at `at`; returns where it ends. */
+/** Parses what begins at the special character at `at`; returns where it ends. */
 function step(state: State, at: number): number {
 	const { text, pieces } = state;
 	const char = text.charAt(at);
@@ -201,7 +201,7 @@ function codeSpan(state: State, at: number): number {
 	return end + from - at;
 }
 
-/** Where the runs of backticks of each length stand, and up to which of them the text has been read. */
+/** The offsets of the backtick runs by length, and how far each list has been read. */
 type Ticks = Map<number, { readonly positions: number[]; read: number }>;
 
 function indexTicks(text: string): Ticks {
@@ -242,7 +242,7 @@ function bareUrl({ text, pieces }: State, at: number): number {
 	return at + value.length;
 }
 
-/** Punctuation that ends the sentence rather than the address, and a parenthesis that was opened before it. */
+/** Punctuation that ends the sentence, not the address, and a closing parenthesis whose opening is before the address. */
 function trimUrl(found: string): string {
 	let open = found.split("(").length - found.split(")").length;
 	let end = found.length;
@@ -259,7 +259,7 @@ function pushLink(pieces: Piece[], url: string, label: string, end: number): num
 	return end;
 }
 
-/** Brackets that opened no link and runs as what they came to mean; neighbouring texts become one. */
+/** Turns unmatched brackets into text and runs into their tokens; merges adjacent texts. */
 function settle(pieces: readonly Piece[]): Inline[] {
 	const settled: Inline[] = [];
 	for (const piece of pieces) {

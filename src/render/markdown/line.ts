@@ -30,7 +30,7 @@ export class Line {
 		return this.#rest.slice(this.#skip);
 	}
 
-	/** Takes so many columns of white space. What is left of a tab cut in two is spaces. */
+	/** Takes this many columns of white space. The rest of a split tab becomes spaces. */
 	takeIndent(columns: number): void {
 		let left = columns;
 		let taken = 0;
@@ -50,7 +50,7 @@ export class Line {
 		this.#look();
 	}
 
-	/** Takes `>` and one column of white space after it, if the line goes on so. */
+	/** Takes `>` and one column of white space after it, if the line starts with it. */
 	takeQuoteMarker(): boolean {
 		if (this.#indent >= 4 || this.#rest[this.#skip] !== ">") return false;
 		this.takeIndent(this.#indent);

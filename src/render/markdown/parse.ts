@@ -1,4 +1,4 @@
-// The one way from Markdown source to what it says.
+// Parses Markdown.
 import type { Block, Inline, ListItem } from "./ast.ts";
 import { parseBlocks } from "./blocks.ts";
 import { type Definitions, parseInline } from "./inline.ts";

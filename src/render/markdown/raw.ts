@@ -1,4 +1,4 @@
-// Blocks as they were read, before the text inside them is parsed: that needs the definitions of the whole text.
+// Blocks before their text is parsed: that needs the link definitions of the whole text.
 import type { Align, Definition } from "./ast.ts";
 
 export type RawBlock =
@@ -47,11 +47,11 @@ export interface RawDocument {
 	readonly blocks: readonly RawBlock[];
 	readonly definitions: ReadonlyMap<string, Definition>;
 	readonly fences: readonly Fence[];
-	/** Where each outermost block begins in the source, but for one that a heading heads. */
+	/** Where each outermost block begins in the source, except one that follows a heading. */
 	readonly starts: readonly number[];
 }
 
-/** Where a fenced code block stands in the source. Offsets are in UTF-16 units. */
+/** Where a fenced code block is in the source. Offsets are in UTF-16 units. */
 export interface Fence {
 	/** The first unit of the line with the opening fence, and the first unit after that line. */
 	readonly from: number;

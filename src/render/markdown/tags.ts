@@ -13,7 +13,7 @@ const STYLES: Readonly<Record<string, Style>> = {
 	strike: "strike",
 };
 
-/** How many open tags a closing one may close over. A bound, so that a text of nothing but tags stays cheap. */
+/** How many open tags a closing one may skip. Limited, so that a text full of tags stays cheap. */
 const LOOK_BACK = 16;
 
 /** Turns `<u>`...`</u>` and the like into styles where both stand on the same level, and `<br>` into a line break. */

@@ -1,4 +1,4 @@
-// The verdict over a whole command: as dangerous as its worst piece. Pure, never throws, bounded work.
+// The verdict on a whole command: as dangerous as its worst piece. Pure, never throws, limited work.
 import { judge } from "./judge.ts";
 import { judgeCode } from "./languages/code.ts";
 import { judgeSql, judgeSqliteShell } from "./languages/sql.ts";
@@ -9,8 +9,8 @@ import type { CommandClass, CommandFacts, CommandVerdict, DangerReason } from ".
 const MAX_REASONS = 20;
 
 /**
- * What a command would do, judged before it runs. A seat belt against mistakes and careless models, not a sandbox: a script
- * file, a build or a test may do anything that this user may.
+ * Judges a command before it runs. A seat belt against mistakes and careless models, not a sandbox: a script, build or test may do
+ * anything this user may.
  */
 export function classifyCommand(command: string, facts: CommandFacts): CommandVerdict {
 	const reasons = new Map<string, DangerReason>();
@@ -19,7 +19,7 @@ export function classifyCommand(command: string, facts: CommandFacts): CommandVe
 	const add = (reason: DangerReason): void => {
 		const key = `${reason.class}\n${reason.action}\n${reason.segment}`;
 		if (reasons.has(key)) return;
-		// Whatever is left out, every class is named at least once: what may be granted depends on it.
+		// Whatever is left out, every class is named at least once: grants depend on it.
 		if (reasons.size >= MAX_REASONS && classes.has(reason.class)) return;
 		classes.add(reason.class);
 		reasons.set(key, reason);
@@ -49,7 +49,7 @@ export function classifyCommand(command: string, facts: CommandFacts): CommandVe
 			},
 		});
 	} catch (error) {
-		// The stack is the only thing that can run out: functions that call functions, thousands deep.
+		// Only the stack can run out: functions that call functions, thousands deep.
 		if (!(error instanceof RangeError)) throw error;
 		danger("limit", command, "is nested too deeply to check");
 	}

@@ -1,4 +1,4 @@
-// One word of a command line, and what can be said of it.
+// One word of a command line, and what is known about it.
 import { BELOW, SOME, UNKNOWN } from "./text.ts";
 import type { Field, Invocation } from "./types.ts";
 
@@ -10,17 +10,17 @@ export function unknownField(from: readonly string[], splits: boolean): Field {
 	return { text: UNKNOWN, splits, glob: false, from };
 }
 
-/** All of it is as it is written. */
+/** It is fully literal. */
 export function isKnown(text: string): boolean {
 	return !text.includes(UNKNOWN) && !text.includes(SOME) && !text.includes(BELOW);
 }
 
-/** A part of it may be anything at all. */
+/** Part of it may be anything. */
 export function isDark(text: string): boolean {
 	return text.includes(UNKNOWN);
 }
 
-/** A word whose beginning is not seen may be an option. */
+/** A word with an unknown start may be an option. */
 export function mayBeOption(field: Field): boolean {
 	const { text, splits } = field;
 	return text.startsWith(UNKNOWN) || text.startsWith(BELOW) || (splits && !isKnown(text));

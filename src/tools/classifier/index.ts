@@ -1,4 +1,4 @@
-// Whether a command may run without a human: text and facts in, a verdict out. Does no IO and runs nothing.
+// Whether a command may run without a human: text and facts in, a verdict out. No IO, runs nothing.
 export { classifyCommand } from "./classify.ts";
 export {
 	type CommandAction,

@@ -1,5 +1,4 @@
-// Text that came from an agent: what stands in it for a piece that cannot be read yet, and how it is shown to a human: short, on one
-// line, with nothing in it that acts.
+// Text from an agent: placeholders for unseen pieces, and how it is shown to a human: short, on one line, and inert.
 
 /** A piece of text that may be anything at all. No word of a shell can hold this character. */
 export const UNKNOWN = "\0";

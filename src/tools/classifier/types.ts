@@ -1,6 +1,6 @@
-// The words of the classifier: what goes in, what comes out, and what rules look at.
+// The classifier's types: input, output, and what rules look at.
 
-/** Where the command would run. Paths are absolute. */
+/** Where the command would run. Absolute paths. */
 export interface CommandFacts {
 	readonly keryxHome: string;
 	/** The folder that Keryx's own program is installed in. */
@@ -47,7 +47,7 @@ export type CommandClass =
 	| "unseen"
 	| "upload";
 
-/** A human's yes to one of these holds for that one command: no grant covers the next. */
+/** Approval of these is valid for one command: no grant covers the next. */
 export const ONCE_ONLY: ReadonlySet<CommandClass> = new Set([
 	"keryx",
 	"credentials",
@@ -60,7 +60,7 @@ export const ONCE_ONLY: ReadonlySet<CommandClass> = new Set([
 export interface DangerReason {
 	readonly class: CommandClass;
 	readonly action: CommandAction;
-	/** The part of the command that it is about, on one line, at most 200 characters. */
+	/** The part of the command it is about, on one line, at most 200 characters. */
 	readonly segment: string;
 	/** A short sentence for a human. */
 	readonly why: string;
@@ -69,7 +69,7 @@ export interface DangerReason {
 export type CommandVerdict =
 	/** It only reads. */
 	| { readonly kind: "harmless" }
-	/** It changes things, as work does. */
+	/** It changes things, as normal work does. */
 	| { readonly kind: "ordinary" }
 	/** A human is asked; there is at least one reason. */
 	| { readonly kind: "dangerous"; readonly reasons: readonly DangerReason[] };

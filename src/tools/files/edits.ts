@@ -1,4 +1,4 @@
-// Exact replacements in a text, all of them or none. Pure.
+// Exact replacements in a text, all or none. Pure.
 
 export interface Edit {
 	readonly old: string;
@@ -16,7 +16,7 @@ export interface Edited {
 
 const MOST_LINES = 20;
 
-/** Each edit sees what the ones before it left. */
+/** Each edit sees the result of earlier ones. */
 export function applyEdits(before: string, edits: readonly Edit[]): Edited | { readonly problem: string } {
 	let text = before;
 	let replaced = 0;
@@ -40,7 +40,7 @@ export function applyEdits(before: string, edits: readonly Edit[]): Edited | { r
 	return { text, replaced, lines: [...new Set(lines)].slice(0, MOST_LINES) };
 }
 
-/** A file with CRLF line endings keeps them, whatever the edit is written with. */
+/** A file with CRLF line endings keeps them, however the edit is written. */
 function inLineEndings(text: string, { old, new: replacement }: Edit): { old: string; with: string } {
 	const isCrlf = text.includes("\r\n") && !/(?<!\r)\n/.test(text);
 	if (!isCrlf && (text.includes(old) || !text.includes("\r\n"))) return { old, with: replacement };
@@ -48,7 +48,7 @@ function inLineEndings(text: string, { old, new: replacement }: Edit): { old: st
 	return { old: crlf(old), with: crlf(replacement) };
 }
 
-/** Those that overlap count, too: which one is meant cannot be known. */
+/** Overlapping ones count, too: it is unclear which is meant. */
 function occurrences(text: string, part: string): number {
 	let count = 0;
 	for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) count++;
@@ -67,7 +67,7 @@ function linesOf(text: string, part: string): number[] {
 	return lines;
 }
 
-/** The usual reasons: other spaces, or a line number copied along. */
+/** The usual reasons: different spaces, or a copied line number. */
 function hint(text: string, old: string): string {
 	const squeezed = (part: string) => part.replaceAll(/\s+/g, " ").trim();
 	if (squeezed(old) !== "" && squeezed(text).includes(squeezed(old)))

@@ -1,4 +1,4 @@
-// Patterns for paths: * and ? within a name, ** across folders, [abc], {a,b}. One without a slash is compared with the name alone.
+// Path patterns: * and ? within a name, ** across folders, [abc], {a,b}. One without a slash is compared with the name only.
 
 export function globMatcher(pattern: string): (path: string) => boolean {
 	const whole = new RegExp(`^${source(pattern.replace(/^\.?\/+/, ""))}$`, "s");
@@ -7,7 +7,7 @@ export function globMatcher(pattern: string): (path: string) => boolean {
 		: (path) => whole.test(path.slice(path.lastIndexOf("/") + 1));
 }
 
-/** For find -name: fits at least the names that the pattern fits. */
+/** For find -name: matches at least the pattern's names. */
 export function namePattern(pattern = "*"): string {
 	const flat = pattern.replaceAll(/\*\*|\{[^}]*\}|\[[^\]]*\]|\\/g, "*");
 	return flat.slice(flat.lastIndexOf("/") + 1) || "*";

@@ -1,5 +1,5 @@
-// Runs a helper program for a file tool where the turn's commands run: the same machine, the same wall, the same limits. A process like any
-// other while it runs; once its answer is stored nothing of it is kept.
+// Runs a file tool's helper where the turn's commands run: same machine, same wall, same limits. An ordinary process while it runs; once
+// its answer is stored, nothing of it is kept.
 import { setTimeout as delay } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import { OPERATOR } from "../../store/index.ts";
@@ -14,29 +14,29 @@ export type FileToolsOptions = Pick<
 >;
 
 export interface HelperRequest {
-	/** As the list of processes shows it. */
+	/** As shown in the list of processes. */
 	readonly shown: string;
 	readonly script: string;
 	readonly args: readonly string[];
-	/** The helper waits after its first answer: what to send it then, or null for nothing. The first line gives the length of what follows. */
+	/** The helper waits after its first answer: what to send then, or null. The first line gives the length of what follows. */
 	reply?(answer: HelperAnswer): Buffer | null;
 }
 
-/** The facts of the first line, and all that follows it. */
+/** The facts of the first line, and everything after it. */
 export interface HelperAnswer {
 	readonly facts: readonly string[];
 	readonly data: Buffer;
 }
 
 export interface Helped {
-	/** Or why the helper could not do it, in words for the model. */
+	/** Or why the helper failed, in words for the model. */
 	readonly answer: HelperAnswer | { readonly problem: string };
-	/** Deletes what the helper printed; for `stored` of the result. */
+	/** Deletes the helper's output; for `stored` of the result. */
 	readonly stored: () => void;
 }
 
 const PIECE = 1024 * 1024;
-/** The host keeps this much input at most. */
+/** The host keeps at most this much input. */
 const INPUT_PIECE = 256 * 1024;
 const FULL_PAUSE_MS = 10;
 
@@ -60,7 +60,7 @@ export async function runHelper(
 			pty: null,
 			notify: "none",
 			signal,
-			// It reads and writes files: a network is only a cost.
+			// It reads and writes files: it needs no network.
 			...(wall.run === "walled" && {
 				wall: { ...wall.request, wall: { ...wall.request.wall, network: "none" } },
 			}),
@@ -92,13 +92,13 @@ function failed(problem: string): Helped {
 	return { answer: { problem }, stored: () => {} };
 }
 
-/** Answers 0: nothing of the output has been read. */
+/** Returns 0: none of the output was read. */
 async function endInput({ processes }: FileToolsOptions, id: string, signal: AbortSignal): Promise<number> {
 	await processes.endInput(OPERATOR, id, signal).catch(unlessOver);
 	return 0;
 }
 
-/** Reads the first answer and replies to it. Answers how much of the output that was. */
+/** Reads the first answer and replies. Returns how much output that was. */
 async function converse(
 	{ processes }: FileToolsOptions,
 	id: string,
@@ -124,7 +124,7 @@ async function converse(
 	return sent && read ? read.length : 0;
 }
 
-/** Null: it ended, or refused, before it was whole. */
+/** Null: it ended, or refused, before it was complete. */
 async function firstAnswer(
 	processes: FileToolsOptions["processes"],
 	id: string,
@@ -157,7 +157,7 @@ async function firstAnswer(
 	}
 }
 
-/** Null when it has ended by itself; otherwise it was ended, and this says why. */
+/** Null if it ended by itself; otherwise why it was killed. */
 async function settled(
 	{ processes, limits }: FileToolsOptions,
 	id: string,
@@ -198,7 +198,7 @@ function unlessOver(error: unknown): void {
 	if (!(error instanceof KeryxError && OVER.has(error.code))) throw error;
 }
 
-/** The result of a call that could not be done. */
+/** The result of a failed call. */
 export function problemOf(path: string, problem: string, stored?: () => void): ToolResult {
 	return { content: `${path}: ${problem}`, isError: true, ...(stored && { stored }) };
 }

@@ -1,4 +1,4 @@
-// The tools for files, which work where the terminal works.
+// The file tools, which work where the terminal works.
 import type { Tool } from "../types.ts";
 import type { FileToolsOptions } from "./helper.ts";
 import { createFindTool, createListTool, createReadTool } from "./reading.ts";

@@ -1,5 +1,5 @@
-// Whether a human is asked about a file: what the classifier says of the command that does the same. So a path that holds keys, starts
-// programs later or belongs to Keryx is asked about however it is touched, and readonly mode refuses what writes.
+// Whether a file call needs approval: the classifier judges the equivalent command. So a path with keys, with programs that run later, or
+// of Keryx asks however it is used, and readonly mode refuses writes.
 import { KeryxError } from "../../errors.ts";
 import { turnOf, unwalledReason } from "../call-wall.ts";
 import { commandQuestion } from "../command-question.ts";
@@ -16,7 +16,7 @@ const ACTIONS: Readonly<Record<LikeCommand, string>> = {
 	tee: "write_file",
 };
 
-/** Null also for a call that fails anyway. */
+/** Also null for a call that fails anyway. */
 export async function fileQuestion(
 	options: FileToolsOptions,
 	{ like, path }: { readonly like: LikeCommand; readonly path: string },
@@ -38,7 +38,7 @@ export async function fileQuestion(
 	}
 }
 
-/** Never an option, whatever it begins with. */
+/** Never an option, whatever it starts with. */
 export function plainPath(path: string): string {
 	return path.startsWith("/") ? path : `./${path}`;
 }

@@ -1,4 +1,4 @@
-// read_file, list_files and find_in_files. Answers are bounded, and each says what was left out and how to get it.
+// read_file, list_files and find_in_files. Results are limited, and each says what was left out and how to get it.
 import { z } from "zod";
 import { bytesInWords } from "../../domain/index.ts";
 import { defineTool, type Tool, type ToolResult } from "../types.ts";
@@ -11,7 +11,7 @@ import { decoded, type Encoding, encodingOf, kindOfBinary } from "./text.ts";
 const MOST_CHARACTERS = 50_000;
 const LONGEST_LINE = 2000;
 const LONGEST_MATCH = 300;
-/** What a helper prints at most, where it prints names or lines. */
+/** A helper's maximum output, for names or lines. */
 const MOST_BYTES = 2 * 1024 * 1024;
 const MOST_DEPTH = 64;
 
@@ -58,7 +58,7 @@ interface Window {
 	readonly limit: number;
 }
 
-/** The file whole, or its start, the number of its lines, and the lines that were asked for. */
+/** The whole file, or its start, the number of lines, and the requested lines. */
 function readText(path: string, { facts, data }: HelperAnswer, { offset, limit }: Window): ToolResult {
 	const [kind, bytes, count] = facts;
 	const size = Number(bytes);
@@ -97,12 +97,12 @@ function readText(path: string, { facts, data }: HelperAnswer, { offset, limit }
 	return { content: `${shown.join("\n")}${notes.length === 0 ? "" : `\n[${notes.join("; ")}]`}` };
 }
 
-/** A part of a file has no mark of its own. */
+/** Only the whole file has a byte order mark. */
 function plain(encoding: Encoding): Encoding {
 	return encoding === "utf-8 with BOM" ? "utf-8" : encoding;
 }
 
-/** Without the beginning of a character that the cut fell into. */
+/** Without an incomplete character at the cut. */
 function wholeCharacters(bytes: Buffer): Buffer {
 	let end = bytes.length;
 	for (let back = 1; back <= 3; back++) {
@@ -185,7 +185,7 @@ interface Entry {
 	readonly target: string;
 }
 
-/** The last one may have been cut off. */
+/** The last one may be cut off. */
 function entriesIn(data: Buffer): Entry[] {
 	const fields = data.toString().split("\0").slice(0, -1);
 	const entries: Entry[] = [];
@@ -210,13 +210,13 @@ function inOneLine({ kind, size, path, target }: Entry): string {
 	}
 }
 
-/** A name may hold anything, also a line break. */
+/** A name may contain anything, including a line break. */
 function oneLine(name: string): string {
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 	return /[\0-\x1f\x7f]/.test(name) ? JSON.stringify(name) : name;
 }
 
-/** Patterns are compared with the path from the workspace, and with the one from the folder that was asked for. */
+/** Patterns are compared with the path from the workspace, and from the requested folder. */
 function pathFilter(folder: string, pattern: string | undefined): (path: string) => boolean {
 	if (pattern === undefined) return () => true;
 	const fits = globMatcher(pattern);
@@ -277,11 +277,11 @@ interface Match {
 	readonly text: string;
 }
 
-/** With NUL after the path where grep can write one: then a path may hold line breaks. */
+/** With NUL after the path if grep supports it: then a path may contain line breaks. */
 const MARKED = /(?<path>[^\0]*)\0(?<line>\d+)(?<sign>[:-])(?<text>[^\n]*)\n/g;
 const UNMARKED = /^(?<path>.*?)(?<sign>[:-])(?<line>\d+)\k<sign>(?<text>.*)\n/gm;
 
-/** A last line that was cut off is left out. */
+/** An incomplete last line is left out. */
 function matchesIn(data: Buffer): Match[] {
 	const output = data.toString();
 	return [...output.matchAll(output.includes("\0") ? MARKED : UNMARKED)].map(({ groups = {} }) => {

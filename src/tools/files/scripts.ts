@@ -1,20 +1,20 @@
-// The helper programs behind the file tools: POSIX sh with find, grep, head, tail, wc, cmp and mktemp, which every machine has. Each runs
-// as a command of the turn does, behind the same wall, so the kernel decides what a path reaches, whatever links it goes through.
-// Paths and patterns are positional arguments: no shell ever reads them as code. New text comes by standard input.
+// The file tools' helper programs: POSIX sh with find, grep, head, tail, wc, cmp and mktemp. Each runs like a command of the turn, behind
+// the same wall, so the kernel decides what a path reaches, through any links. Paths and patterns are positional arguments, never read as
+// code. New text comes by standard input.
 
-/** A file up to this size is sent whole; of a larger one, the lines that were asked for. */
+/** A file up to this size is sent whole; of a larger one, the requested lines. */
 export const WHOLE_BYTES = 512 * 1024;
-/** The start of a larger file, sent first: enough to tell its encoding. */
+/** The start of a larger file, sent first: enough to detect its encoding. */
 export const SAMPLE_BYTES = 4096;
 
-/** Answers begin with a line: `ok ...` with facts, or `no` and the reason. */
+/** Answers start with a line: `ok ...` with facts, or `no` and the reason. */
 const ANSWERS = `
 no() { printf 'no %s\\n' "$1"; exit 0; }
 last() { printf '%s' "$1" | tail -n 1 | sed 's/.*: //'; }
 why() { LC_ALL=C "$@" 2>&1 >/dev/null | tail -n 1 | sed 's/.*: //'; }
 `;
 
-/** The argument must be a regular file, or a link to one that can be seen. Opening a pipe or a device could wait for ever. */
+/** Must be a regular file, or a visible link to one. Opening a pipe or device could block forever. */
 const IS_FILE = `
 [ -d "$p" ] && no 'it is a folder; use list_files'
 if [ ! -f "$p" ]; then
@@ -42,10 +42,10 @@ tail -n "+$2" <"$p" | head -n "$3" | head -c "$4"
 `;
 
 /**
- * path, then `edit` or `write`, then the most bytes an edit takes. An edit first prints what is there. New text follows a line with its
- * length, so text that arrives cut off is never written, and the end of input alone changes nothing. A file that exists keeps its mode and is
- * exchanged at once; through a link, or where the folder does not allow it, it is written in place. Its old text is kept until that is
- * done, and put back where it fails or is stopped.
+ * path, then `edit` or `write`, then an edit's maximum size. An edit first prints the current text. New text follows a line with its
+ * length, so truncated text is never written, and the end of input alone changes nothing. An existing file keeps its mode and is replaced
+ * atomically; through a link, or if the folder does not allow it, it is written in place. Its old text is kept until then, and put back
+ * on failure.
  */
 export const PUT = `${ANSWERS}
 p=$1
@@ -104,7 +104,7 @@ fi
 printf 'ok %s\\n' "$how"
 `;
 
-/** Folders that hold what people did not write are looked into only where a call names one. */
+/** Folders with generated content are searched only if a call names one. */
 const SKIPPED = "-type d \\( -name .git -o -name node_modules \\) -prune";
 
 /** path, depth, a pattern for the name, the most bytes. Each entry: kind, size and path, then where a link leads; each ends with NUL. */

@@ -1,4 +1,4 @@
-// Bytes of a file as text, and back exactly as they were. What cannot come back unchanged is not text here.
+// A file's bytes as text, and back unchanged. Anything that would not survive is not text.
 
 export type Encoding = "utf-8" | "utf-8 with BOM" | "utf-16le" | "utf-16be" | "latin-1";
 
@@ -10,7 +10,7 @@ export interface FileText {
 const BOM = "\ufeff";
 const CHECKED = 8192;
 
-/** Null: not text, or text that would not survive being read and written. */
+/** Null: not text, or text that would not survive reading and writing. */
 export function decodeFile(bytes: Buffer): FileText | null {
 	const encoding = encodingOf(bytes);
 	if (encoding === null) return null;
@@ -68,14 +68,14 @@ function isUtf8(bytes: Buffer): boolean {
 	}
 }
 
-/** Control characters that no text holds speak against it. */
+/** Control characters that text never contains count against it. */
 function isLatin1(bytes: Buffer): boolean {
 	return bytes
 		.subarray(0, CHECKED)
 		.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
 }
 
-/** What kind of binary file it is, from its first bytes; null: nobody knows. */
+/** The kind of binary file, from its first bytes; null: unknown. */
 export function kindOfBinary(bytes: Buffer): string | null {
 	const start = bytes.subarray(0, 16).toString("latin1");
 	return KINDS.find(([magic]) => start.startsWith(magic))?.[1] ?? null;

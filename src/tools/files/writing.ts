@@ -1,5 +1,5 @@
-// write_file and edit_file. A file is exchanged whole or not touched; an edit is made on what the helper has just read, and refused where
-// the file changed in between.
+// write_file and edit_file. A file is replaced completely or not at all; an edit is applied to what the helper has just read, and refused
+// if the file changed in between.
 import { z } from "zod";
 import { bytesInWords, counted } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -114,7 +114,7 @@ function framed(bytes: Buffer): Buffer {
 	return Buffer.concat([Buffer.from(`${bytes.length}\n`), bytes]);
 }
 
-/** A workspace that cannot be used fails the call, and one elsewhere has no checkpoints. */
+/** An unusable workspace fails the call, and one elsewhere has no checkpoints. */
 function hasCheckpoints(options: FileToolsOptions, caller: ToolCaller): boolean {
 	try {
 		options.workspaceOf(turnOf(caller));

@@ -1,4 +1,4 @@
-// Making a connection: the program or the address, then the official client on it.
+// Connects: starts the program or opens the address, then runs the official client on it.
 import type { ClientOptions } from "@modelcontextprotocol/client";
 import type { McpServerSettings } from "../../config/index.ts";
 import { openHttp } from "./http.ts";
@@ -6,23 +6,23 @@ import { LoginNeeded } from "./oauth.ts";
 import { startStdio } from "./stdio.ts";
 import { type Connection, type Line, type ServerParts, START_MS } from "./types.ts";
 
-/** A program that says nothing for so long, when it is asked which protocol it speaks, speaks that of 2025. */
+/** A program silent for this long when asked for its protocol speaks that of 2025. */
 const PROBE_MS = 5000;
 const DYING_MS = 1000;
 
 export interface ConnectOptions {
 	readonly signal: AbortSignal;
-	/** It is known to speak the protocol of 2025 only. */
+	/** Known to speak only the protocol of 2025. */
 	readonly isOld: boolean;
 	readonly onChange: () => void;
 }
 
 export type Connected =
 	| { readonly kind: "connected"; readonly connection: Connection }
-	/** The program ended when it was asked which protocol it speaks. */
+	/** The program exited when asked for its protocol. */
 	| { readonly kind: "old" };
 
-/** Throws with why it cannot be made; then nothing of it is left. */
+/** Throws why it failed, and leaves nothing behind. */
 export async function connect(
 	name: string,
 	settings: McpServerSettings,
@@ -75,14 +75,14 @@ function clientOptions(onChange: () => void): ClientOptions {
 	return {
 		versionNegotiation: { mode: "auto", probe: { timeoutMs: PROBE_MS } },
 		listChanged: { tools: changes, prompts: changes, resources: changes },
-		// Its schemas are a stranger's: patterns in them are not run here. What it answers is taken as text all the same.
+		// Its schemas are a stranger's: their patterns are not run here. Its answers count only as text.
 		jsonSchemaValidator: {
 			getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 		},
 	};
 }
 
-/** A program that dies is seen to die a moment after its streams end. */
+/** A dead program is noticed a moment after its streams end. */
 async function endOrPause({ over }: Line, { clock }: ServerParts): Promise<void> {
 	const { promise, resolve } = Promise.withResolvers<void>();
 	const cancel = clock.after(DYING_MS, resolve);
@@ -90,7 +90,7 @@ async function endOrPause({ over }: Line, { clock }: ServerParts): Promise<void>
 	cancel();
 }
 
-/** A login that is missing may be wrapped in what the request failed with. */
+/** A missing login may be wrapped in the request's error. */
 function reasonOf(name: string, died: string | null, error: unknown): Error {
 	for (let one = error; one instanceof Error; one = one.cause) {
 		if (one instanceof LoginNeeded) return one;

@@ -1,15 +1,14 @@
-// The way to a server over HTTP: with a key in its headers, or with what a person's login left behind. What it sends is bounded like
-// what a program prints.
+// Connects to a server over HTTP: with a key in its headers, or a person's stored login. Its output is limited like a program's.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { McpServerSettings } from "../../config/index.ts";
 import { answeredId, LONGEST_MESSAGE, tooLong } from "./messages.ts";
 import { loginOf } from "./oauth.ts";
 import type { Line, ServerParts } from "./types.ts";
 
-/** Of what is too long so much is kept, to find the request that it answers. */
+/** How much of a too long message is kept, to find its request. */
 const EDGE = 256;
 
-/** Throws where a header's variable is not set. */
+/** Throws if a header's variable is not set. */
 export async function openHttp(name: string, settings: McpServerSettings, parts: ServerParts): Promise<Line> {
 	const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
 	const headers = Object.fromEntries(
@@ -18,7 +17,7 @@ export async function openHttp(name: string, settings: McpServerSettings, parts:
 	const transport = new StreamableHTTPClientTransport(new URL(settings.url as string), {
 		requestInit: { headers },
 		fetch: boundedFetch(fetch),
-		// A key is the operator's choice: nobody is asked to log in then.
+		// A key is the operator's choice: then nobody is asked to log in.
 		...(Object.keys(headers).length === 0 && { authProvider: loginOf(name, parts) }),
 	});
 	const { promise: over, resolve } = Promise.withResolvers<string>();
@@ -41,7 +40,7 @@ function readHeader(variable: string, { variable: read, secrets }: ServerParts):
 	return value;
 }
 
-/** An answer that is too long is replaced by one that says so, and the rest of it is not read. */
+/** A too long answer is replaced by one that says so, and the rest is not read. */
 export function boundedFetch(ask: typeof fetch): FetchLike {
 	return async (url, init) => {
 		const answer = await ask(url, init);
@@ -97,7 +96,7 @@ function boundedBody(
 
 const NEWLINE = 10;
 
-/** By line: an event's data stands on one. */
+/** By line: an event's data is on one line. */
 function boundedEvents(): TransformStream<Uint8Array, Uint8Array> {
 	let length = 0;
 	let head = Buffer.alloc(0);

@@ -1,12 +1,12 @@
-// What a server prints, as messages: one JSON object a line. Whatever is no message is dropped: programs print other things, too. An
-// answer that is too long is never held in memory; the request that it was for fails with that reason, and the connection stays.
+// Parses a server's output into messages: one JSON object per line. Other output is dropped. A too long answer is never held in memory;
+// its request fails with that reason, and the connection stays.
 import type { Readable } from "node:stream";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { bytesInWords } from "../../domain/index.ts";
 
-/** Of one message, in bytes. A file of three quarters of it fits in, as base64. */
+/** Of one message, in bytes. A file of three quarters of it fits, as base64. */
 export const LONGEST_MESSAGE = 8 * 1024 * 1024;
-/** Enough of a message's beginning and end to find its id, which stands in one of them. */
+/** Enough of a message's start and end to find its id. */
 const EDGE = 256;
 const NEWLINE = 10;
 
@@ -14,7 +14,7 @@ export type Line =
 	| { readonly kind: "message"; readonly message: JSONRPCMessage }
 	/** Nothing that is understood. */
 	| { readonly kind: "other" }
-	/** `id`: of the request it answers; null where that cannot be seen. */
+	/** `id`: of its request; null if unknown. */
 	| { readonly kind: "too_long"; readonly id: number | null };
 
 export type Told = Line & { readonly bytes: number };
@@ -31,7 +31,7 @@ export async function* messagesIn(stdout: Readable): AsyncGenerator<Told> {
 			length += piece.length;
 			if (length <= LONGEST_MESSAGE) held.push(piece);
 			else {
-				// Only the edges are kept of what is too long.
+				// Only the edges of a too long one are kept.
 				const all = Buffer.concat([...held, tail, piece.subarray(-EDGE)]);
 				held = [Buffer.from(all.subarray(0, EDGE))];
 				tail = Buffer.from(all.subarray(EDGE).subarray(-EDGE));
@@ -64,7 +64,7 @@ function parsed(line: string): JSONRPCMessage | null {
 	}
 }
 
-/** Programs write the id first or last. A server that lies here fails one of its own answers. */
+/** Programs write the id first or last. A server that lies here only fails its own answer. */
 export function answeredId(head: string, tail: string): number | null {
 	const first = /^\s*\{(?:"jsonrpc":"2\.0",)?"id":(\d{1,15}),/.exec(head)?.[1];
 	const last = /,"id":(\d{1,15})(?:,"jsonrpc":"2\.0")?\}\s*$/.exec(tail)?.[1];

@@ -1,6 +1,6 @@
-// Logging in at a server over HTTP. The official client speaks OAuth; here is what it keeps: the client it was registered as, the
-// tokens, and the proof of a login that is under way, in one file that only the owner of Keryx may read. A running Keryx uses and renews
-// tokens; it opens no browser: a person logs in with `keryx mcp login`.
+// Logging in at a server over HTTP. The official client speaks OAuth; this stores its client registration, tokens, and a login in
+// progress, in one file that only Keryx's owner may read. A running Keryx uses and renews tokens but opens no browser: a person logs in
+// with `keryx mcp login`.
 import type {
 	OAuthClientProvider,
 	OAuthDiscoveryState,
@@ -15,7 +15,7 @@ interface Kept {
 	readonly client?: StoredOAuthClientInformation | undefined;
 	readonly tokens?: StoredOAuthTokens | undefined;
 	readonly verifier?: string | undefined;
-	/** Which authorization server the login is at: the answer to it must come from there. */
+	/** The authorization server of the login: its answer must come from there. */
 	readonly discovery?: OAuthDiscoveryState | undefined;
 }
 
@@ -26,7 +26,7 @@ const kept = z.looseObject({
 	discovery: z.looseObject({}).optional(),
 });
 
-/** Where the browser comes back to, and how it is opened. */
+/** Where the browser returns to, and how it is opened. */
 export interface Browser {
 	readonly redirectUrl: string;
 	open(url: URL): void | Promise<void>;
@@ -62,7 +62,7 @@ export function loginOf(
 		},
 		clientInformation: () => {
 			const { client } = read();
-			// Without a browser nobody is registered anew: that is the login's.
+			// Registration needs a browser, so only a login does it.
 			if (!client && !browser) throw new LoginNeeded(server);
 			return client;
 		},

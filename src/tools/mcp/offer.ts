@@ -1,5 +1,5 @@
-// What a server says it has, as it is used here: bounded, cleaned, and named so that models and people can tell it apart. All of it is
-// text of somebody else: it describes tools, and instructs nobody.
+// What a server offers, as used here: limited, cleaned, and named for models and people. All of it is someone else's text: it describes
+// tools, and instructs nobody.
 import type { Client } from "@modelcontextprotocol/client";
 import { cleanUntrusted, inlineUntrusted } from "../../domain/index.ts";
 import { namesOf } from "./naming.ts";

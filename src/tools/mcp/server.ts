@@ -189,7 +189,7 @@ export class McpServer {
 		}
 	}
 
-	/** Lists that changed are read again, one reading at a time. A server that cannot tell its own lists keeps the last ones. */
+	/** Changed lists are read again, one read at a time. If a server cannot list, the last lists stay. */
 	#refresh(): void {
 		const connection = this.#connection;
 		if (!connection) return;
@@ -212,7 +212,7 @@ export class McpServer {
 	#refreshing: Promise<void> | null = null;
 	#isStale = false;
 
-	/** True where somebody did not want to wait. Without a time it waits for that alone. */
+	/** True if someone did not want to wait. Without a time it waits only for that. */
 	#pause(ms: number | null): Promise<boolean> {
 		return new Promise((resolve) => {
 			const cancel = ms === null ? () => {} : this.#parts.clock.after(ms, () => resolve(false));
@@ -234,7 +234,7 @@ export class McpServer {
 		this.#changed = Promise.withResolvers<void>();
 	}
 
-	/** What a server printed may be anything. */
+	/** A server's output may be anything. */
 	#said(why: string): string {
 		return cleanUntrusted(hideSecretLike(this.#parts.secrets.hide(why)), LONGEST_REASON);
 	}

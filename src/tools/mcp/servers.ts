@@ -1,5 +1,5 @@
-// The MCP servers of one gateway: which there are, by the configuration; what they offer to whom (I18); and their tools beside Keryx's
-// own. Each server is one connection for the whole gateway, whoever uses it.
+// The MCP servers of one gateway: the configured ones, what they offer to whom (I18), and their tools in addition to Keryx's own. Each
+// server is one connection for the whole gateway.
 import { isDeepStrictEqual } from "node:util";
 import type { McpServerSettings } from "../../config/index.ts";
 import type { PersonRole, Standing } from "../../domain/index.ts";
@@ -10,12 +10,12 @@ import { McpServer } from "./server.ts";
 import { toolOf } from "./tool.ts";
 import type { McpTool, ServerParts, ServerState } from "./types.ts";
 
-/** A server that is starting has so long before turns go on without it. */
+/** How long turns wait for a starting server. */
 const READY_MS = 10_000;
 const MOST_PROMPTS_SHOWN = 20;
 
 export interface McpServersOptions extends ServerParts {
-	/** Read each time: it may change. */
+	/** Read per call: it may change. */
 	settings(): Readonly<Record<string, McpServerSettings>>;
 	/** How long a call may take, in milliseconds. */
 	callMs(): number;
@@ -42,20 +42,20 @@ export interface McpServerReport {
 }
 
 export interface McpServers {
-	/** Starts what the configuration names, ends what it no longer names, and replaces what is connected in another way. */
+	/** Starts configured servers, stops removed ones, and replaces changed ones. */
 	follow(): Promise<void>;
 	/** Resolves when every server was tried once since it was added, or after a while. */
 	ready(): Promise<void>;
-	/** Every tool, whoever may use it. */
+	/** All tools, regardless of rights. */
 	tools(): readonly Tool[];
-	/** Tried again now; resolves with what came of it. Null: there is no such server. */
+	/** Retries now; resolves with the result. Null: no such server. */
 	retry(name: string): Promise<McpServerReport | null>;
 	report(): readonly McpServerReport[];
-	/** What `/<server>:<prompt> ...` stands for; null where a text is nothing like that, or not for this caller. */
+	/** The meaning of `/<server>:<prompt> ...`; null if a text is not one, or not for this caller. */
 	prompt(text: string, caller: McpCaller, signal: AbortSignal): Promise<string | null>;
 	/** The answer to `/mcp`. */
 	inWords(caller: McpCaller): string;
-	/** Servers that such a caller's agent program may have for itself, as the configuration describes them. */
+	/** Servers that the caller's agent program may run itself, as configured. */
 	passedOn(caller: McpCaller): readonly { readonly name: string; readonly settings: McpServerSettings }[];
 	close(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
 	return new Servers(options);
 }
 
-/** Whether such a turn may use the server at all. Pure. */
+/** Whether such a turn may use the server. Pure. */
 export function mayUseServer(
 	{ profiles, roles }: Pick<McpServerSettings, "profiles" | "roles">,
 	{ profile, standing }: McpCaller,
@@ -76,7 +76,7 @@ export function mayUseServer(
 class Servers implements McpServers {
 	readonly #options: McpServersOptions;
 	readonly #servers = new Map<string, McpServer>();
-	/** Those that are on their way out: their names are free once they are gone. */
+	/** Stopping ones: their names are free once they are gone. */
 	readonly #leaving = new Map<string, Promise<void>>();
 	#isClosed = false;
 
@@ -117,7 +117,7 @@ class Servers implements McpServers {
 		const cancel = clock.after(Math.max(...untried.map(left)), resolve);
 		const settled = untried.map(async (server) => {
 			const none = new AbortController();
-			// Connected, or not coming soon: either way there is nothing more to wait for.
+			// Connected, or not soon: nothing more to wait for.
 			await Promise.race([server.tried, server.connected(none.signal, READY_MS).catch(() => undefined)]);
 		});
 		await Promise.race([Promise.all(settled), promise]);
@@ -216,7 +216,7 @@ class Servers implements McpServers {
 	}
 
 	passedOn(caller: McpCaller): readonly { readonly name: string; readonly settings: McpServerSettings }[] {
-		// Another program keeps neither the questions nor the list of tools.
+		// Another program respects neither approvals nor the list of tools.
 		return Object.entries(this.#options.settings())
 			.filter(
 				([, settings]) =>
@@ -241,7 +241,7 @@ const STATES: Readonly<Record<ServerState["kind"], string>> = {
 	stopped: "stopped",
 };
 
-/** What a connection is made of. The rest is read at each use. */
+/** What defines a connection. The rest is read at each use. */
 function connectedBy({ command, args, env, url, headers_env, wall }: McpServerSettings) {
 	return { command, args, env, url, headers_env, wall };
 }

@@ -1,5 +1,5 @@
-// The way to a server that is a program: its stdin and stdout. It is read only as fast as its messages are taken in, what it prints
-// besides them is bounded, and whatever goes wrong ends this program and nothing else.
+// Connects to a server program over stdin and stdout. It is read only as fast as its messages are handled, its other output is limited,
+// and any failure ends only this program.
 
 import { stripVTControlCharacters } from "node:util";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
@@ -10,12 +10,12 @@ import type { CommandWall } from "../../walls/index.ts";
 import { messagesIn, tooLong } from "./messages.ts";
 import type { Line } from "./types.ts";
 
-/** A program that is asked to stop ends by itself within this. */
+/** A program asked to stop must exit within this time. */
 const STOP_MS = 2000;
-/** What it may print that nobody asked for: so much at once, and so much a second. Notices, and whatever is no message. */
+/** Limits for unrequested output: at once, and per second. Notifications, and anything that is not a message. */
 const FLOOD_BYTES = 8 * 1024 * 1024;
 const UNASKED_PER_SECOND = 256 * 1024;
-/** Notices that mean something here; others are dropped, however many there are. */
+/** Notifications that matter here; others are dropped. */
 const HEARD: ReadonlySet<string> = new Set([
 	"notifications/tools/list_changed",
 	"notifications/prompts/list_changed",
@@ -23,7 +23,7 @@ const HEARD: ReadonlySet<string> = new Set([
 	"notifications/subscriptions/acknowledged",
 	"notifications/cancelled",
 ]);
-/** What it printed last on stderr, for whoever has to find out why it died. */
+/** Its last stderr output, to explain a crash. */
 const TAIL = 400;
 
 export interface StdioStart {
@@ -34,7 +34,7 @@ export interface StdioStart {
 	readonly clock: Clock;
 }
 
-/** Throws where it may not or cannot be started. */
+/** Throws if it may not or cannot be started. */
 export async function startStdio({ wall, argv, cwd, clock }: StdioStart): Promise<Line> {
 	if (wall.run === "refused")
 		throw new Error(`${wall.reason}${wall.remedy === null ? "" : `; what to do: ${wall.remedy}`}`);
@@ -49,7 +49,7 @@ class StdioLine implements Line {
 	readonly over: Promise<string>;
 	#why: string | null = null;
 	#printed = "";
-	/** What was printed that nobody asked for, less what it may in the time since. */
+	/** Unrequested output, less its allowance since. */
 	#unaskedBytes = 0;
 	#unaskedAt = 0;
 
@@ -126,7 +126,7 @@ class StdioLine implements Line {
 			});
 			child.on("exit", (code, signal) => {
 				how = signal === null ? `it exited with code ${code}` : `it was stopped by ${signal}`;
-				// The guard, and what the program left behind. A process that left the group may still hold a stream.
+				// The guard, and the program's leftovers. A process that left the group may still hold a stream.
 				kill();
 				this.#clock.after(STOP_MS, finished);
 			});
@@ -146,12 +146,12 @@ class StdioLine implements Line {
 	}
 }
 
-/** As the official client sees it. It asks for the protocol's version on this very connection: no second program is started for that. */
+/** The official client's view. It asks for the protocol's version on this connection: no second program is started. */
 class StdioTransport implements Transport {
 	onclose?: () => void;
 	onerror?: (error: Error) => void;
 	onmessage?: (message: JSONRPCMessage) => void;
-	/** The client takes a transport with these two for one on stdio. */
+	/** The client recognises stdio by these two. */
 	readonly stderr = null;
 	readonly pid: number | null;
 	readonly #program: PipedProgram;
@@ -187,7 +187,7 @@ class StdioTransport implements Transport {
 		return isAnswer;
 	}
 
-	/** Where it cannot be seen which request it answers, it may be any. */
+	/** If its request is unknown, it may be any. */
 	failLong(id: number | null): void {
 		const failed = id !== null && this.#asked.has(id) ? [id] : [...this.#asked];
 		for (const one of failed) {

@@ -1,4 +1,4 @@
-// One tool of a server, as the agent's.
+// One tool of a server, as an agent's tool.
 import type { McpServerSettings } from "../../config/index.ts";
 import { inlineUntrusted } from "../../domain/index.ts";
 import type { Tool, ToolContext, ToolResult } from "../types.ts";
@@ -7,7 +7,7 @@ import { toResult } from "./result.ts";
 import type { McpServer } from "./server.ts";
 import type { Connection, McpTool } from "./types.ts";
 
-/** A call waits so long at most for a server that is being started again. */
+/** How long a call waits for a restarting server. */
 const WAIT_MS = 20_000;
 
 export interface CallOptions {
@@ -25,7 +25,7 @@ export function toolOf(
 		name,
 		description,
 		schema,
-		// By the server's own word; what it says of itself decides what a crash costs, not what it may do.
+		// By the server's own claim; it decides what a crash costs, not what the tool may do.
 		repeatable: isReadOnly,
 		prepare: (input) => {
 			if (typeof input !== "object" || input === null || Array.isArray(input))
@@ -61,7 +61,7 @@ function questionAbout(
 	};
 }
 
-/** Whatever goes wrong is the call's result; what it means for the connection is for the server to know. */
+/** Any failure is the call's result; the server decides what it means for the connection. */
 export async function call(
 	server: McpServer,
 	{ signal }: Pick<ToolContext, "signal">,
@@ -87,7 +87,7 @@ export async function call(
 	}
 }
 
-/** The server itself answered with an error. An answer that could not be used says nothing about what was done. */
+/** The server itself returned an error. An unusable answer says nothing about what was done. */
 function isRefusal(error: unknown): boolean {
 	const { name, code, message } = error as Error & { readonly code?: unknown };
 	if (name === "UnauthorizedError") return true;
@@ -96,7 +96,7 @@ function isRefusal(error: unknown): boolean {
 	);
 }
 
-/** The way to the server is gone, as opposed to an answer that says no. */
+/** The connection is gone, as opposed to a refusal. */
 function isLost(error: unknown): boolean {
 	const { name, code } = error as { readonly name?: string; readonly code?: unknown };
 	return (

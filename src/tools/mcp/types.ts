@@ -1,11 +1,11 @@
-// What a server offers, and how its connection is.
+// What a server offers, and the state of its connection.
 import type { Client, Transport } from "@modelcontextprotocol/client";
 import type { McpServerSettings } from "../../config/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { CommandWall } from "../../walls/index.ts";
 
-/** A server that does not answer for so long while it is being connected to, or asked what it has, is given up. */
+/** A server silent for this long while connecting or listing is given up. */
 export const START_MS = 30_000;
 
 export interface McpTool {
@@ -15,7 +15,7 @@ export interface McpTool {
 	readonly name: string;
 	readonly description: string;
 	readonly schema: Readonly<Record<string, unknown>>;
-	/** By the server's own word, which is a hint and nothing more. */
+	/** By the server's own claim, which is only a hint. */
 	readonly isReadOnly: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Offer {
 	readonly tools: readonly McpTool[];
 	readonly prompts: readonly McpPrompt[];
 	readonly resources: readonly McpResource[];
-	/** What was left out of it, and why, in a sentence each. */
+	/** What was left out, and why, one sentence each. */
 	readonly remarks: readonly string[];
 }
 
@@ -44,22 +44,22 @@ export const NOTHING: Offer = { tools: [], prompts: [], resources: [], remarks: 
 export type ServerState =
 	| { readonly kind: "starting" }
 	| { readonly kind: "connected"; readonly since: number }
-	/** It failed, and is tried again: soon, or once the breaker closes. */
+	/** It failed, and is retried: soon, or once the breaker closes. */
 	| { readonly kind: "waiting" | "broken"; readonly why: string; readonly until: number }
 	/** A person has to log in first. */
 	| { readonly kind: "login"; readonly why: string }
 	| { readonly kind: "stopped" };
 
-/** A way to a server that is open. */
+/** An open connection to a server. */
 export interface Line {
 	readonly transport: Transport;
-	/** Of its program; null over HTTP. */
+	/** Its program's pid; null over HTTP. */
 	readonly pid: number | null;
-	/** Resolves when it is over, with why. Never rejects. */
+	/** Resolves when it is over, with the reason. Never rejects. */
 	readonly over: Promise<string>;
 	/** Ends it for this reason. */
 	end(why: string): void;
-	/** Ends it, with a moment for the program to end by itself; resolves when nothing of it is left. */
+	/** Stops it, with a moment for the program to exit by itself; resolves when nothing of it is left. */
 	close(): Promise<void>;
 }
 
@@ -68,18 +68,18 @@ export interface Connection {
 	readonly line: Line;
 }
 
-/** What a server's connection is made with. */
+/** The inputs of a server's connection. */
 export interface ServerParts {
 	readonly clock: Clock;
 	readonly version: string;
 	readonly secrets: Pick<Secrets, "hide" | "learn">;
 	/** A variable of Keryx's environment. */
 	variable(name: string): string | undefined;
-	/** The folder that the server's program works in; made where it is not there. */
+	/** The folder of the server's program; created if missing. */
 	folderOf(server: string): string;
-	/** What its program runs behind. Throws wall.path. */
+	/** Its program's wall. Throws wall.path. */
 	wallOf(server: string, settings: McpServerSettings): Promise<CommandWall>;
-	/** What is kept for logging in at a server; null where nothing is. */
+	/** The stored login of a server; null if none. */
 	readLogin(server: string): string | null;
 	writeLogin(server: string, text: string): void;
 	log(message: string, error: unknown): void;

@@ -1,6 +1,6 @@
-// Downloads a page, within limits. A name is looked up once for each request, every address that it has is checked, and the connection
-// goes to an address that was checked: there is no second look-up that could answer otherwise. Redirects are followed one by one, each as
-// a new request. It sends no cookies and no credentials, uses no proxy and keeps no connection.
+// Downloads a page, within limits. A name is looked up once per request, all its addresses are checked, and the connection goes to a
+// checked one: no second lookup could answer differently. Redirects are followed one by one, each as a new request. It sends no cookies
+// or credentials, uses no proxy and keeps no connection.
 import { lookup } from "node:dns/promises";
 import * as http from "node:http";
 import * as https from "node:https";
@@ -13,9 +13,9 @@ import { allowedPrivately, isPublicAddress } from "../../walls/index.ts";
 const MOST_REDIRECTS = 5;
 
 export interface WebLimits {
-	/** Bytes of one page, also when it is unpacked. */
+	/** Bytes of one page, also when decompressed. */
 	readonly bytes: number;
-	/** For all of it, redirects included. */
+	/** In total, including redirects. */
 	readonly ms: number;
 	/** Names, addresses and ranges of private networks that may be fetched. */
 	readonly allowPrivate: readonly string[];
@@ -31,12 +31,12 @@ export interface DownloadOptions {
 	readonly clock: Pick<Clock, "after">;
 	readonly signal: AbortSignal;
 	readonly userAgent: string;
-	/** Left out: the system's resolver. */
+	/** Default: the system's resolver. */
 	resolve?(host: string): Promise<readonly HostAddress[]>;
 }
 
 export interface Page {
-	/** Where it came from in the end. */
+	/** The final address. */
 	readonly url: URL;
 	readonly status: number;
 	readonly contentType: string;
@@ -91,7 +91,7 @@ function checkedUrl(address: string, base?: URL): URL {
 	return url;
 }
 
-/** Resolves with the head of the answer. */
+/** Resolves with the answer's head. */
 async function request(
 	url: URL,
 	options: DownloadOptions,
@@ -110,7 +110,7 @@ async function request(
 				"accept-encoding": "gzip, deflate, br",
 			},
 			signal,
-			// An address that was checked, and no other: nothing is looked up here.
+			// Only a checked address: nothing is looked up here.
 			lookup: fixed(checked),
 		},
 		resolve,
@@ -118,7 +118,7 @@ async function request(
 	asked.once("error", reject);
 	asked.once("socket", (socket) =>
 		socket.once("connect", () => {
-			// For a host that is an address, no look-up is made at all.
+			// A host that is an address needs no lookup.
 			const { remoteAddress = "" } = socket;
 			if (!checked.some(({ address }) => sameAddress(address, remoteAddress)))
 				asked.destroy(new NotFetched(`the connection went to ${remoteAddress}, which was not checked`));
@@ -128,7 +128,7 @@ async function request(
 	return promise;
 }
 
-/** Throws where one of its addresses is not public and not allowed. */
+/** Throws if one of its addresses is neither public nor allowed. */
 async function checkedAddresses(
 	url: URL,
 	{ limits, resolve }: DownloadOptions,

@@ -1,5 +1,5 @@
-// web_fetch: the text of a page. Keryx itself fetches it, so it is behind no wall: what it may reach is decided in download.ts. The text is
-// whatever a stranger wrote: it is shown as content, with nothing invisible in it.
+// web_fetch: the text of a page. Keryx itself fetches it, so there is no wall: download.ts decides what it may reach. The text is a
+// stranger's: it is shown as content, without anything invisible.
 import { setImmediate as pause } from "node:timers/promises";
 import { z } from "zod";
 import { bytesInWords, inlineUntrusted, visibleUntrusted } from "../../domain/index.ts";
@@ -10,16 +10,16 @@ import { type DownloadOptions, download, NotFetched, type Page, type WebLimits }
 import { readHtml } from "./html.ts";
 
 const MOST_CHARACTERS = 40_000;
-/** Where a page's own declaration of its encoding must stand. */
+/** Where a page must declare its encoding. */
 const DECLARED_WITHIN = 4096;
 const USER_AGENT = "Mozilla/5.0 (compatible; Keryx)";
 
 export interface WebFetchOptions {
 	readonly clock: Pick<Clock, "after">;
 	mode(): ApprovalMode;
-	/** Asked each time: they may change. */
+	/** Read per call: they may change. */
 	limits(): WebLimits;
-	/** Left out: the system's resolver. */
+	/** Default: the system's resolver. */
 	readonly resolve?: DownloadOptions["resolve"];
 }
 
@@ -56,7 +56,7 @@ export function createWebFetchTool({ clock, mode, limits, resolve }: WebFetchOpt
 	});
 }
 
-/** As the command that does the same: readonly mode refuses it, and an address that hands out keys is asked about. */
+/** Like the equivalent command: readonly mode refuses it, and an address that gives out keys needs approval. */
 function fetchQuestion(url: string, mode: ApprovalMode) {
 	const facts = { keryxHome: "/", keryxProgram: "/", home: "/", cwd: "/" };
 	const asked = commandQuestion(`curl -- '${url.replaceAll("'", "%27")}'`, facts, {
@@ -101,7 +101,7 @@ async function textOf({ url, contentType, body, isCut }: Page): Promise<Read | {
 	}
 }
 
-/** By its mark, by what the server says, by what the page says, or else UTF-8. */
+/** By its byte order mark, the server's header, the page's declaration, or else UTF-8. */
 function decodedText(
 	body: Buffer,
 	contentType: string,

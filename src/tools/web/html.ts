@@ -1,5 +1,5 @@
-// A web page as Markdown: what is read of it, without what makes it look good. Any bytes go in; the work grows with their number and no
-// faster, whatever they are. It stops now and then, so that other work goes on.
+// Converts a web page to Markdown: its content without decoration. Accepts any bytes, in linear time, and yields now and then, so that
+// other work continues.
 import { decodeReferences } from "../../render/index.ts";
 
 export interface ReadablePage {
@@ -11,7 +11,7 @@ export interface ReadablePage {
 const DROPPED = new Set(
 	"script style template svg math iframe object canvas video audio select noscript textarea".split(" "),
 );
-/** Until their end tag, nothing in them is a tag. */
+/** Nothing in them is a tag until their end tag. */
 const RAW = new Set("script style textarea title iframe noscript".split(" "));
 const BLOCKS = new Set(
 	"p div section article main header footer nav aside address form fieldset figure figcaption dl dt dd details summary table tbody thead tfoot ul ol hr".split(
@@ -20,7 +20,7 @@ const BLOCKS = new Set(
 );
 const VOID = new Set("br hr img input meta link area base col embed source track wbr".split(" "));
 const MARKS: Readonly<Record<string, string>> = { b: "**", strong: "**", i: "*", em: "*", code: "`" };
-/** A page that marks its content has the rest left out, where this much is in it. */
+/** If a page marks its content and has this much of it, the rest is left out. */
 const ENOUGH = 250;
 const PAUSE_EVERY = 64 * 1024;
 
@@ -71,7 +71,7 @@ type Token =
 	| { readonly kind: "close"; readonly name: string; readonly end: number }
 	| { readonly kind: "nothing"; readonly end: number };
 
-/** Null: the sign is text. What has no end reaches to the end of the page. */
+/** Null: the sign is text. An unclosed one reaches to the end of the page. */
 function readTag(html: string, open: number): Token | null {
 	if (html.startsWith("<!--", open)) {
 		const end = html.indexOf("-->", open + 4);
@@ -132,21 +132,21 @@ function attribute(attributes: string, name: string): string | undefined {
 	return value === undefined ? undefined : decodeReferences(value);
 }
 
-/** What no reader of the page sees is not told to the model either. */
+/** What readers of the page do not see is not shown to the model either. */
 function isHidden(attributes: string): boolean {
 	return /(?:^|\s)hidden(?:[\s=]|$)|display\s{0,4}:\s{0,4}none/i.test(attributes.slice(0, MOST_ATTRIBUTES));
 }
 
-/** Puts the pieces together: blocks apart, spaces once. */
+/** Joins the pieces: separate blocks, single spaces. */
 class Writer {
 	title = "";
 	readonly #base: URL;
 	readonly #parts: string[] = [];
 	#length = 0;
-	/** The end of what was written: what decides over spaces and lines. */
+	/** The end of the output: decides about spaces and lines. */
 	#last = "\n";
 	#breaks = 0;
-	/** The outermost element that is left out, and how many of its name are open in it. */
+	/** The outermost omitted element, and how many of its name are open in it. */
 	#dropped: { readonly name: string; depth: number } | null = null;
 	#preformatted = 0;
 	readonly #lists: { readonly ordered: boolean; count: number }[] = [];
@@ -250,7 +250,7 @@ class Writer {
 		}
 		if (name === "a") {
 			const link = this.#links.pop();
-			// Without words, there is nothing to follow.
+			// A link without text is dropped.
 			if (link && link.begin === this.#parts.length) this.#parts.pop();
 			else if (link) this.#write(`](${link.target})`);
 		}
@@ -283,7 +283,7 @@ class Writer {
 		this.#write(`${indent}${list?.ordered ? `${++list.count}.` : "-"} `);
 	}
 
-	/** Null where there is nothing to follow. */
+	/** Null if there is nothing to follow. */
 	#target(href: string | undefined): string | null {
 		if (href === undefined || href.startsWith("#") || !URL.canParse(href, this.#base.href)) return null;
 		const { protocol, href: whole } = new URL(href, this.#base);

@@ -1,11 +1,11 @@
-// Bytes that a tool brings: put as blobs, by the same way as those of inbound messages; the row that refers to them adopts them.
+// A tool's bytes: stored as blobs in the same way as those of inbound messages; the row that refers to them adopts them.
 import type { Content, Part } from "../../../domain/index.ts";
 import type { Store } from "../../../store/index.ts";
 import type { ToolPart, ToolResult } from "../../../tools/index.ts";
 
 const CHUNK = 1024 * 1024;
 
-/** The content as a row holds it, and the blobs that its row has to adopt. */
+/** The content as stored in a row, and the blobs its row must adopt. */
 export async function storeAttachments(
 	store: Store,
 	content: ToolResult["content"],
@@ -37,7 +37,7 @@ async function putBlob(
 	{ data: given, mediaType }: Extract<ToolPart, { readonly data: Uint8Array }>,
 ): Promise<{ id: string; digest: string }> {
 	const { id } = await store.beginBlob({ mediaType });
-	// Whole: a secret may stand across two chunks.
+	// Whole: a secret may span two chunks.
 	const data = store.secrets.hideBytes(given);
 	for (let n = 0; n * CHUNK < data.byteLength; n++)
 		await store.putBlobChunk({ id, n, bytes: data.slice(n * CHUNK, (n + 1) * CHUNK) });

@@ -1,5 +1,5 @@
-// Files that the agent sends with its answer. They stand in the rows of its turn, so that a turn which goes on after a crash still knows
-// them; their deliveries come after the text, in one commit with the end (I7).
+// Files that the agent sends with its answer. They are in the rows of its turn, so that a resumed turn still knows them; their deliveries
+// follow the text, in one commit with the end (I7).
 import type { Message } from "../../../domain/index.ts";
 import type { NewDelivery } from "../../../store/index.ts";
 import { fileDeliveries } from "../../outbox/files.ts";

@@ -1,4 +1,4 @@
-// Attachments that the model no longer reads, because its provider refused them: the row that says so, and what their user is told.
+// Attachments the model no longer reads because its provider refused them: the row that says so, and what the user is told.
 import type { AgentFailure } from "../../../agents/index.ts";
 import {
 	bytesInWords,
@@ -16,7 +16,7 @@ import type { TurnStart } from "../start.ts";
 
 type Attachment = Exclude<Part, { readonly type: "text" }>;
 
-/** Its content is one line for each, which is what its user is told of it. */
+/** One line for each, as told to the user. */
 export function leftOutRow(
 	digests: readonly string[],
 	failure: AgentFailure,
@@ -32,7 +32,7 @@ export function isLeftOut({ kind }: NewMessage): boolean {
 	return kind === "left_out";
 }
 
-/** `rows`: what the turn left out; `others`: what its answer was made without, too. Told with its end, however that comes about. */
+/** `rows`: left out by the turn; `others`: also missing from this answer. Told when the turn ends, however it ends. */
 export function leftOutNotice(
 	{ turn, destination }: TurnStart,
 	rows: readonly NewMessage[],

@@ -1,19 +1,19 @@
-// Which attachment a provider refuses a request for, where it does not say: found by asking again without some of them. Only what is
-// known to be the reason is left out of later requests; what was left out on the way comes back. Pure.
+// Finds the attachment a provider refuses, if it does not say which: asks again without some of them. Only the known cause is left out of
+// later requests; the others come back. Pure.
 import type { AgentFailure } from "../../../agents/index.ts";
 import type { Message } from "../../../domain/index.ts";
 
-/** A step is asked again so often at most; the last time without any attachment. */
+/** How often a step is repeated at most; the last time without any attachment. */
 export const MOST_EXTRA_CALLS = 7;
-/** So many of the newest are tried one by one. */
+/** How many of the newest are tried one by one. */
 const ONE_BY_ONE = 3;
 
 type Digests = readonly string[];
 
 export class AttachmentSearch {
-	/** What the provider itself has named. */
+	/** Named by the provider. */
 	#named: Digests = [];
-	/** What was left out beside that, in vain. */
+	/** Also left out, without success. */
 	#inVain: Digests[] = [];
 	#plan: Digests[] | null = null;
 	#tried: Digests = [];
@@ -24,7 +24,7 @@ export class AttachmentSearch {
 		return new Set([...this.#named, ...this.#tried]);
 	}
 
-	/** The request was refused. False where there is nothing more to leave out: then the failure is what it is. */
+	/** The request was refused. False if nothing more can be left out: then the failure stands. */
 	refused({ kind, attachments = [], suspects = [] }: AgentFailure): boolean {
 		if (this.#calls >= MOST_EXTRA_CALLS) return false;
 		const named = attachments.filter((digest) => !this.without.has(digest));
@@ -49,7 +49,7 @@ export class AttachmentSearch {
 		return true;
 	}
 
-	/** The request was answered: what it must have been refused for before. */
+	/** The request was answered: returns what it must have been refused for. */
 	culprits(): Digests {
 		const tried = this.#tried;
 		const certain = tried.filter((digest) => this.#wasInVain(tried.filter((other) => other !== digest)));
@@ -62,7 +62,7 @@ export class AttachmentSearch {
 		);
 	}
 
-	/** Those that the last try left out in addition. Which of them it was cannot be told without asking more often. */
+	/** Left out in the last try in addition. Which of them was the cause cannot be told without more tries. */
 	#sinceInVain(): Digests {
 		const before = this.#inVain
 			.filter((one) => one.every((digest) => this.#tried.includes(digest)))
@@ -71,21 +71,21 @@ export class AttachmentSearch {
 	}
 }
 
-/** Whether something was attached since the model last answered. What it has read before is no reason by itself. */
+/** Whether something was attached since the model last answered. Older attachments were accepted before. */
 export function holdsNew({ suspects = [] }: AgentFailure, rows: readonly Message[]): boolean {
 	const since = rows.slice(rows.findLastIndex(({ role }) => role === "assistant") + 1);
 	const attached = since.flatMap(({ content }) => (typeof content === "string" ? [] : content));
 	return suspects.some(({ digest }) => attached.some((part) => part.type !== "text" && part.blob === digest));
 }
 
-/** The newest one by one, then more of them together, then all. */
+/** The newest one by one, then several together, then all. */
 function wholePlan(held: Digests): Digests[] {
 	const newest = held.slice(0, ONE_BY_ONE);
 	const together = newest.slice(1).map((_, n) => newest.slice(0, n + 2));
 	return [...newest.map((digest) => [digest]), ...together, ...(held.length > ONE_BY_ONE ? [held] : [])];
 }
 
-/** An error without a reason is probably the provider's own: the newest, then all. */
+/** An error without a reason is probably the provider's own: try without the newest, then without all. */
 function shortPlan(held: Digests): Digests[] {
 	return held.length < 2 ? held.map((digest) => [digest]) : [held.slice(0, 1), held];
 }

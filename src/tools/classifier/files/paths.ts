@@ -2,7 +2,7 @@
 import type { CommandFacts } from "../types.ts";
 import { mayMeet } from "./glob.ts";
 
-/** The absolute path without `.` and `..`; null when a folder on the way cannot be seen. */
+/** The absolute path without `.` and `..`; null if a folder on the way is unknown. */
 export function absolutePath(path: string, cwd: string | null): string | null {
 	if (path.startsWith("/")) return normal(path);
 	return cwd === null ? null : normal(`${cwd}/${path}`);
@@ -13,7 +13,7 @@ export function isWithin(path: string, folder: string): boolean {
 	return path === top || path.startsWith(top === "/" ? "/" : `${top}/`);
 }
 
-/** Whether a path that may hold patterns can mean the target or something in it. */
+/** Whether a path, possibly with patterns, can mean the target or something in it. */
 export function mayReach(path: string, target: string): boolean {
 	if (isWithin(path, target)) return true;
 	const parts = path.split("/");
@@ -27,7 +27,7 @@ export function mayReach(path: string, target: string): boolean {
 	);
 }
 
-/** Keryx's own folder, but not the workspace in it that the command runs in. */
+/** Keryx's own folder, except the workspace in it that the command runs in. */
 export function isKeryxPath(path: string, facts: CommandFacts): boolean {
 	const home = normal(facts.keryxHome);
 	if (home === "/") return false;
@@ -36,19 +36,19 @@ export function isKeryxPath(path: string, facts: CommandFacts): boolean {
 	return mayReach(path, home);
 }
 
-/** The folder that Keryx's program is in. Somebody who works in it works on Keryx. */
+/** The folder of Keryx's program. Someone who works in it works on Keryx. */
 export function isKeryxProgram(path: string, facts: CommandFacts): boolean {
 	const folder = normal(facts.keryxProgram);
 	if (folder === "/" || isWithin(normal(facts.cwd), folder)) return false;
 	return isWithin(path, folder);
 }
 
-/** The folder holds the user's home or Keryx's: what reads all of it reads the secrets in it. */
+/** The folder contains the user's home or Keryx's: reading all of it reads the secrets in it. */
 export function holdsHome(path: string, facts: CommandFacts): boolean {
 	return isWithin(facts.home, path) || isWithin(facts.keryxHome, path);
 }
 
-/** The part of the path that lies in somebody's home folder, with no slash before it; null when it lies elsewhere. */
+/** The part of the path inside a home folder, without a leading slash; null if it is elsewhere. */
 export function inSomeHome(path: string, facts: CommandFacts): string | null {
 	const own = facts.home.replace(/\/+$/, "");
 	if (own !== "" && path.startsWith(`${own}/`)) return path.slice(own.length + 1);

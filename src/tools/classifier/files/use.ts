@@ -1,4 +1,4 @@
-// Which files an invocation reads, lists and writes, by its words.
+// The files an invocation reads, lists and writes, by its words.
 import { parsedWords } from "../options.ts";
 import type { Field, Invocation } from "../types.ts";
 import { FILE_PROGRAMS, type FileProgram } from "./programs.ts";
@@ -7,9 +7,9 @@ import { SPECIAL } from "./special.ts";
 export interface FileUse {
 	readonly reads: readonly Field[];
 	readonly writes: readonly Field[];
-	/** Only their names or facts about them are shown. */
+	/** Only their names or metadata are shown. */
 	readonly lists: readonly Field[];
-	/** Words of a program that is not known to take files: some of them may be. */
+	/** Words of a program not known to take files: some may be files. */
 	readonly maybe: readonly Field[];
 }
 

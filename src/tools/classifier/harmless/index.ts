@@ -1,5 +1,5 @@
-// Whether an invocation only reads. A closed list: what is not on it changes things. A wrong yes here is a hole in the
-// readonly mode, so an option that is not known to be safe, or a word that cannot be seen where options are, is a no.
+// Whether an invocation only reads. A closed list: anything else changes things. A wrong yes is a hole in readonly mode, so an option not
+// known to be safe, or an unseen word where options may be, is a no.
 import { mayBeOption } from "../field.ts";
 import { SHELLS } from "../launch/index.ts";
 import { operands } from "../options.ts";

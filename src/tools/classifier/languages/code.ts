@@ -1,5 +1,5 @@
-// Code in another language than the shell's. What names deletion, other programs or the network is asked about, and so is what builds
-// its names at run time: a list of words cannot follow that.
+// Code in another language than the shell's. It asks if the code names deletion, other programs or the network, or builds names at run
+// time: a word list cannot follow that.
 import { mayRunLater, runsLater } from "../files/later.ts";
 import { absolutePath, isKeryxPath, isKeryxProgram } from "../files/paths.ts";
 import { isSecretPath, SECRET_IN_TEXT } from "../files/secrets.ts";

@@ -1,4 +1,4 @@
-// A program that no table knows may run the words after its own as a command, as many do. What would be harm by itself is taken for one.
+// An unknown program may run the words after it as a command, as many do. If they would be harmful, they count as one.
 import { baseName, isKnown } from "../field.ts";
 import type { Field, Invocation } from "../types.ts";
 import type { Inner } from "./inner.ts";

@@ -1,4 +1,4 @@
-// What an invocation runs in its turn. Pure: the walker goes on with what comes out.
+// What an invocation runs in turn. Pure: the walker continues with the result.
 import type { Scope } from "../shell/scope.ts";
 import type { Invocation } from "../types.ts";
 import { carriedInner } from "./carried.ts";

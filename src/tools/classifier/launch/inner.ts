@@ -1,4 +1,4 @@
-// What a program runs in its turn, as data: words, the text of a script or of code, or something that cannot be seen.
+// What a program runs in turn, as data: words, the text of a script or of code, or something unseen.
 import type { EnvironmentChange, Field } from "../types.ts";
 
 export type Inner =

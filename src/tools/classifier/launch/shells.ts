@@ -1,4 +1,4 @@
-// Shells, eval and source: text that becomes commands. What cannot be seen is said so.
+// Shells, eval and source: text that becomes commands. Unseen text is reported.
 import { baseName, isDark, isKnown, plainField } from "../field.ts";
 import { absolutePath } from "../files/paths.ts";
 import { operands } from "../options.ts";
@@ -12,7 +12,7 @@ export const SHELLS: ReadonlySet<string> = new Set(
 	),
 );
 
-/** Their text is no shell's of this family, so it cannot be read here. */
+/** Shells of another family, whose text cannot be read here. */
 const OTHER_LANGUAGES: ReadonlySet<string> = new Set(["fish", "pwsh", "powershell", "xonsh", "nu", "elvish"]);
 
 const DOWNLOADS: ReadonlySet<string> = new Set(
@@ -33,7 +33,7 @@ export function unseen(from: readonly string[], why = HIDDEN): Inner {
 		: { kind: "unseen", class: "unseen", why };
 }
 
-/** The text when all of it is known. */
+/** The text, if fully known. */
 export function scriptOf(field: Field, positional?: readonly Field[]): Inner {
 	if (!isKnown(field.text) || field.glob) return unseen(field.from);
 	return { kind: "script", script: field, ...(positional ? { positional } : {}) };
@@ -62,7 +62,7 @@ export function shellInner(invocation: Invocation, files: ReadonlyMap<string, Wr
 	return stdinInner(stdin);
 }
 
-/** eval and its like: the words are joined and read again. */
+/** eval and similar: the words are joined and read again. */
 export function evalInner(words: readonly Field[]): Inner[] {
 	const plain = words[0]?.text === "--" ? words.slice(1) : words;
 	if (plain.length === 0) return [];
@@ -74,7 +74,7 @@ export function sourceInner(invocation: Invocation, files: ReadonlyMap<string, W
 	return file ? fileInner(file, invocation, files, rest) : [];
 }
 
-/** A file as the input of a shell is text that nobody named as a script. */
+/** A file as a shell's input is not a named script. */
 export function stdinInner(stdin: Stdin): Inner[] {
 	switch (stdin.kind) {
 		case "inherited":
@@ -106,7 +106,7 @@ function afterC(rest: readonly Field[]): Inner[] {
 	return [scriptOf(script, positional.length > 0 ? positional : undefined)];
 }
 
-/** A script file is work like any other, unless this command wrote it or it is no file that can be seen. */
+/** A script file is normal work, unless this command wrote it or it is not visible. */
 export function fileInner(
 	file: Field,
 	invocation: Invocation,

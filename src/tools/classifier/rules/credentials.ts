@@ -66,7 +66,7 @@ const TELLERS: ReadonlyMap<string, readonly string[]> = new Map([
 	["secret-tool", ["lookup", "search"]],
 	["security", ["find-generic-password", "find-internet-password", "dump-keychain", "export"]],
 	["ansible-vault", ["view", "decrypt", "edit"]],
-	["npm", ["token", "login", "adduser", "config get //registry.npmjs.org/:_authToken"]],
+	["npm", ["token", "login", "adduser"]],
 	["cargo", ["login"]],
 	["docker", ["login"]],
 	["getent", ["shadow", "gshadow"]],

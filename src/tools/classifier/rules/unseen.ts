@@ -1,4 +1,4 @@
-// Words that decide what happens and that cannot be seen: an order to a tool, the path of a file.
+// Unseen words that decide what happens: a tool's subcommand, a file's path.
 import { isDark, isKnown } from "../field.ts";
 import { absolutePath } from "../files/paths.ts";
 import { fileUse } from "../files/use.ts";

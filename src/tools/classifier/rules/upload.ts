@@ -1,4 +1,4 @@
-// What leaves the machine: local files, the output of commands, requests that delete.
+// What leaves the machine: local files, output of commands, requests that delete.
 import { isDark } from "../field.ts";
 import { curlSends, curlWords, type HttpWords, isElsewhere, wgetSends, wgetWords } from "../files/http.ts";
 import { names, operands, optionValue } from "../options.ts";

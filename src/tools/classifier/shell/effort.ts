@@ -1,4 +1,4 @@
-// How much of a command is looked through. What is more is dangerous for that alone, so that no text takes long.
+// How much of a command is analysed. More is dangerous in itself, so that no text takes long.
 import { isKnown } from "../field.ts";
 import type { Field, Stdin } from "../types.ts";
 
@@ -12,13 +12,13 @@ const MAX_BRACKETS = 64;
 /** Text that is read again: scripts in scripts, aliases. */
 const MAX_READ = 4 * MAX_LENGTH;
 
-/** What has been looked through so far. */
+/** The work done so far. */
 export class Effort {
 	#invocations = 0;
 	#words = 0;
 	#read = 0;
 
-	/** Why this text is not read at all. One pass over it, before the parser sees it. */
+	/** Why this text is not read at all. One pass over it, before the parser. */
 	refuseText(text: string, depth: number): string | null {
 		this.#read += text.length;
 		if (text.length > MAX_LENGTH || this.#read > MAX_READ) return "is too long to check";
@@ -27,7 +27,7 @@ export class Effort {
 		return isTooDeep(text) ? "is nested too deeply to check" : null;
 	}
 
-	/** Why this invocation is not looked at. */
+	/** Why this invocation is not analysed. */
 	refuseWords(words: readonly Field[], stdin: Stdin, depth: number): string | null {
 		this.#words += stdin.kind === "text" ? cost(stdin.text) : 0;
 		for (const word of words) this.#words += cost(word.text);

@@ -1,5 +1,5 @@
-// What the command itself has said so far about variables, functions, aliases and files. A variable keeps every value that
-// it was given: which branch runs is not known, and the worst one counts.
+// What the command has set so far: variables, functions, aliases and files. A variable keeps every value it was given: which branch runs
+// is unknown, and the worst one counts.
 import type { CompoundCommand, CompoundList, Redirected } from "unbash";
 import { unknownField } from "../field.ts";
 import type { CommandFacts, Field } from "../types.ts";

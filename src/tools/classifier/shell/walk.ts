@@ -1,5 +1,5 @@
-// A command line -> everything that it would run, each piece once, in order. The walk never throws and its work is bounded:
-// what is too long, too deep or too much is reported as dangerous instead.
+// A command line -> everything it would run, each piece once, in order. The walk never throws and its work is limited: anything too long,
+// too deep or too much is reported as dangerous.
 import {
 	type Command,
 	type For,

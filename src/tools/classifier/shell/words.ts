@@ -1,5 +1,5 @@
-// Words of the parsed command line -> what the program would get: quotes undone, variables of the command put in, braces
-// expanded. What cannot be seen stays in the text as UNKNOWN, SOME or BELOW.
+// Words of the parsed command line -> what the program would get: quotes removed, variables inserted, braces expanded. Unseen parts stay
+// in the text as UNKNOWN, SOME or BELOW.
 import { forEachChild, type ParameterExpansionPart, type SyntaxNode, type Word, type WordPart } from "unbash";
 import { baseName, isDark, isKnown, plainField, unknownField } from "../field.ts";
 import { BELOW, SOME, UNKNOWN } from "../text.ts";

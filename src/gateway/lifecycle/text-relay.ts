@@ -1,0 +1,157 @@
+// Text on its way to pages that are connected to other gateways, a few pieces a second, and only while somebody follows there. Nothing here is
+// promised: a piece may be lost, and the row of the finished message comes by the events.
+import { z } from "zod";
+import { type Cluster, TOLD_BYTES } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Deltas, ToldDelta } from "../turn/deltas.ts";
+
+/** At most one piece of a turn in so long. */
+const EVERY_MS = 50;
+/** How often a gateway with followers says so, and how long it is believed. */
+const ASK_MS = 3000;
+const BELIEVED_MS = 8000;
+/** In UTF-16 units; shorter where that is too many bytes. */
+const PIECE = 2500;
+
+const told = z.union([
+	z.literal("follow"),
+	z.literal("leave"),
+	z.tuple([z.string(), z.string(), z.int(), z.int(), z.int(), z.string()]),
+]);
+
+export interface TextRelayOptions {
+	readonly cluster: Pick<Cluster, "tell" | "onTold">;
+	readonly clock: Pick<Clock, "monotonic" | "after">;
+	readonly deltas: Deltas;
+}
+
+export class TextRelay {
+	readonly #options: TextRelayOptions;
+	/** Until when other gateways want to be told, by epoch. */
+	readonly #followers = new Map<number, number>();
+	/** What waits to be told, by turn, in its order. */
+	readonly #waiting = new Map<string, ToldDelta[]>();
+	#isPacing = false;
+	#cancelPace = () => {};
+	#cancelAsk = () => {};
+	#unlisten = () => {};
+
+	constructor(options: TextRelayOptions) {
+		this.#options = options;
+	}
+
+	start(): void {
+		const { cluster, deltas } = this.#options;
+		const unlisten = [
+			cluster.onTold((text, from) => this.#hear(text, from)),
+			deltas.onOwn((delta) => this.#add(delta)),
+			deltas.onEnding((turn) => this.#tellRest(turn)),
+			deltas.onFollowed((isFollowed) => this.#ask(isFollowed)),
+		];
+		this.#unlisten = () => {
+			for (const end of unlisten) end();
+		};
+	}
+
+	stop(): void {
+		this.#unlisten();
+		this.#cancelAsk();
+		this.#cancelPace();
+		this.#waiting.clear();
+	}
+
+	#ask(isFollowed: boolean): void {
+		const { cluster, clock } = this.#options;
+		this.#cancelAsk();
+		cluster.tell(JSON.stringify(isFollowed ? "follow" : "leave"));
+		if (isFollowed) this.#cancelAsk = clock.after(ASK_MS, () => this.#ask(true));
+	}
+
+	#hear(text: string, from: number): void {
+		const { deltas, clock } = this.#options;
+		const { data } = told.safeParse(parsed(text));
+		if (data === undefined) return;
+		if (data === "leave") this.#followers.delete(from);
+		else if (data === "follow") {
+			const isNew = !this.#isFollowed(from);
+			this.#followers.set(from, clock.monotonic() + BELIEVED_MS);
+			if (isNew) this.#tellAll();
+		} else {
+			const [conversation, turn, token, index, offset, piece] = data;
+			deltas.hear({ conversation, turn, token, index, offset, text: piece });
+		}
+	}
+
+	/** Whoever begins to follow gets the text so far; others know it already. */
+	#tellAll(): void {
+		for (const [conversation, { turn, token, index, text }] of this.#options.deltas.own())
+			this.#waiting.set(turn, [{ conversation, turn, token, index, offset: 0, text }]);
+		this.#pace();
+	}
+
+	#isFollowed(epoch: number): boolean {
+		return (this.#followers.get(epoch) ?? 0) > this.#options.clock.monotonic();
+	}
+
+	#add(delta: ToldDelta): void {
+		for (const epoch of this.#followers.keys()) if (!this.#isFollowed(epoch)) this.#followers.delete(epoch);
+		if (this.#followers.size === 0) return;
+		const waiting = this.#waiting.get(delta.turn) ?? [];
+		const last = waiting.at(-1);
+		if (last?.index === delta.index) waiting[waiting.length - 1] = { ...last, text: last.text + delta.text };
+		else waiting.push(delta);
+		this.#waiting.set(delta.turn, waiting);
+		this.#pace();
+	}
+
+	/** The first piece leaves at once, each further one of the same turn after a pause. */
+	#pace(): void {
+		if (this.#isPacing || this.#waiting.size === 0) return;
+		this.#isPacing = true;
+		for (const [turn, waiting] of this.#waiting) if (!this.#tellNext(waiting)) this.#waiting.delete(turn);
+		this.#cancelPace = this.#options.clock.after(EVERY_MS, () => {
+			this.#isPacing = false;
+			this.#pace();
+		});
+	}
+
+	/** At once: after its end nobody waits for more of it. */
+	#tellRest(turn: string): void {
+		const waiting = this.#waiting.get(turn) ?? [];
+		while (this.#tellNext(waiting));
+		this.#waiting.delete(turn);
+	}
+
+	/** Whether more waits. */
+	#tellNext(waiting: ToldDelta[]): boolean {
+		const [first] = waiting;
+		if (!first) return false;
+		const { message, length } = pieceOf(first);
+		this.#options.cluster.tell(message);
+		if (length === first.text.length) waiting.shift();
+		else waiting[0] = { ...first, offset: first.offset + length, text: first.text.slice(length) };
+		return waiting.length > 0;
+	}
+}
+
+/** As much of it as may be told at once. Half a character is put together again by whoever gets the other half. */
+function pieceOf({ conversation, turn, token, index, offset, text }: ToldDelta): {
+	message: string;
+	length: number;
+} {
+	for (let length = Math.min(text.length, PIECE); ; length = Math.ceil(length / 2)) {
+		const message = JSON.stringify([conversation, turn, token, index, offset, text.slice(0, length)]);
+		if (length <= 1 || Buffer.byteLength(message) <= TOLD_BYTES - PREFIX_BYTES) return { message, length };
+	}
+}
+
+/** For the number of the gateway that tells. */
+const PREFIX_BYTES = 40;
+
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
