@@ -1,5 +1,5 @@
-// A file that comes with a message: stored before the message is accepted. One that is too large or cannot be fetched becomes words that
-// say so, never a lost message; where the store fails, nothing is accepted and the platform delivers again.
+// An incoming file: stored before its message is accepted. If it is too large or cannot be fetched, a sentence says so, and the message
+// is never lost; if the store fails, nothing is accepted and the platform delivers again.
 import type { Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { ChannelHost } from "../gateway/index.ts";
@@ -10,13 +10,13 @@ const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]
 export interface IncomingFile {
 	readonly name: string;
 	readonly mediaType: string;
-	/** As the platform states it. */
+	/** As stated by the platform. */
 	readonly size?: number | undefined;
 }
 
 export interface FileHost {
 	readonly host: Pick<ChannelHost, "putBlob">;
-	/** How long one file may take in all. */
+	/** How long one file may take in total. */
 	readonly deadlineMs: number;
 	readonly isStopping: () => boolean;
 }
@@ -26,9 +26,9 @@ export interface Fetched {
 	readonly blob: string | null;
 }
 
-/** The platform did not give the file. */
+/** The platform did not provide the file. */
 export class Unfetched extends Error {
-	/** It would be the same at another time. */
+	/** Permanent: the same would happen later. */
 	readonly isFinal: boolean;
 
 	constructor(reason: string, isFinal: boolean) {
@@ -37,7 +37,7 @@ export class Unfetched extends Error {
 	}
 }
 
-/** Rejects with `Unfetched`, or where the store fails. */
+/** Rejects with `Unfetched`, or if the store fails. */
 export async function fetchInto(
 	{ name, mediaType, size }: IncomingFile,
 	open: () => Promise<AsyncIterable<Uint8Array>> | AsyncIterable<Uint8Array>,
@@ -62,7 +62,7 @@ export async function fetchInto(
 	throw new Unfetched(reason, false);
 }
 
-/** Words in the place of the file. */
+/** A sentence instead of the file. */
 export function notFetched(name: string, why: string): Fetched {
 	return inWords(`[could not download the file ${JSON.stringify(name)}: ${why}]`);
 }
@@ -71,7 +71,7 @@ export function inWords(text: string): Fetched {
 	return { part: { type: "text", text }, blob: null };
 }
 
-/** As it is stated, where that is one. */
+/** As stated, if it is valid. */
 export function mediaTypeOf(stated: string | undefined, otherwise = "application/octet-stream"): string {
 	return MEDIA_TYPE.exec(stated?.toLowerCase() ?? "")?.[0] ?? otherwise;
 }

@@ -1,11 +1,11 @@
-// Work of one chat is done one after the other, chats side by side, so that a large file holds up its own chat alone.
+// Serial per chat, chats in parallel, so that a large file delays only its own chat.
 
 export class Lanes {
 	readonly #tails = new Map<string, Promise<void>>();
-	/** What waits until it is let go, in order; null: nothing waits. */
+	/** Held work, in order; null: nothing is held. */
 	#held: (() => void)[] | null = null;
 
-	/** Nothing that is given to `run` after this is begun before `letGo`. */
+	/** Work passed to `run` after this starts only after `letGo`. */
 	hold(): void {
 		this.#held ??= [];
 	}
@@ -23,7 +23,7 @@ export class Lanes {
 		return new Promise((resolve) => void held.push(() => void this.runAhead(chat, job).then(resolve)));
 	}
 
-	/** Before everything of this chat that is held. The job never rejects. */
+	/** Before all held work of this chat. The job never rejects. */
 	runAhead(chat: string, job: () => Promise<void>): Promise<void> {
 		const tail = (this.#tails.get(chat) ?? Promise.resolve()).then(job);
 		this.#tails.set(chat, tail);
@@ -33,7 +33,7 @@ export class Lanes {
 		return tail;
 	}
 
-	/** Resolves when nothing is under way. */
+	/** Resolves when nothing is running. */
 	async idle(): Promise<void> {
 		while (this.#tails.size > 0) await Promise.all(this.#tails.values());
 	}

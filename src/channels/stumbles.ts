@@ -1,14 +1,14 @@
-// Events that can never be taken. Whenever such an event comes again it is the same: it must not block what comes after it.
+// Events that can never be accepted. A repeated one would be the same: it must not block later ones.
 import { KeryxError } from "../errors.ts";
 
-/** What fails so often is passed over. */
+/** An event that fails this often is skipped. */
 const MOST = 3;
 const HOPELESS: ReadonlySet<string> = new Set(["source.invalid", "address.incomplete", "profile.invalid"]);
 
 export class Stumbles {
 	readonly #counts = new Map<string, number>();
 
-	/** Whether to give it up; counts the failure. What fails for the store's trouble is taken later. */
+	/** Whether to give it up; counts the failure. Store trouble does not count. */
 	isHopeless(event: string, error: unknown): boolean {
 		if (error instanceof KeryxError && HOPELESS.has(error.code)) return true;
 		if (error instanceof KeryxError ? mayPass(error) : !(error instanceof TypeError)) return false;
@@ -34,7 +34,7 @@ export class Stumbles {
 	}
 }
 
-/** The store is in trouble, or Keryx stops: later the same is taken. */
+/** The store is in trouble, or Keryx stops: it will be accepted later. */
 function mayPass({ code }: KeryxError): boolean {
 	return /^(?:store|gateway)\./.test(code) && code !== "store.conflict" && code !== "store.not_found";
 }

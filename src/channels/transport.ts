@@ -1,16 +1,16 @@
-// HTTP for the libraries of platforms. It says what their own cannot: whether a request that failed may have reached the platform. It follows
-// no redirect, retries nothing, and its errors never hold an address, because a bot's token may be part of it.
+// HTTP for the platforms' libraries. It reports what they cannot: whether a failed request may have reached the platform. It follows no
+// redirect, retries nothing, and its errors never contain an address, because a bot's token may be part of it.
 import * as http from "node:http";
 import * as https from "node:https";
 import { Readable } from "node:stream";
 import type { Clock } from "../time/index.ts";
 
-/** The request did not leave whole: the platform cannot have carried it out. */
+/** The request did not leave completely: the platform cannot have executed it. */
 export class NotSent extends Error {}
-/** It may have been carried out, or not. */
+/** It may or may not have been executed. */
 export class NoAnswer extends Error {}
 
-/** A connection that was idle for longer is not used again: the other end may have closed it, and then nobody knows what became of a request. */
+/** A connection idle for longer is not reused: the other end may have closed it, and then a request's outcome is unknown. */
 const IDLE_MS = 15_000;
 const ANSWER_LIMIT = 16 * 1024 * 1024;
 
@@ -18,7 +18,7 @@ export interface Request {
 	readonly method?: string;
 	readonly headers?: Readonly<Record<string, string>>;
 	readonly body?: string | Uint8Array | Readable | null;
-	/** grammY gives up: a file that it uploads cannot be read to its end. */
+	/** grammY gives up: an uploaded file cannot be read to its end. */
 	readonly signal?: Pick<AbortSignal, "addEventListener">;
 }
 
@@ -30,7 +30,7 @@ export interface Answer {
 
 export interface TransportOptions {
 	readonly clock: Clock;
-	/** How long each kind of request may take: a method of the Bot API, or what `answer` was told. */
+	/** The time limit per kind of request: a Bot API method, or the kind passed to `answer`. */
 	readonly deadlineOf: (method: string) => number;
 }
 
@@ -38,7 +38,7 @@ export class Transport {
 	readonly #options: TransportOptions;
 	readonly #http = new http.Agent({ keepAlive: true, timeout: IDLE_MS });
 	readonly #https = new https.Agent({ keepAlive: true, timeout: IDLE_MS });
-	/** What is under way, with the method that it calls. */
+	/** Running requests, with their method. */
 	readonly #open = new Map<http.ClientRequest, string>();
 
 	constructor(options: TransportOptions) {
@@ -49,7 +49,7 @@ export class Transport {
 		return this.#open.size;
 	}
 
-	/** In the form in which grammY calls `fetch`; only `json` of the answer is used. */
+	/** As grammY calls `fetch`; only `json` of the answer is used. */
 	readonly fetch = async (
 		url: string | URL,
 		request: Request = {},
@@ -61,14 +61,14 @@ export class Transport {
 				try {
 					return Promise.resolve(JSON.parse(body.toString()) as unknown);
 				} catch {
-					// Of a machine in between, which does not say what Telegram did.
+					// From a machine in between, which does not say what Telegram did.
 					return Promise.reject(new NoAnswer(`HTTP status ${status} without an answer from the Bot API`));
 				}
 			},
 		};
 	};
 
-	/** The bytes of a file. Rejects at anything but 200, and when the time is up. */
+	/** The bytes of a file. Rejects at anything but 200, and at the timeout. */
 	async *download(url: string, ms: number): AsyncGenerator<Uint8Array> {
 		const response = await this.#ask(url, "file", {}, ms);
 		if (response.statusCode !== 200) {
@@ -82,7 +82,7 @@ export class Transport {
 		}
 	}
 
-	/** Ends what is under way: requests of these methods, or all of them. */
+	/** Aborts running requests: of these methods, or all. */
 	abort(methods?: readonly string[]): void {
 		for (const [request, method] of this.#open)
 			if (!methods || methods.includes(method)) request.destroy(new Error("stopped"));
@@ -110,7 +110,7 @@ export class Transport {
 		return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };
 	}
 
-	/** Resolves with the head of the answer; the deadline holds until the last byte of it. */
+	/** Resolves with the answer's head; the deadline covers its last byte. */
 	#ask(url: string | URL, method: string, request: Request, ms: number): Promise<http.IncomingMessage> {
 		const { method: verb = "GET", headers = {}, body = null } = request;
 		const secure = new URL(url).protocol === "https:";
@@ -141,7 +141,7 @@ export class Transport {
 				asked.end(body ?? undefined);
 				return;
 			}
-			// A file that cannot be read to its end must not look like a shorter one.
+			// A truncated file must not look like a shorter one.
 			request.signal?.addEventListener("abort", () => asked.destroy(new Error("given up")));
 			body.once("error", (error) => asked.destroy(error));
 			body.pipe(asked);

@@ -1,19 +1,19 @@
-// Whether a line works: its state, what is wrong, and when the platform last proved that it is there. A platform that is silent for too
-// long counts as down, whatever the line believes.
+// Whether a line works: its state, what is wrong, and when the platform last proved that it is there. A platform silent for too long
+// counts as down, whatever the line believes.
 import type { ChannelHealth } from "../gateway/index.ts";
 import type { Clock } from "../time/index.ts";
 
-/** Something that only a human can change, or that passes. */
+/** Trouble that only a human can fix, or that passes. */
 export interface Trouble {
 	readonly state: "degraded" | "needs_attention";
 	readonly detail: string;
 }
 
 export interface VitalsOptions {
-	/** As people call it. */
+	/** Its display name. */
 	readonly platform: string;
 	readonly clock: Clock;
-	/** So long without an answer, and the line counts as down. */
+	/** After this long without an answer, the line counts as down. */
 	readonly aliveMs: number;
 	readonly log: (message: string) => void;
 }
@@ -23,7 +23,7 @@ export class Vitals {
 	#state: ChannelHealth["state"] = "stopped";
 	#detail: string | undefined;
 	#aliveAt: number | null = null;
-	/** When the platform last answered, by the monotonic clock. */
+	/** When the platform last answered (monotonic). */
 	#alive = 0;
 	#provenBy = "";
 
@@ -39,12 +39,12 @@ export class Vitals {
 		return this.#state === "connected";
 	}
 
-	/** Since the platform last answered, by the monotonic clock. */
+	/** Since the platform last answered (monotonic). */
 	get quietMs(): number {
 		return this.#options.clock.monotonic() - this.#alive;
 	}
 
-	/** While the machine sleeps, the monotonic clock may stand still. Endless before the first answer. */
+	/** While the machine sleeps, the monotonic clock may stand still. Infinite before the first answer. */
 	get missedMs(): number {
 		if (this.#aliveAt === null) return Number.POSITIVE_INFINITY;
 		return Math.max(this.quietMs, this.#options.clock.now() - this.#aliveAt);
@@ -74,19 +74,19 @@ export class Vitals {
 		this.#detail = undefined;
 	}
 
-	/** The connection is over, and nobody knows yet why. */
+	/** The connection is over, for a reason not known yet. */
 	lost(): void {
 		if (this.#state === "connected") this.#state = "degraded";
 	}
 
-	/** Says what is wrong, once. */
+	/** Reports what is wrong, once. */
 	troubled({ state, detail }: Trouble): void {
 		if (this.#detail !== detail) this.#options.log(detail);
 		this.#state = state;
 		this.#detail = detail;
 	}
 
-	/** `remark`: what is wrong though it is connected. */
+	/** `remark`: a problem although it is connected. */
 	health(connections: number, remark?: string): ChannelHealth {
 		const { platform, aliveMs } = this.#options;
 		const isSilent = (this.#state === "connected" || this.#state === "degraded") && this.quietMs > aliveMs;

@@ -1,6 +1,6 @@
-// A channel whose platform side is a program outside Keryx. The program fetches what is to be done, does it, and says what became of
-// it; what happens on the platform it posts. It holds nothing that a restart would lose: what was not fetched is certainly not sent,
-// and what was fetched and never settled is unknown (I7).
+// A channel whose platform side is a program outside Keryx. The program fetches work, does it, and reports the outcome; it posts events
+// from the platform. Nothing here is lost in a restart: unfetched work was certainly not sent, and fetched but unsettled work is unknown
+// (I7).
 import { randomUUID } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import type {
@@ -16,13 +16,13 @@ import type {
 	SendResult,
 } from "../../gateway/index.ts";
 
-/** Work that nobody fetched in this time goes back: the gateway decides when to try again. */
+/** Work that nobody fetches in this time goes back: the gateway decides when to retry. */
 const FETCH_MS = 10_000;
-/** Shorter than the gateway waits for a channel, so that it hears the reason. */
+/** Shorter than the gateway's own limit, so that it gets the reason. */
 const SETTLE_MS = 40_000;
-/** Between two requests for work a program counts as connected for so long. */
+/** A program counts as connected for this long between two requests for work. */
 const PAUSE_MS = 10_000;
-/** As many pieces in one answer. */
+/** At most this many pieces per answer. */
 const MOST_AT_ONCE = 50;
 
 export interface BridgeOptions {
@@ -30,7 +30,7 @@ export interface BridgeOptions {
 	readonly platform: string;
 	readonly account: string;
 	readonly traits: ChannelTraits;
-	/** What people write through the program may decide confirmations. */
+	/** Messages through the program may decide confirmations. */
 	readonly decides: boolean;
 	readonly clock: Clock;
 }
@@ -65,7 +65,7 @@ interface Open {
 	readonly work: BridgeWork;
 	readonly outgoing: Outgoing | null;
 	readonly settle: (outcome: BridgeOutcome) => void;
-	/** Who fetched it, if they said so. */
+	/** The program that fetched it, if it said so. */
 	program?: string | undefined;
 	cancelTimer: () => void;
 	readonly late: () => void;
@@ -92,7 +92,7 @@ class BridgeLine implements ChannelBridge {
 		this.#host = host;
 	}
 
-	/** Takes in nothing more. What was posted is waited for; what was fetched and is not settled is unknown. */
+	/** Accepts nothing more. Posted events are waited for; fetched but unsettled work is unknown. */
 	async stop(): Promise<void> {
 		this.#host = null;
 		this.#aliveAt = null;
@@ -112,7 +112,11 @@ class BridgeLine implements ChannelBridge {
 			return { state: "starting", aliveAt: null, detail: "waiting for the bridge program" };
 		return this.#isConnected()
 			? { state: "connected", aliveAt: this.#aliveAt, provenBy: "the bridge program asked for work" }
-			: { state: "degraded", aliveAt: this.#aliveAt, detail: "the bridge program does not ask for work" };
+			: {
+					state: "degraded",
+					aliveAt: this.#aliveAt,
+					detail: "the bridge program has stopped asking for work",
+				};
 	}
 
 	deliver(
@@ -134,7 +138,7 @@ class BridgeLine implements ChannelBridge {
 			outgoing,
 			(outcome) =>
 				outcome.kind === "absent"
-					? { kind: "unknown", reason: "the bridge program gave no outcome of a send" }
+					? { kind: "unknown", reason: "the bridge program did not report the outcome of a send" }
 					: outcome,
 		);
 	}
@@ -148,7 +152,7 @@ class BridgeLine implements ChannelBridge {
 		);
 	}
 
-	/** A sign that is not fetched in time is worth nothing, and is dropped. */
+	/** A typing sign that is not fetched in time is dropped. */
 	typing(destination: Outgoing["destination"]): void {
 		if (this.#isConnected()) void this.#do({ do: "typing", destination }, null, () => undefined);
 	}
@@ -169,7 +173,7 @@ class BridgeLine implements ChannelBridge {
 			});
 		this.#assertRuns();
 		this.#isAlive();
-		// Whoever is gone would take the work along.
+		// A program that is gone would take the work along.
 		if (signal.aborted) return [];
 		const taken = this.#waiting.splice(0, MOST_AT_ONCE);
 		for (const one of taken) {
@@ -236,7 +240,7 @@ class BridgeLine implements ChannelBridge {
 		return this.#post((host) => host.moved(this.#at(move)));
 	}
 
-	/** A program only says who wrote: that proves nothing unless the operator said that it does (I17). */
+	/** A program only claims who wrote: that proves nothing unless the operator says so (I17). */
 	#transport() {
 		const { name, decides } = this.#options;
 		return decides ? {} : { poster: { who: `bridge:${name}`, via: "api", decides: false } as const };
@@ -274,7 +278,10 @@ class BridgeLine implements ChannelBridge {
 					resolve(read(outcome));
 				},
 				late: () =>
-					void this.#settle(name, { kind: "unknown", reason: "the bridge program gave no outcome" }),
+					void this.#settle(name, {
+						kind: "unknown",
+						reason: "the bridge program did not report the outcome",
+					}),
 				cancelTimer: this.#options.clock.after(FETCH_MS, () => {
 					this.#waiting = this.#waiting.filter((one) => one !== open);
 					resolve(read({ kind: "retry", reason: "the bridge program did not fetch it" }));
@@ -286,7 +293,7 @@ class BridgeLine implements ChannelBridge {
 		});
 	}
 
-	/** Whoever fetched something before is gone. */
+	/** The program that fetched work before is gone. */
 	#takeOver(program: string): void {
 		for (const [work, open] of [...this.#open])
 			if (open.program !== program)

@@ -1,5 +1,5 @@
-// What was said while nobody listened and Discord has forgotten the session: read from the history of each channel with news, oldest first.
-// Bounded, and what is left out is said. A message that was taken before is known by its id (I4).
+// Reads missed messages from the history when Discord has forgotten the session: each channel with news, oldest first. The amount is
+// limited, and anything left out is reported. Known messages are recognised by id (I4).
 import type { REST } from "@discordjs/rest";
 import { KeryxError } from "../../errors.ts";
 import { Pauses, type PausesOptions } from "../pauses.ts";
@@ -9,15 +9,15 @@ import { isAfter, snowflakeAt, timeOf } from "./snowflake.ts";
 import type { MemberFacts } from "./source.ts";
 
 const PAGE = 100;
-/** The most messages of one channel. */
+/** The most messages per channel. */
 const MOST = 1000;
-/** Older ones are nobody's question any more. */
+/** Older ones no longer need an answer. */
 const OLDEST_MS = 24 * 60 * 60_000;
-/** Discord's events do not come exactly in the order of their ids: what came shortly before the newest may be missing. */
+/** Discord's events are not exactly in id order: one shortly before the newest may be missing. */
 const OVERLAP_MS = 60_000;
-/** Channels that are read at once. */
+/** Channels read at once. */
 const AT_ONCE = 4;
-/** Failures in a row before the session is given up. With their pauses this is rarer than Discord lets a bot begin sessions. */
+/** Failures in a row before the session is given up. With the pauses, this stays below Discord's limit on new sessions. */
 const MOST_FAILURES = 8;
 
 export interface BackfillOptions extends PausesOptions {
@@ -25,17 +25,19 @@ export interface BackfillOptions extends PausesOptions {
 	readonly isStopping: () => boolean;
 }
 
-/** The time that nobody listened, and how far it has been read. What was read is committed with its place, so that it is read once. */
+/**
+ * The gap in which nobody listened, and the progress of reading it. Each message is committed with its position, so that it is read once.
+ */
 export interface Gap {
-	/** The message after which the history of a channel is read. */
+	/** The message after which a channel's history is read. */
 	readonly after: (channel: string) => string;
-	/** The cursor to commit a message of a history with. */
+	/** The cursor to commit a history message with. */
 	readonly cursorFor: (channel: string, message: string) => string | undefined;
 	/** It is committed. */
 	readonly taken: (channel: string, message: string) => void;
 }
 
-/** From where a history is read, after the newest message that is known. */
+/** Where reading a history starts: after the newest known message. */
 export function gapAfter(newest: string, now: number): string {
 	const from = snowflakeAt(timeOf(newest) - OVERLAP_MS);
 	const oldest = snowflakeAt(now - OLDEST_MS);
@@ -49,7 +51,7 @@ export class Backfill {
 	/** Authors in this gap, by server and id. */
 	readonly #members = new Map<string, Promise<MemberFacts | undefined>>();
 	#running = 0;
-	/** Counts the connections. A history is read over one of them. */
+	/** Counts connections. A history is read over one of them. */
 	#connection = 0;
 
 	constructor(options: BackfillOptions) {
@@ -57,18 +59,18 @@ export class Backfill {
 		this.#pauses = new Pauses(options);
 	}
 
-	/** A new gap: what is known of its authors is read anew. */
+	/** A new gap: authors are looked up again. */
 	begin(): void {
 		this.#members.clear();
 	}
 
-	/** The connection is over, and with it whatever is being read. */
+	/** The connection is over, and so is all reading. */
 	end(): void {
 		this.#connection++;
 		this.#pauses.wake();
 	}
 
-	/** The author's name and roles in the server as they are now: the history does not tell them. Undefined for one who has left. */
+	/** The author's current name and roles in the server, which the history lacks. Undefined if they left. */
 	member(guild: string, user: string, rest: REST): Promise<MemberFacts | undefined> {
 		const name = `${guild} ${user}`;
 		const known = this.#members.get(name) ?? this.#askMember(guild, user, rest);
@@ -81,7 +83,7 @@ export class Backfill {
 			return (await this.#asked(() => rest.get(`/guilds/${guild}/members/${user}`))) as MemberFacts;
 		} catch (error) {
 			if (!isApiError(error) || isTokenRefused(error)) {
-				// Asked again by the next session.
+				// The next session asks again.
 				this.#members.delete(`${guild} ${user}`);
 				throw error;
 			}
@@ -89,7 +91,7 @@ export class Backfill {
 		}
 	}
 
-	/** Resolves when everything of this channel's gap is handed in; rejects where Discord cannot be asked or the host takes nothing. */
+	/** Resolves when this channel's gap is fully passed on; rejects if Discord cannot be asked or the host refuses. */
 	async channel(
 		id: string,
 		gap: Gap,
@@ -132,7 +134,7 @@ export class Backfill {
 		}
 	}
 
-	/** Oldest first; null where there is none for the bot: it may not look, or the channel is of a kind without messages, as forums are. */
+	/** Oldest first; null if the bot has no access, or the channel has no messages, such as a forum. */
 	async #page(id: string, after: string, rest: REST): Promise<readonly Message[] | null> {
 		const { log } = this.#options;
 		const query = new URLSearchParams({ after, limit: String(PAGE) });
@@ -140,7 +142,7 @@ export class Backfill {
 			const page = (await this.#asked(() => rest.get(`/channels/${id}/messages`, { query }))) as Message[];
 			return page.toSorted((a, b) => (isAfter(a.id, b.id) ? 1 : -1));
 		} catch (error) {
-			// At the next session Discord would say the same: thrown, it would end each of them.
+			// Discord would say the same at the next session: throwing would end every session.
 			if (!isApiError(error) || isTokenRefused(error)) throw error;
 			log(
 				`the history of channel ${id} cannot be read, so messages sent there in the meantime are unknown`,
@@ -150,7 +152,7 @@ export class Backfill {
 		}
 	}
 
-	/** Waits out the pauses that Discord asks for, and tries again where it cannot be reached. */
+	/** Waits for requested pauses, and retries while Discord cannot be reached. */
 	async #asked<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
 		const connection = this.#connection;
 		for (let failures = 0; ; )
@@ -175,7 +177,7 @@ export class Backfill {
 	}
 }
 
-/** Discord cannot be reached or is in trouble. It has refused nothing, and nothing of Keryx has failed. */
+/** Discord is unreachable or in trouble. It has refused nothing, and Keryx has not failed. */
 function isPassing(error: unknown): boolean {
 	return !isApiError(error) && !isTokenRefused(error) && !(error instanceof KeryxError);
 }

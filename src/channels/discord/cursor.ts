@@ -1,11 +1,10 @@
-// Where Discord was read to: the session, the last of its events that is committed with everything before it, and what is needed when
-// Discord has forgotten the session: the newest message by then, the private chats, which Discord does not name by itself, and how far the
-// histories of the gap have been read.
+// The position in Discord's events: the session, its last event committed with everything before it, and what is needed when Discord has
+// forgotten the session: the newest message, the private chats (which Discord does not list), and the progress of reading the gap.
 import { isAfter, isSnowflake } from "./snowflake.ts";
 
 /** The newest private chats. Each commit writes them. */
 const PRIVATE_CHATS = 200;
-/** Channels whose place in a gap is kept. A channel beyond them is read from the gap's beginning again. */
+/** Channels whose position in a gap is kept. Others are read from the gap's start again. */
 const READ_CHANNELS = 500;
 
 export interface Session {
@@ -17,11 +16,11 @@ export interface Session {
 export interface Cursor {
 	readonly session: Session;
 	readonly sequence: number;
-	/** The id of the newest message that is committed. */
+	/** The id of the newest committed message. */
 	readonly newest: string;
 	/** Newest last. */
 	readonly privateChats: readonly string[];
-	/** While a gap is read: the last message of its history that is committed, by channel. */
+	/** While reading a gap: the last committed history message, by channel. */
 	readonly read: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +35,7 @@ export function writeCursor({ session, sequence, newest, privateChats, read }: C
 	});
 }
 
-/** Null for what is no cursor of Discord: then everything begins now. */
+/** Null for anything that is not a Discord cursor: then reading starts now. */
 export function readCursor(text: string | null): Cursor | null {
 	if (text === null) return null;
 	try {
@@ -50,7 +49,7 @@ export function readCursor(text: string | null): Cursor | null {
 	}
 }
 
-/** What an event says about the place: the message that it brought. */
+/** What an event says about the position: its message. */
 export interface Mark {
 	readonly message: string;
 	readonly privateChat?: string;

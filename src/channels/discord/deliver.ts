@@ -1,5 +1,5 @@
-// Deliveries as requests. Nothing is tried twice here: what Discord said, or that it did not, is the answer. Each message has a nonce that
-// follows from its delivery, so that a delivery that is sent again within minutes is shown once.
+// Deliveries as requests. Nothing is retried here: Discord's answer, or its absence, is the result. Each message has a nonce derived from
+// its delivery, so that a delivery repeated within minutes is shown once.
 import type { RawFile, REST } from "@discordjs/rest";
 import type { APIMessage } from "discord-api-types/v10";
 import type { Outgoing, SendResult } from "../../gateway/index.ts";
@@ -19,7 +19,7 @@ const LABEL = 80;
 const ACTION_ROW = 1;
 const BUTTON = 2;
 const STYLES = { primary: 1, plain: 2, danger: 4 } as const;
-/** A thread without news is put away after a day. */
+/** A thread without news is archived after a day. */
 const PUT_AWAY_MINUTES = 1440;
 
 type Attachment = NonNullable<Outgoing["body"]["attachments"]>[number];
@@ -30,7 +30,7 @@ export interface DeliverContext {
 	readonly sent: SentMessages;
 }
 
-/** Where a destination is: a thread is a channel of its own. */
+/** A destination's channel: a thread is a separate channel. */
 export function channelOf({ chatId, threadId }: Destination): string {
 	return threadId ?? chatId;
 }
@@ -64,12 +64,12 @@ export function isReceipt(receipt: string): boolean {
 	return isSnowflake(messageOf(receipt));
 }
 
-/** Its first message, which has the words. */
+/** Its first message, which has the text. */
 function messageOf(receipt: string): string {
 	return receipt.split(",")[0] ?? "";
 }
 
-/** Changes the text and the buttons of a message in their place. */
+/** Edits a message's text and buttons in place. */
 export async function change(
 	receipt: string,
 	outgoing: Outgoing,
@@ -86,7 +86,7 @@ export async function change(
 	return { kind: "sent", receipt };
 }
 
-/** What a message was made of. */
+/** A message's parts. */
 interface Given {
 	readonly said: SaidBody;
 	readonly files: readonly Attachment[];
@@ -124,7 +124,7 @@ async function post(
 	try {
 		return await once();
 	} catch (error) {
-		// The thread that answers go into is opened by the first of them. It has the id of the message that it begins with.
+		// The first answer opens the thread. It has the id of the message it starts with.
 		if (destination.threadId === undefined || !hasCode(error, CODE.unknownChannel)) throw error;
 		await openThread(destination, outgoing.body.plain, rest);
 		return once();
@@ -142,7 +142,7 @@ async function openThread({ chatId, threadId }: Destination, text: string, rest:
 	}
 }
 
-/** Otherwise Discord gave back a message of an earlier attempt, which shows what was meant then. */
+/** Otherwise Discord returned the message of an earlier attempt, which shows the earlier text. */
 function isAsSaid({ content, attachments, components = [] }: Made, { said, files }: Given): boolean {
 	return (
 		content === said.content.trim() &&
@@ -190,7 +190,7 @@ function namesOf(files: readonly Attachment[]): object {
 	};
 }
 
-/** A file that cannot be read whole is not uploaded, and so not taken. */
+/** A file that cannot be read completely is not uploaded, so not accepted. */
 async function rawFiles({ openBlob }: Outgoing, files: readonly Attachment[]): Promise<RawFile[]> {
 	const raw: RawFile[] = [];
 	for (const { blob, name, mediaType } of files) {
@@ -211,7 +211,7 @@ function contentOf({ body, plain }: Outgoing): SaidBody {
 
 type Buttons = NonNullable<Outgoing["body"]["buttons"]>;
 
-/** At most five rows of five; more rows are drawn together. */
+/** At most five rows of five; further rows are merged. */
 function componentsOf(given: Buttons): readonly unknown[] {
 	const all = given.flat();
 	const rows =
@@ -234,7 +234,7 @@ function componentsOf(given: Buttons): readonly unknown[] {
 		}));
 }
 
-/** In a server an answer shows what it answers; in a private chat, and in a thread of its own, that is plain. */
+/** In a server an answer shows what it replies to; in a private chat or its own thread that is clear. */
 function replyOf({ group, replyTo, threadId }: Destination): object {
 	if (!group || replyTo === undefined || !isSnowflake(replyTo) || replyTo === threadId) return {};
 	return { message_reference: { message_id: replyTo, fail_if_not_exists: false } };

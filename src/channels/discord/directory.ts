@@ -1,14 +1,14 @@
-// The channels that the bot can see: what they are called, and which channel a thread belongs to. Discord names them when a session begins;
-// what is not known is asked for, and remembered.
+// The channels visible to the bot: their names, and which channel a thread belongs to. Discord lists them when a session starts; unknown
+// ones are looked up and remembered.
 import type { REST } from "@discordjs/rest";
 import { isApiError } from "./outcome.ts";
 
-/** Between the bot and one person, by Discord's numbers. A group of people (3) is none: several read there. */
+/** Between the bot and one person, by Discord's numbers. A group DM (3) is not private: several people read it. */
 const PRIVATE = 1;
 const THREADS = new Set([10, 11, 12]);
 const REMEMBERED = 50_000;
 
-/** What Discord says of a channel, as far as it matters here. */
+/** What Discord says about a channel, as far as it matters here. */
 export interface ChannelFacts {
 	readonly id: string;
 	readonly type: number;
@@ -19,7 +19,7 @@ export interface ChannelFacts {
 }
 
 export interface Place {
-	/** The channel; of a thread, the one that it belongs to. */
+	/** The channel; for a thread, its parent. */
 	readonly chat: string;
 	readonly isPrivate: boolean;
 	readonly guild?: string;
@@ -31,7 +31,7 @@ export interface Place {
 export class Directory {
 	readonly #known = new Map<string, ChannelFacts>();
 
-	/** Learns of a channel; what is told without its server belongs to this one. */
+	/** Learns about a channel; one without a server belongs to this one. */
 	learn(channel: ChannelFacts, guild?: string): void {
 		const of = channel.guild_id ?? guild;
 		this.#known.delete(channel.id);
@@ -50,7 +50,7 @@ export class Directory {
 		return [...this.#known.values()].filter((one) => one.guild_id === guild).map(({ id }) => id);
 	}
 
-	/** Rejects where Discord cannot be asked now. */
+	/** Rejects if Discord cannot be asked now. */
 	async place(id: string, guild: string | undefined, rest: REST): Promise<Place> {
 		const channel = await this.#find(id, guild, rest);
 		const of = channel.guild_id ?? guild;
@@ -75,7 +75,7 @@ export class Directory {
 		try {
 			this.learn((await rest.get(`/channels/${id}`)) as ChannelFacts, guild);
 		} catch (error) {
-			// It may not be looked at, or is gone: what came from it is taken all the same.
+			// It is not accessible, or gone: its messages are still accepted.
 			if (!isApiError(error) || (error.status !== 403 && error.status !== 404)) throw error;
 			this.learn({ id, type: guild === undefined ? PRIVATE : 0 }, guild);
 		}

@@ -1,4 +1,4 @@
-// One event of Discord, handed to the host as what it is. Resolves after the host has committed it (I3).
+// Passes one Discord event to the host. Resolves after the host has committed it (I3).
 import type { REST } from "@discordjs/rest";
 import type { APIAttachment } from "discord-api-types/v10";
 import type { Part } from "../../domain/index.ts";
@@ -12,7 +12,7 @@ import { timeOf } from "./snowflake.ts";
 import { type AccountOf, type MemberFacts, type Sender, senderOf, sourceIn } from "./source.ts";
 import { isMentioned, type Me, quotedOf, type Said, textOf } from "./text.ts";
 
-/** A message as the gateway tells of it. From the history it lacks server and member. */
+/** A message as in gateway events. History messages lack server and member. */
 export type Message = Said & {
 	readonly channel_id: string;
 	readonly type: number;
@@ -38,14 +38,14 @@ export interface EventContext {
 	readonly directory: Directory;
 	readonly files: FileSource;
 	readonly answers: Answers;
-	/** Whether an answer to what was said here gets a thread of its own. */
+	/** Whether an answer to this message gets its own thread. */
 	readonly opensThread: (place: Place, isMentioned: boolean) => boolean;
 }
 
-/** The cursor to commit with. Asked for right before the commit: while a file is fetched, the place moves on. */
+/** The cursor to commit with. Read right before the commit: the position moves while a file is fetched. */
 export type CursorNow = () => string | undefined;
 type At = () => { readonly cursor?: string };
-/** Written by people: what Discord itself puts into a channel (somebody joined, a pin) is not. */
+/** Written by people, not by Discord itself (joins, pins). */
 const SAID = new Set([0, 19, 20]);
 
 /** Learns what needs no commit: channels and the bot's own messages. */
@@ -82,7 +82,7 @@ export interface GuildFacts {
 	readonly threads?: readonly (ChannelFacts & { readonly last_message_id?: string | null })[];
 }
 
-/** The channel that an event belongs to; null for what carries nothing for Keryx. */
+/** The channel of an event; null if it is not for Keryx. */
 export function laneOf({ t, d }: Dispatch, me: Me): string | null {
 	const { channel_id: channel, id } = d as { readonly channel_id?: string; readonly id?: string };
 	switch (t) {
@@ -108,7 +108,7 @@ export function laneOf({ t, d }: Dispatch, me: Me): string | null {
 	}
 }
 
-/** The newest message or command, for the time after a gap. */
+/** The newest message or command, needed after a gap. */
 export function markOf({ t, d }: Dispatch): Mark | undefined {
 	if (t === "INTERACTION_CREATE") {
 		const { id, channel_id: chat, guild_id: guild } = d as Interaction;
@@ -185,7 +185,7 @@ async function contentOf(
 	return { content: parts, blobs };
 }
 
-/** Discord reports what it adds itself, such as what a link leads to, as an update that nobody made. */
+/** Discord reports its own additions, such as link previews, as updates that nobody made. */
 async function handInEdit(message: Message, at: At, context: EventContext): Promise<void> {
 	if (message.edited_timestamp == null) return pass(at, context);
 	const place = await placeOf(message, context);
@@ -282,7 +282,7 @@ async function gone(
 	const { host, of, directory, rest } = context;
 	for (const id of channels) {
 		const place = await directory.place(id, undefined, rest);
-		// A thread is not the chat; its channel is told of by itself.
+		// A thread is not the chat; its parent channel has its own events.
 		if (place.thread === undefined)
 			await host.gone({ source: sourceIn({ ...place, isPrivate: false }, of), reason });
 	}

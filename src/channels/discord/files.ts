@@ -1,4 +1,4 @@
-// Files that come with a message, from Discord's own servers alone.
+// Files of a message, only from Discord's own servers.
 import type { APIAttachment } from "discord-api-types/v10";
 import {
 	type Fetched,
@@ -34,7 +34,7 @@ export async function fetchFile(file: Incoming, from: FileSource): Promise<Fetch
 	}
 }
 
-/** Discord's files come over TLS; those of another server of its protocol from that server. */
+/** Discord's files come over TLS; those of another compatible server from that server. */
 function isDiscords(url: string, apiRoot: string): boolean {
 	if (!URL.canParse(url)) return false;
 	const { protocol, host, hostname } = new URL(url);

@@ -1,4 +1,4 @@
-// Who a token is, for setting a channel up.
+// Identifies a token, for setting up a channel.
 import type { APIApplication, APIUser } from "discord-api-types/v10";
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../time/index.ts";
@@ -8,12 +8,12 @@ import { isTokenRefused, reasonOf } from "./outcome.ts";
 import { openRest } from "./rest.ts";
 
 const ANSWER_MS = 20_000;
-/** View channels, send messages, also in threads, open threads, attach files, read the history, add reactions. */
+/** View channels, send messages (also in threads), open threads, attach files, read the history, add reactions. */
 const RIGHTS = "309237746752";
 
 export interface DiscordIdentity {
 	readonly who: string;
-	/** What is still to be done in Discord, each with the remedy. */
+	/** What remains to be done in Discord, each with the remedy. */
 	readonly remarks: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// Discord: a channel on REST of discord.js and a gateway connection of our own. The library's own connection and retries are not used: they
-// count an event as received before Keryx has committed it.
+// Discord: a channel on discord.js's REST and our own gateway connection. The library's connection and retries are not used: they count
+// an event as received before Keryx has committed it.
 import { platformTraits } from "../../domain/index.ts";
 import type { Channel, ChannelHost, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
 import type { PlatformOptions } from "../options.ts";
@@ -37,16 +37,16 @@ import { Startup } from "./startup.ts";
 export { identifyDiscord } from "./identify.ts";
 
 const CALL_MS = 30_000;
-/** Below the time that the outbox gives a delivery. */
+/** Below the outbox's limit for a delivery. */
 const UPLOAD_MS = 55_000;
 const NOT_CONNECTED: SendResult = { kind: "retry", afterMs: 1000, reason: "not connected" };
 
 export interface DiscordOptions extends PlatformOptions {
-	/** An answer in a server gets a thread of its own. */
+	/** An answer in a server gets its own thread. */
 	readonly threadReplies?: boolean;
 	/** Channels where every message is for the agent. */
 	readonly freeChats?: readonly string[];
-	/** The pause after a session that Discord has forgotten: so long to five times as long. */
+	/** The pause after a forgotten session: this long to five times as long. */
 	readonly voidPauseMs?: number;
 }
 
@@ -112,7 +112,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		};
 	};
 
-	/** Passes over what can never be taken. */
+	/** Skips events that can never be accepted. */
 	const orPassOver = async (event: string, cursor: CursorNow, take: () => Promise<void>) => {
 		try {
 			await take();
@@ -141,7 +141,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 				);
 			}),
 	});
-	/** What a session that begins after a gap has to read first. */
+	/** What a new session after a gap must read first. */
 	const readStart = (
 		{ d }: Dispatch,
 		gap: Gap,
@@ -228,7 +228,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 				name: command,
 				description: description.slice(0, 100) || command,
 				type: 1,
-				// In servers and in private chats with the bot; not in those of other people, where nobody would hear the answer.
+				// In servers and private chats with the bot; not in other people's chats, where nobody would see the answer.
 				contexts: [0, 1],
 				options: [{ type: 3, name: ARGUMENT, description: "what the command is about", required: false }],
 			}));
@@ -243,7 +243,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		}
 	};
 
-	/** Waits for its turn, which changes nothing on Discord; then it goes, if the line still works. */
+	/** Waits for its turn, without effect on Discord; then it is sent, if the line still works. */
 	const inTurn = async (
 		{ destination, plain }: Outgoing,
 		what: "message" | "change",
@@ -298,7 +298,8 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 			return inTurn(outgoing, "change", ({ rest }) => change(receipt, outgoing, { rest, sent }));
 		},
 		typing: async (destination) => {
-			await line.connection?.rest.post(`/channels/${channelOf(destination)}/typing`);
+			if (!line.connection || !pace.fits()) return;
+			await line.connection.rest.post(`/channels/${channelOf(destination)}/typing`);
 		},
 		lookup: async (id, destination, madeAt) => {
 			const { connection } = line;

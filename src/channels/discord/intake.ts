@@ -1,40 +1,40 @@
-// Events on their way to the host: those of one channel one after the other, channels side by side, so that a large file holds up its own
-// channel alone. The cursor moves only past what is committed together with everything before it (I3).
+// Passes events to the host: serially per channel, channels in parallel, so that a large file delays only its own channel. The cursor
+// moves only past events committed together with everything before them (I3).
 import { type Cursor, type Mark, movedTo, withPrivateChat, withRead, writeCursor } from "./cursor.ts";
 
 /** A part of an event's work. */
 export interface Work {
-	/** Work of one lane is done in the order in which it came. */
+	/** Work of one lane is done in arrival order. */
 	readonly lane: string;
-	/** Whether it commits the cursor that it is given. */
+	/** Whether it commits the given cursor. */
 	readonly takesCursor: boolean;
-	/** Commits it, and the cursor with it where there is one at that moment. Rejects when nothing was committed. */
+	/** Commits it, with the cursor if there is one at that moment. Rejects if nothing was committed. */
 	readonly run: (cursor: () => string | undefined) => Promise<void>;
 }
 
 export interface IntakeOptions {
-	/** Everything up to the place is committed; the host may not have the place itself yet. */
+	/** Everything up to the position is committed; the host may not have the position itself yet. */
 	readonly onMoved: () => void;
-	/** Something was not committed. Nothing more is begun. */
+	/** Something was not committed. Nothing more is started. */
 	readonly onFailed: (error: unknown) => void;
 }
 
 interface Entry {
 	readonly sequence: number;
 	readonly mark: Mark | undefined;
-	/** How many parts are not committed. */
+	/** The number of uncommitted parts. */
 	left: number;
 }
 
 export class Intake {
 	readonly #options: IntakeOptions;
-	/** What came over this connection and is not behind the place yet, in order. */
+	/** Events of this connection after the position, in order. */
 	readonly #entries = new Map<number, Entry>();
-	/** What was committed before something that was not, over an earlier connection: it comes again. */
+	/** Committed before an uncommitted event, over an earlier connection: it comes again. */
 	readonly #done = new Set<number>();
 	readonly #lanes = new Map<string, Promise<void>>();
 	#place: Cursor | null = null;
-	/** The place of the session before, which the host keeps until something of this session is committed. */
+	/** The previous session's position, which the host keeps until something of this session is committed. */
 	#before: Cursor | null = null;
 	#stored: string | null = null;
 	#isClosed = true;
@@ -48,7 +48,7 @@ export class Intake {
 		return this.#place;
 	}
 
-	/** The place, where the host does not have it. A session that nothing was taken of yet is none: what was before it may be open. */
+	/** The position, if the host does not have it. A session without accepted events has none: earlier ones may be open. */
 	get unstored(): string | null {
 		if (!this.#place || this.#place.sequence === 0) return null;
 		const text = writeCursor(this.#place);
@@ -59,7 +59,7 @@ export class Intake {
 		this.#stored = text;
 	}
 
-	/** Takes the events after this place; null: there is none yet. */
+	/** Takes events after this position; null: none yet. */
 	begin(place: Cursor | null): void {
 		if (this.#place?.session.id !== place?.session.id) this.#done.clear();
 		if (place?.sequence !== 0) this.#before = null;
@@ -68,18 +68,18 @@ export class Intake {
 		this.#isClosed = false;
 	}
 
-	/** A message of a channel's history: the cursor to commit it with. */
+	/** For a history message: the cursor to commit it with. */
 	cursorOfHistory(channel: string, message: string): string | undefined {
 		const kept = this.#kept;
 		return kept ? writeCursor(withRead(kept, channel, message)) : undefined;
 	}
 
-	/** The message of the history is committed. */
+	/** The history message is committed. */
 	readHistory(channel: string, message: string): void {
 		this.#note((cursor) => withRead(cursor, channel, message));
 	}
 
-	/** Begins nothing more; resolves when nothing is under way. What was not committed is forgotten, and comes again. */
+	/** Starts nothing more; resolves when nothing is running. Uncommitted events are dropped, and come again. */
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		await Promise.all(this.#lanes.values());
@@ -87,7 +87,7 @@ export class Intake {
 		this.#entries.clear();
 	}
 
-	/** False for what is committed already. */
+	/** False if it is already committed. */
 	isNew(sequence: number): boolean {
 		return sequence > (this.#place?.sequence ?? 0) && !this.#done.has(sequence);
 	}
@@ -101,7 +101,7 @@ export class Intake {
 		else for (const work of works) this.#enqueue(entry, work);
 	}
 
-	/** What the host has of the place, or may have. */
+	/** What the host has, or may have, of the position. */
 	get #kept(): Cursor | null {
 		return this.#place && this.#place.sequence > 0 ? this.#place : this.#before;
 	}
@@ -140,8 +140,8 @@ export class Intake {
 	}
 
 	/**
-	 * Only the last part of an event that has nothing open before it moves the cursor. A private chat is kept in it even so: without it, nobody
-	 * would look there after a gap.
+	 * Only the last part of an event with nothing open before it moves the cursor. A private chat is still stored: otherwise nobody would
+	 * look there after a gap.
 	 */
 	#cursorFor(entry: Entry): string | undefined {
 		const [first] = this.#entries.values();

@@ -1,5 +1,5 @@
-// Buttons and slash commands. Discord gives three seconds to answer: each is put off at once, before anything else, and what it came to is
-// shown when it is committed. An answer that comes too late is lost alone: what the person wanted is done.
+// Buttons and slash commands. Discord allows three seconds to answer: each is deferred at once, and its result is shown when committed.
+// If that answer is too late, only the answer is lost: the action is done.
 import type { REST } from "@discordjs/rest";
 import type { APIMessage, APIUser } from "discord-api-types/v10";
 import type { ChannelFacts } from "./directory.ts";
@@ -11,12 +11,12 @@ export const BUTTON = 3;
 const PUT_OFF = { [COMMAND]: 5, [BUTTON]: 6 } as const;
 const ONLY_FOR_YOU = 1 << 6;
 /**
- * To show what a link leads to, Discord fetches it, unasked: whoever brings the agent to write one could be told anything by its address.
- * It stays when the message is changed.
+ * Discord fetches links to preview them: anyone who makes the agent write a link could learn something from its address. The setting
+ * stays when the message is edited.
  */
 export const NO_PREVIEWS = 1 << 2;
 export const NOBODY = { parse: [], replied_user: false } as const;
-/** The name of the one argument that commands have. */
+/** The name of the commands' only argument. */
 export const ARGUMENT = "text";
 
 export interface Interaction {
@@ -37,12 +37,12 @@ export interface Interaction {
 	};
 }
 
-/** Pressing a button and using a command; not the rest that Discord calls so. */
+/** Button presses and commands; not Discord's other interactions. */
 export function isAnswerable({ type }: Interaction): boolean {
 	return type === COMMAND || type === BUTTON;
 }
 
-/** The line that a person would have written. */
+/** The line a person would have written. */
 export function lineOf({ data }: Interaction): string {
 	const argument = (data?.options ?? []).find(({ name }) => name === ARGUMENT)?.value;
 	return [`/${data?.name ?? ""}`, ...(argument === undefined ? [] : [String(argument)])].join(" ");
@@ -50,7 +50,7 @@ export function lineOf({ data }: Interaction): string {
 
 type Log = (message: string, error?: unknown) => void;
 
-/** Interactions that were put off, and what came of that. */
+/** Deferred interactions, and their results. */
 export class Answers {
 	readonly #putOff = new Map<string, Promise<boolean>>();
 	readonly #log: Log;
@@ -59,7 +59,7 @@ export class Answers {
 		this.#log = log;
 	}
 
-	/** Called when it arrives, whatever else waits. */
+	/** Called on arrival, whatever else waits. */
 	putOff({ id, token, type }: Interaction, rest: REST): void {
 		const body = { type: PUT_OFF[type as keyof typeof PUT_OFF] };
 		const done = rest.post(`/interactions/${id}/${token}/callback`, { body, auth: false }).then(
@@ -74,7 +74,7 @@ export class Answers {
 		this.#putOff.set(id, done);
 	}
 
-	/** A sentence that the person who pressed sees. */
+	/** A sentence only the presser sees. */
 	say(interaction: Interaction, text: string, rest: REST): Promise<void> {
 		const { application_id: app, token } = interaction;
 		const body = {
@@ -85,7 +85,7 @@ export class Answers {
 		return this.#after(interaction, () => rest.post(`/webhooks/${app}/${token}`, { body, auth: false }));
 	}
 
-	/** Shows everybody which command was used; the answer is a message of its own. One that was refused leaves nothing. */
+	/** Shows everyone which command was used; the answer is a separate message. A refused one leaves nothing. */
 	close(interaction: Interaction, isRefused: boolean, rest: REST): Promise<void> {
 		const { application_id: app, token } = interaction;
 		const path = `/webhooks/${app}/${token}/messages/@original` as const;

@@ -1,6 +1,6 @@
-// The line to Discord: connects, resumes, hands in. An event counts as received when the host has committed it, and the session is resumed
-// from there. Where Discord has forgotten the session, the histories of the channels are read. Nothing ends the line but `stop`: it comes
-// back for ever, and says meanwhile what is wrong.
+// The line to Discord: connects, resumes, passes on events. An event counts as received when the host has committed it, and the session
+// is resumed from there. If Discord has forgotten the session, the channels' histories are read. Only `stop` ends the line: it reconnects
+// forever, and reports what is wrong.
 import type { REST } from "@discordjs/rest";
 import type { APIApplication, APIUser } from "discord-api-types/v10";
 import type { ChannelHealth } from "../../gateway/index.ts";
@@ -20,7 +20,7 @@ import { isAfter, snowflakeAt } from "./snowflake.ts";
 import { askedPause, closedBy, endsSession, NeedsAttention, TooManySessions, troubleOf } from "./trouble.ts";
 import { type Ending, Wire } from "./wire.ts";
 
-/** Discord asks for a pause of one to five seconds after a session that is void. */
+/** Discord asks for a pause of one to five seconds after a void session. */
 const VOID_PAUSES = 5;
 
 export interface Connection {
@@ -29,9 +29,9 @@ export interface Connection {
 	readonly application: string;
 }
 
-/** What an event of this connection is to Keryx. */
+/** What an event of this connection means to Keryx. */
 export interface Reading {
-	/** What is to be committed; none for what only passes. */
+	/** Work to commit; none for events that only pass. */
 	readonly works: readonly Work[];
 	readonly mark?: Parameters<Intake["add"]>[2];
 }
@@ -45,15 +45,15 @@ export interface LineOptions {
 	readonly longestPauseMs: number;
 	/** After a session that is void. */
 	readonly voidPauseMs: number;
-	/** Reads the token anew each time, so that a changed one is used. */
+	/** Reads the token each time, so that a changed one is used. */
 	readonly token: () => Promise<string>;
 	readonly open: (token: string) => Promise<REST>;
-	/** What an event is; `gap` is what of the past is to be read, if there is any. */
+	/** Classifies an event; `gap` is the past to be read, if any. */
 	readonly read: (dispatch: Dispatch, connection: Connection, gap: Gap | null, place: Cursor) => Reading;
-	/** Stores a place that nothing was committed with. */
+	/** Stores a position that nothing was committed with. */
 	readonly store: (cursor: string) => Promise<void>;
 	readonly onConnected: (connection: Connection) => void;
-	/** A connection is over: what waits for more of its events need not. */
+	/** A connection is over: nothing waits for more of its events. */
 	readonly onEnded: () => void;
 	readonly log: (message: string, error?: unknown) => void;
 }
@@ -66,10 +66,10 @@ export class Line {
 	readonly #pauses: Pauses;
 	#connection: (Connection & { readonly token: string }) | null = null;
 	#wire: Wire | null = null;
-	/** The session can be resumed from the place. */
+	/** The session can be resumed from the position. */
 	#isResumable = false;
 	#gap: Gap | null = null;
-	/** How the session began, until what it has to read first is committed. Discord tells it once. */
+	/** How the session started, until its first reads are committed. Discord says it once. */
 	#ready: Dispatch | null = null;
 	#failure: { readonly error: unknown } | null = null;
 	#running: Promise<void> = Promise.resolve();
@@ -85,7 +85,7 @@ export class Line {
 		});
 	}
 
-	/** While it is connected; else whoever wants to send waits. */
+	/** While connected; otherwise senders wait. */
 	get connection(): Connection | null {
 		return this.#vitals.isConnected ? this.#connection : null;
 	}
@@ -98,7 +98,7 @@ export class Line {
 		return this.#vitals.health(this.#wire ? 1 : 0);
 	}
 
-	/** Resolves when it is under way; it connects by itself, now or later. */
+	/** Resolves when it is running; it connects by itself, now or later. */
 	async start(cursor: string | null): Promise<void> {
 		await this.#running;
 		if (!this.isStopping) return;
@@ -112,7 +112,7 @@ export class Line {
 		this.#running = this.#run();
 	}
 
-	/** Hands in nothing more; what has been handed in is waited for, and Discord is told of it. */
+	/** Passes on nothing more; running work is waited for, and Discord is told. */
 	async stop(): Promise<void> {
 		if (!this.isStopping) {
 			this.#vitals.stop();
@@ -123,12 +123,12 @@ export class Line {
 		await this.#running;
 	}
 
-	/** A call found the token refused: the line looks at once. */
+	/** A call found the token refused: the line checks at once. */
 	suspect(error: unknown): void {
 		if (isTokenRefused(error) && !this.isStopping) this.#leave(error);
 	}
 
-	/** Ends the connection because of this. */
+	/** Ends the connection for this reason. */
 	#leave(error: unknown): void {
 		this.#failure = { error };
 		this.#wire?.leave();
@@ -168,7 +168,7 @@ export class Line {
 		return this.#connection;
 	}
 
-	/** One connection, from the first to the last byte. Rejects where the host took something not. */
+	/** One connection, from the first to the last byte. Rejects if the host refused something. */
 	async #serve(
 		connection: Connection & { readonly token: string },
 		onConnected: () => void,
@@ -213,7 +213,7 @@ export class Line {
 		return ending;
 	}
 
-	/** Waits for what is being committed, and for nothing else. */
+	/** Waits for running commits, and nothing else. */
 	async #closeIntake(): Promise<void> {
 		const closed = this.#intake.close();
 		this.#options.onEnded();
@@ -230,7 +230,7 @@ export class Line {
 		return url;
 	}
 
-	/** A session begins, or goes on. */
+	/** A session starts or resumes. */
 	#opened({ t, s, d }: Dispatch, connection: Connection): void {
 		const { clock, onConnected } = this.#options;
 		this.#vitals.proven("session opened");
@@ -278,7 +278,7 @@ export class Line {
 		this.#intake.add(dispatch.s, works, mark);
 	}
 
-	/** What to do when a connection is over: how long to wait before the next. Throws what is a failure. */
+	/** What to do when a connection is over: how long to wait before the next. Throws failures. */
 	#after(ending: Ending): number {
 		const { random, voidPauseMs } = this.#options;
 		switch (ending.kind) {

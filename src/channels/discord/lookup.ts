@@ -1,5 +1,5 @@
-// What became of a delivery. Discord tells the bot of its own messages, with the nonce; the history has no nonces, but shows whether there is
-// any message that is not accounted for. While Discord knows the nonce, a delivery that may be there can be sent again: it is shown once.
+// Looks up a delivery. Discord reports the bot's own messages with their nonce; the history has no nonces, but shows whether any message
+// is unaccounted for. While Discord knows the nonce, an uncertain delivery can be sent again: it is shown once.
 import type { REST } from "@discordjs/rest";
 import type { Channel } from "../../gateway/index.ts";
 import type { Destination } from "../../store/index.ts";
@@ -12,11 +12,11 @@ import type { Me } from "./text.ts";
 
 /** Discord keeps a nonce for some minutes; this is less. */
 const NONCE_MS = 2 * 60_000;
-/** How long what Discord tells of a message that is there may take. */
+/** How long Discord may take to report an existing message. */
 const ECHO_MS = 5000;
 /** By how much Discord's clock may differ. */
 const CLOCKS_MS = 5 * 60_000;
-/** Shows which command was used: no delivery. */
+/** Shows which command was used: not a delivery. */
 const COMMAND_SHOWN = 20;
 const PAGE = 100;
 const PAGES = 5;
@@ -28,7 +28,7 @@ export interface LookupContext {
 	readonly clock: Clock;
 }
 
-/** `madeAt`: no attempt was before. */
+/** `madeAt`: no attempt was earlier. */
 export async function lookUp(
 	id: string,
 	destination: Destination,
@@ -59,7 +59,7 @@ export async function lookUp(
 	});
 }
 
-/** Whether there is a message of ours that could be it. */
+/** Whether one of our messages could be it. */
 async function hasUnaccounted(
 	destination: Destination,
 	madeAt: number | undefined,
@@ -76,7 +76,7 @@ async function hasUnaccounted(
 		if (page.length < PAGE || after === null) return false;
 		after = page.reduce((newest, { id }) => (isAfter(id, newest) ? id : newest), after);
 	}
-	// Too much was said there to be sure.
+	// Too many messages to be sure.
 	return true;
 }
 
@@ -94,7 +94,7 @@ async function history(
 	try {
 		return (await rest.get(`/channels/${channelOf(destination)}/messages`, { query })) as Past[];
 	} catch (error) {
-		// A thread that was never opened holds nothing.
+		// A thread that was never opened is empty.
 		if (hasCode(error, CODE.unknownChannel)) return [];
 		throw error;
 	}

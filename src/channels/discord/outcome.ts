@@ -1,9 +1,9 @@
-// What an error of a request means. Refused, to be tried again, and unknown are three answers; only what is certain is said to be so (I7).
+// Interprets a request's error. Refused, retry and unknown are three results; only certain ones are reported as such (I7).
 import type { DiscordAPIError, HTTPError, RateLimitError } from "@discordjs/rest";
 import type { SendResult } from "../../gateway/index.ts";
 import { NotSent } from "../transport.ts";
 
-/** The library is loaded when a channel starts, so its errors are told by their names. */
+/** The library is loaded when a channel starts, so its errors are recognised by name. */
 export function isApiError(error: unknown): error is DiscordAPIError {
 	return error instanceof Error && error.name.startsWith("DiscordAPIError");
 }
@@ -16,7 +16,7 @@ function isServerError(error: unknown): error is HTTPError {
 	return error instanceof Error && error.name === "HTTPError";
 }
 
-/** As Discord numbers what it refuses. */
+/** Discord's error numbers. */
 export const CODE = {
 	unknownChannel: 10003,
 	unknownMessage: 10008,
@@ -33,13 +33,13 @@ export function hasCode(error: unknown, ...codes: readonly number[]): boolean {
 	return isApiError(error) && codes.includes(Number(error.code));
 }
 
-/** Discord does not know the token, or no longer. The library forgets a token that was refused. */
+/** Discord does not accept the token. The library forgets a refused token. */
 export function isTokenRefused(error: unknown): boolean {
 	if (isApiError(error)) return error.status === 401;
 	return error instanceof Error && error.message.startsWith("Expected token to be set");
 }
 
-/** Why this channel cannot be written to any more. */
+/** Why this channel can no longer be written to. */
 export function goneReason(error: unknown): string | null {
 	const { unknownChannel, missingAccess, cannotWriteToUser } = CODE;
 	return hasCode(error, unknownChannel, missingAccess, cannotWriteToUser) ? reasonOf(error) : null;
@@ -53,7 +53,7 @@ export function pauseOf(error: RateLimitError): number {
 export function outcomeOf(error: unknown, plain: boolean): SendResult {
 	const reason = reasonOf(error);
 	if (isRateLimit(error)) return { kind: "retry", afterMs: pauseOf(error), reason };
-	// Waits until the channel has a token that is taken; none of the attempts is used up.
+	// Waits until the channel has an accepted token; uses up no attempt.
 	if (isTokenRefused(error))
 		return { kind: "retry", afterMs: 5000, reason: "Discord does not accept the bot's token" };
 	if (error instanceof NotSent) return { kind: "retry", reason };
@@ -61,13 +61,13 @@ export function outcomeOf(error: unknown, plain: boolean): SendResult {
 	return !plain && isAboutText(error) ? { kind: "markup_refused" } : { kind: "refused", reason };
 }
 
-/** With its marks a text may be longer than Discord takes. */
+/** With its markup a text may be longer than Discord accepts. */
 function isAboutText(error: DiscordAPIError): boolean {
 	const { errors } = error.rawError as { readonly errors?: object };
 	return hasCode(error, CODE.invalidForm) && errors !== undefined && "content" in errors;
 }
 
-/** In plain words, without the address, which may hold a token. */
+/** In plain words, without the address, which may contain a token. */
 export function reasonOf(error: unknown): string {
 	if (isRateLimit(error)) return "Discord's rate limit";
 	if (isServerError(error)) return `Discord answered ${error.status}`;

@@ -11,7 +11,7 @@ test("an answer of 20 seconds is changed every second without waiting", () => {
 test("fewer than 50 go in any second, whoever asks when", () => {
 	const asking = fc.record({
 		at: fc.nat(10_000),
-		what: fc.constantFrom("message" as const, "change" as const),
+		what: fc.constantFrom("message" as const, "change" as const, "typing" as const),
 	});
 	fc.assert(
 		fc.property(fc.array(asking, { maxLength: 600 }), (requests) => {
@@ -21,6 +21,7 @@ test("fewer than 50 go in any second, whoever asks when", () => {
 				.toSorted((a, b) => a.at - b.at)
 				.flatMap(({ at, what }) => {
 					now = at;
+					if (what === "typing") return pace.fits() ? [at] : [];
 					const turn = pace.take(what);
 					return "afterMs" in turn ? [at + turn.afterMs] : [];
 				})
@@ -29,6 +30,16 @@ test("fewer than 50 go in any second, whoever asks when", () => {
 				expect((gone[n + 49] ?? from + 1000) - from).toBeGreaterThanOrEqual(1000);
 		}),
 	);
+});
+
+test("the sign that somebody is writing goes only where nobody waits", () => {
+	let now = 0;
+	const pace = new Pace({ monotonic: () => now });
+	const typing = Array.from({ length: 50 }, () => pace.fits());
+	expect(typing.filter(Boolean)).toHaveLength(5);
+	expect(pace.take("message")).toEqual({ afterMs: 28 });
+	now += 2000;
+	expect(pace.fits()).toBe(true);
 });
 
 test("50 answers at once get slower together: each is changed at least every two seconds, in turn", () => {

@@ -1,25 +1,25 @@
-// How fast a bot may speak in all: 50 requests a second. Everybody waits in the order in which they came, so that many answers at once get
-// slower together. What a single channel is allowed Discord says with each answer; REST goes by that.
+// The bot's global rate: 50 requests a second. Everyone waits in arrival order, so that many answers slow down together. Discord reports
+// per-channel limits with each answer; REST respects those.
 import type { Clock } from "../../time/index.ts";
 
-/** At most 45 in any second. */
+/** At most 41 in any second as they leave. On the way some catch up with others: there is room for that. */
 const BURST = 5;
-const EVERY_MS = 25;
+const EVERY_MS = 28;
 /**
- * Whoever would wait longer is sent away. A message waits in the store then: what is killed while it waits here would be of unknown outcome,
- * though it never left. A change may be repeated.
+ * Longer waits are refused. A message then waits in the store: if it were killed while waiting here, its outcome would be unknown
+ * although it never left. An edit may be repeated.
  */
 const LONGEST_WAIT_MS = { message: 2500, change: 5000 } as const;
 
 export type Turn =
-	/** It may go after so long. */
+	/** It may go after this long. */
 	| { readonly afterMs: number }
-	/** It has no place: it may ask again after so long. */
+	/** No slot: it may ask again after this long. */
 	| { readonly askAfterMs: number };
 
 export class Pace {
 	readonly #clock: Pick<Clock, "monotonic">;
-	/** When the allowance will be whole again. */
+	/** When the allowance is full again. */
 	#wholeAt = Number.NEGATIVE_INFINITY;
 
 	constructor(clock: Pick<Clock, "monotonic">) {
@@ -27,11 +27,25 @@ export class Pace {
 	}
 
 	take(what: "message" | "change"): Turn {
-		const now = this.#clock.monotonic();
-		const wait = Math.max(0, this.#wholeAt - now - (BURST - 1) * EVERY_MS);
+		const wait = this.#wait();
 		const longest = LONGEST_WAIT_MS[what];
 		if (wait > longest) return { askAfterMs: Math.ceil(wait - longest / 2) };
-		this.#wholeAt = Math.max(now, this.#wholeAt) + EVERY_MS;
+		this.#use();
 		return { afterMs: Math.ceil(wait) };
+	}
+
+	/** Whether something that may be left out fits in now; if so, it counts. */
+	fits(): boolean {
+		if (this.#wait() > 0) return false;
+		this.#use();
+		return true;
+	}
+
+	#wait(): number {
+		return Math.max(0, this.#wholeAt - this.#clock.monotonic() - (BURST - 1) * EVERY_MS);
+	}
+
+	#use(): void {
+		this.#wholeAt = Math.max(this.#clock.monotonic(), this.#wholeAt) + EVERY_MS;
 	}
 }

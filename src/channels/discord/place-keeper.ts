@@ -1,8 +1,8 @@
-// The place in Discord's events, kept with the host where nothing was committed that could take it along.
+// Stores the position in Discord's events with the host if no commit carries it.
 import type { Clock } from "../../time/index.ts";
 import type { Intake } from "./intake.ts";
 
-/** How often the host is told of a place that nothing was committed with. */
+/** How often a position without a commit is stored. */
 const STORE_MS = 1000;
 
 export interface PlaceKeeperOptions {
@@ -14,7 +14,7 @@ export interface PlaceKeeperOptions {
 
 export class PlaceKeeper {
 	readonly #options: PlaceKeeperOptions;
-	/** The session whose place the host has. */
+	/** The session whose position the host has. */
 	#session: string | null = null;
 	#storing: Promise<void> = Promise.resolve();
 	#cancel: (() => void) | null = null;
@@ -23,12 +23,12 @@ export class PlaceKeeper {
 		this.#options = options;
 	}
 
-	/** The host has a place of this session. */
+	/** The host has a position of this session. */
 	begin(session: string | null): void {
 		this.#session = session;
 	}
 
-	/** The first place of a session is stored at once: without it a later start knows of no session. */
+	/** The first position of a session is stored at once: otherwise a later start knows no session. */
 	soon(): void {
 		if (this.#cancel) return;
 		const session = this.#options.intake().place?.session.id ?? null;
@@ -52,7 +52,7 @@ export class PlaceKeeper {
 			await store(text);
 			intake().stored(text);
 		} catch (error) {
-			// Kept for the next commit: what comes again is known by its id.
+			// Kept for the next commit: repeated events are recognised by id.
 			log("the position in Discord's events was not stored", error);
 		}
 	}

@@ -1,13 +1,13 @@
-// REST with the library's buckets and without its retries: a limit that is reached is an error that says when to come back, before the
-// request leaves wherever the bucket is known to be empty.
+// REST with the library's buckets but without its retries: a reached limit is an error that says when to retry, before the request leaves
+// if the bucket is known to be empty.
 import type { REST, RESTOptions } from "@discordjs/rest";
 import type { Transport } from "../transport.ts";
 
-/** The library waits for none of its own; the transport has the deadlines. */
+/** The library's own timeouts are off; the transport has the deadlines. */
 const NEVER_MS = 24 * 60 * 60_000;
 const VERSION = "10";
 
-/** What one request is, for its deadline. */
+/** A request's kind, for its deadline. */
 export const KIND = { read: "read", write: "write", upload: "upload", file: "file" } as const;
 
 type Made = Awaited<ReturnType<RESTOptions["makeRequest"]>>;
@@ -21,12 +21,12 @@ export async function openRest(token: string, apiRoot: string, transport: Transp
 		offset: 0,
 		timeout: NEVER_MS,
 		rejectOnRateLimit: () => true,
-		// Those that nobody uses are forgotten when the token is read anew.
+		// Unused ones are dropped when the token is read again.
 		handlerSweepInterval: 0,
 		hashSweepInterval: 0,
 		makeRequest: (url, init) => request(url, init as RequestInit, transport),
 	});
-	// A token that is no header would be refused by Node, with the token in the error.
+	// Node would refuse a token that is not a valid header, with the token in the error.
 	return rest.setToken(/^[\x21-\x7e]+$/.test(token) ? token : "invalid");
 }
 

@@ -1,10 +1,10 @@
-// What was sent from here, by the nonce of its delivery. Discord tells everybody of each new message, its author too, with the nonce: that
+// Sent messages by the nonce of their delivery. Discord reports each new message to everyone, including its author, with the nonce: that
 // settles a request whose answer was lost.
 import { createHash } from "node:crypto";
 
 /** How many of its own messages a channel remembers. */
 const REMEMBERED = 5000;
-/** The longest that Discord takes. */
+/** Discord's longest nonce. */
 const NONCE_LENGTH = 25;
 
 export class SentMessages {
@@ -12,7 +12,7 @@ export class SentMessages {
 	readonly #nonceOf = new Map<string, string>();
 	readonly #waiting = new Set<() => void>();
 
-	/** Deliveries whose message was deleted: what is sent after that is another one. */
+	/** Deliveries whose message was deleted: a later send is another message. */
 	readonly #lost = new Map<string, string>();
 
 	/** The same at every attempt, and after a restart. A delivery of several messages has several. */
@@ -44,12 +44,12 @@ export class SentMessages {
 		return this.#byNonce.get(nonce);
 	}
 
-	/** Whether it is known which delivery this message is. */
+	/** Whether this message's delivery is known. */
 	isKnown(message: string): boolean {
 		return this.#nonceOf.has(message);
 	}
 
-	/** Calls at each message that becomes known; answers how to end that. */
+	/** Calls back for each message that becomes known; returns the unsubscribe function. */
 	onAdded(look: () => void): () => void {
 		this.#waiting.add(look);
 		return () => void this.#waiting.delete(look);

@@ -1,4 +1,4 @@
-// Discord's ids: the milliseconds since 2015, then a counter. Those of messages grow with time, over all channels.
+// Discord's ids: milliseconds since 2015, then a counter. Message ids grow with time, across all channels.
 
 const EPOCH = 1_420_070_400_000n;
 const TIME_SHIFT = 22n;
@@ -8,7 +8,7 @@ export function isSnowflake(id: string): boolean {
 	return SNOWFLAKE.test(id);
 }
 
-/** Before every id that is made at this time. */
+/** Below every id made at this time. */
 export function snowflakeAt(ms: number): string {
 	const since = BigInt(Math.trunc(ms)) - EPOCH;
 	return String((since > 0n ? since : 0n) << TIME_SHIFT);

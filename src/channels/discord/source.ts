@@ -1,4 +1,4 @@
-// Where a message came from, in the words of docs/reference/sources.md. A thread belongs to its channel: the channel is the chat.
+// Where a message came from, as in docs/reference/sources.md. A thread belongs to its channel: the channel is the chat.
 import type { APIUser } from "discord-api-types/v10";
 import type { Place } from "./directory.ts";
 
@@ -19,7 +19,7 @@ export interface MemberFacts {
 	readonly roles?: readonly string[];
 }
 
-/** The name that people see. */
+/** The visible name. */
 export function senderOf(
 	user: Pick<APIUser, "id" | "username" | "global_name" | "bot">,
 	member?: MemberFacts,
@@ -32,7 +32,7 @@ export function senderOf(
 	};
 }
 
-/** `thread` where the answer gets a thread of its own, which is not there yet. */
+/** `thread` if the answer gets its own thread, which does not exist yet. */
 export function sourceIn(
 	place: Place,
 	{ account, profile }: AccountOf,

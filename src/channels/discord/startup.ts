@@ -1,5 +1,5 @@
-// A new session after a gap: Discord names its servers first, then tells of each. The gap is closed when all of them have been read, or
-// when those that do not come have been waited for long enough.
+// A new session after a gap: Discord names its servers first, then describes each. The gap is closed when all are read, or when missing
+// ones have been waited for long enough.
 import type { Clock } from "../../time/index.ts";
 
 /** A server that is down is not waited for longer. */
@@ -15,7 +15,7 @@ export class Startup {
 		this.#clock = clock;
 	}
 
-	/** These servers are read before the gap is closed. Those that were read over an earlier connection of the session stay so. */
+	/** These servers are read before the gap is closed. Those read over an earlier connection of the session stay read. */
 	expect(session: string, servers: readonly string[]): void {
 		if (session === this.#session) return;
 		this.#session = session;

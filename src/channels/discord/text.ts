@@ -1,11 +1,11 @@
-// The words of a message: what was written, what it replies to, and whether the bot was meant.
+// A message's text, what it replies to, and whether the bot was addressed.
 import type { APIMessage, APIUser } from "discord-api-types/v10";
 import type { Inbound } from "../../gateway/index.ts";
 import { senderOf } from "./source.ts";
 
 type Quoted = NonNullable<Inbound["quoted"]>;
 export type Me = Pick<APIUser, "id">;
-/** What a message has that Keryx reads; Discord leaves some of it out in places. */
+/** The fields Keryx reads; Discord sometimes omits some. */
 export type Said = Pick<APIMessage, "id" | "content" | "author"> &
 	Partial<
 		Pick<
@@ -20,7 +20,7 @@ export type Said = Pick<APIMessage, "id" | "content" | "author"> &
 		>
 	>;
 
-/** What was written, without the bot's own name at its start, and with the names of others instead of their numbers. */
+/** The text without the bot's own name at its start, and with others' names instead of their numbers. */
 export function textOf(message: Said, me: Me): string {
 	const bare = message.content.replace(new RegExp(`^\\s*<@!?${me.id}>[,:]?\\s*`), "");
 	const named = (message.mentions ?? []).reduce(
@@ -30,7 +30,7 @@ export function textOf(message: Said, me: Me): string {
 	return [named, ...describedOf(message)].filter(Boolean).join("\n");
 }
 
-/** Other things than text and files, in words. */
+/** Other content than text and files, in words. */
 function describedOf({ sticker_items: stickers, poll, message_snapshots: forwarded }: Said): string[] {
 	return [
 		...(stickers ?? []).map(({ name }) => `[sticker ${name}]`),
@@ -43,7 +43,7 @@ function describedOf({ sticker_items: stickers, poll, message_snapshots: forward
 	];
 }
 
-/** What it replies to, where that still stands. */
+/** What it replies to, if that still exists. */
 export function quotedOf({ referenced_message: reply }: Said, me: Me): Quoted | undefined {
 	if (!reply) return undefined;
 	const files = (reply.attachments ?? []).map(({ filename }) => `[${filename}]`);
@@ -55,7 +55,7 @@ export function quotedOf({ referenced_message: reply }: Said, me: Me): Quoted | 
 	};
 }
 
-/** Named in the text, or by a reply that notifies. Naming everybody means nobody. */
+/** Named in the text, or by a notifying reply. Mentioning everyone does not count. */
 export function isMentioned({ mentions, referenced_message: reply }: Said, me: Me): boolean {
 	return reply?.author.id === me.id || (mentions ?? []).some(({ id }) => id === me.id);
 }

@@ -1,4 +1,4 @@
-// What is wrong with the line to Discord, in words that name the remedy.
+// What is wrong with the line to Discord, with the remedy.
 import { KeryxError } from "../../errors.ts";
 import type { Trouble } from "../vitals.ts";
 import { NO_INTENT } from "./names.ts";
@@ -17,7 +17,7 @@ export class TooManySessions extends Error {
 	}
 }
 
-/** The codes with which Discord closes a connection. */
+/** Discord's close codes. */
 const CLOSED = {
 	token: 4004,
 	sequence: 4007,
@@ -30,7 +30,7 @@ const CLOSED = {
 const TOO_MANY_SERVERS =
 	"the bot is in more servers than one connection can serve: remove it from some, or use another bot";
 
-/** What a connection that Discord closed means. */
+/** The meaning of a connection closed by Discord. */
 export function closedBy(code: number): Error {
 	if (code === CLOSED.token) return new TokenRefused();
 	if (code === CLOSED.intents || code === CLOSED.unknownIntents) return new NeedsAttention(NO_INTENT);

@@ -1,6 +1,6 @@
-// One connection to Discord's gateway: says who it is or resumes, beats, and ends. What it receives it hands on; nothing is answered or
-// remembered here. @discordjs/ws is not used for this: it counts an event as received before anybody has it, cannot tell a session that
-// Discord has forgotten from a network that failed, and connects again by itself, every half second.
+// One connection to Discord's gateway: identifies or resumes, sends heartbeats, and ends. It passes on what it receives; it answers and
+// remembers nothing. @discordjs/ws is not used: it counts an event as received before anyone has it, cannot tell a forgotten session from
+// a network failure, and reconnects by itself every half second.
 import { WebSocket } from "ws";
 import type { Clock } from "../../time/index.ts";
 import type { Dispatch } from "./events.ts";
@@ -22,7 +22,7 @@ const COMING_BACK = 4900;
 const HELLO_MS = 20_000;
 
 export type Ending =
-	/** Discord asks to connect again. */
+	/** Discord asks to reconnect. */
 	| { readonly kind: "reconnect" }
 	/** The session is void, or may be resumed. */
 	| { readonly kind: "invalid"; readonly isResumable: boolean }
@@ -36,15 +36,15 @@ export type Ending =
 export interface WireOptions {
 	readonly url: string;
 	readonly token: string;
-	/** Left out: a new session. */
+	/** Absent: a new session. */
 	readonly resume?: { readonly session: string; readonly sequence: number };
 	readonly clock: Clock;
 	readonly random: () => number;
 	/** The longest time between heartbeats; Discord may ask for a shorter one. */
 	readonly beatMs: number;
-	/** So long without an acknowledgement, and nobody is there. */
+	/** After this long without an acknowledgement, the connection is dead. */
 	readonly deadMs: number;
-	/** Up to where everything is committed: what heartbeats say was received. */
+	/** Up to where everything is committed: heartbeats report this as received. */
 	readonly received: () => number | null;
 	readonly onDispatch: (dispatch: Dispatch) => void;
 	readonly onAlive: () => void;
@@ -79,7 +79,7 @@ export class Wire {
 		this.#socket.on("close", (code) => this.#end({ kind: "closed", code }));
 	}
 
-	/** Says what is committed, and leaves so that the session can be resumed. */
+	/** Reports what is committed, and leaves so that the session can be resumed. */
 	leave(): void {
 		if (this.#socket.readyState === WebSocket.OPEN) this.#beat();
 		this.#over({ kind: "left" });
@@ -143,7 +143,7 @@ export class Wire {
 		this.#end(ending);
 		if (this.#socket.readyState === WebSocket.OPEN) {
 			this.#socket.close(COMING_BACK);
-			// Whoever does not answer is not waited for.
+			// A silent server is not waited for.
 			this.#options.clock.after(1000, () => this.#socket.terminate());
 		} else this.#socket.terminate();
 	}

@@ -1,11 +1,11 @@
-// What was said while Keryx was away, where the server keeps it (draft/chathistory). One request at a time; each is answered by one batch.
+// Reads missed messages if the server keeps a history (draft/chathistory). One request at a time; each is answered by one batch.
 import type { Clock } from "../../time/index.ts";
 import { formatLine, type Message } from "./wire.ts";
 
 const ANSWER_MS = 15_000;
-/** Asked for at once; a server may give less. */
+/** Requested at once; a server may return less. */
 const PAGE = 100;
-/** So much is read of one chat; what is older is left out, and that is said. */
+/** The most read from one chat; older ones are left out, and that is reported. */
 const MOST_PAGES = 20;
 
 export interface HistoryOptions {
@@ -29,7 +29,7 @@ export class History {
 		this.#options = options;
 	}
 
-	/** Whether the message is part of an answer. */
+	/** Whether the message is part of a reply to a request. */
 	heard(message: Message): boolean {
 		const { command, params, tags } = message;
 		const asked = this.#asked;
@@ -58,7 +58,7 @@ export class History {
 		this.#answer(null);
 	}
 
-	/** Names of whom Keryx talked with in private since then; null: the server does not say. */
+	/** Names of people who talked to Keryx in private since then; null: the server does not say. */
 	async partners(since: number, until: number): Promise<readonly string[] | null> {
 		const found = await this.#ask(["TARGETS", time(since), time(until), String(PAGE)]);
 		return found?.flatMap(({ params: [verb, name] }) => (verb === "TARGETS" && name ? [name] : [])) ?? null;

@@ -1,4 +1,4 @@
-// Who a set of settings is, for setting a channel up: connects, logs in, and leaves again.
+// Identifies a set of settings, for setting up a channel: connects, logs in, and leaves.
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../time/index.ts";
 import { addressOf, type IrcOptions, loginOf } from "./options.ts";
@@ -10,7 +10,7 @@ export interface IrcIdentity {
 	readonly remarks: readonly string[];
 }
 
-/** Throws channel.refused, which says what the server refused, or that it was not reached. */
+/** Throws channel.refused, which says what the server refused, or that it was unreachable. */
 export async function identifyIrc(
 	options: Pick<IrcOptions, "server" | "nick" | "login" | "secrets">,
 ): Promise<IrcIdentity> {

@@ -1,5 +1,5 @@
-// IRC: a client of its own for a protocol of lines. The server waits for nobody and delivers once, so a message is kept here until it is
-// committed; a message that leaves is proven by its echo, or by the answer to the PING behind it.
+// IRC: our own client for a line protocol. The server waits for nobody and delivers once, so a message is kept here until it is
+// committed; a sent message is proven by its echo, or by the answer to the PING after it.
 import { platformTraits } from "../../domain/index.ts";
 import type { Channel, ChannelHost, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
 import { Intake } from "./intake.ts";
@@ -15,16 +15,16 @@ import { folded, formatLine, isWord, LINE_BYTES, type Message, pictured, shownBy
 export { identifyIrc } from "./identify.ts";
 export type { IrcOptions, IrcSecrets } from "./options.ts";
 
-/** Whoever was found behind a nick is taken for that for so long, unless the server says that they left. */
+/** How long an identified nick is trusted, unless the server says that they left. */
 const VERIFIED_MS = 10_000;
-/** How often a wanted nick is asked for while somebody else has it, and a channel that did not let us in. */
+/** How often a wanted nick that is taken, and a channel that refused us, are tried again. */
 const NICK_MS = 30_000;
 const REJOIN_MS = 10 * 60_000;
 const NOT_CONNECTED: SendResult = { kind: "retry", afterMs: 1000, reason: "not connected" };
 
 /**
- * A line has 512 bytes for those who read it, with our name and the target: a nick of 31, a user of 12, a host of 63 and a channel of 64
- * leave 326. So a part fits wherever it goes.
+ * A line has 512 bytes for its readers, including our name and the target: a nick of 31, a user of 12, a host of 63 and a channel of 64
+ * leave 326. So a part fits everywhere.
  */
 export const IRC_TRAITS: ChannelTraits = {
 	...platformTraits("irc"),
@@ -64,7 +64,7 @@ class IrcLine {
 	#commands: ReadonlySet<string> = new Set();
 	#connections = 0;
 	#messages = 0;
-	/** Of this life of the channel: what it counts is unique only with it. */
+	/** Identifies this run of the channel: its counters are unique only together with it. */
 	readonly #life: string;
 
 	constructor(options: IrcOptions) {
@@ -104,7 +104,7 @@ class IrcLine {
 
 	room(): { readonly free: number; readonly afterMs: number } {
 		const { session } = this.#line;
-		// Nothing is asked for while there is no connection.
+		// Nothing is requested without a connection.
 		if (!session) return { free: 1, afterMs: 1000 };
 		const { perMessage, pace } = session;
 		const { free, afterMs } = pace.room(perMessage);
@@ -135,7 +135,7 @@ class IrcLine {
 		return session.send(place, text);
 	}
 
-	/** Where a chat is written to now: a channel that we are in, or the nick that the person has at this moment. */
+	/** Where a chat is written to now: a channel we are in, or the person's current nick. */
 	async #placeOf(chatId: string, session: Session): Promise<string | SendResult> {
 		if (isChannel(chatId)) {
 			const state = this.#rooms.stateOf(chatId);
@@ -147,7 +147,7 @@ class IrcLine {
 		}
 		const id = folded(chatId);
 		const nick = this.#people.nickOf(id);
-		if (!isWord(nick)) return { kind: "refused", reason: `${chatId} is nobody on IRC` };
+		if (!isWord(nick)) return { kind: "refused", reason: `${chatId} is not a person on IRC` };
 		const { clock } = this.#options;
 		if (this.#people.isVerified(id, nick, clock.monotonic())) return nick;
 		try {
@@ -201,7 +201,7 @@ class IrcLine {
 		const { clock } = this.#options;
 		this.#intake.keepTime(session.hasHistory);
 		const { since } = this.#intake;
-		// From here on nothing is missed: that is known before anybody can write.
+		// From here on nothing is missed: stored before anyone can write.
 		if (session.hasHistory && since === null) await this.#intake.begin(clock.now());
 		this.#line.ready();
 		this.#join(session);
@@ -210,7 +210,7 @@ class IrcLine {
 		this.#intake.letGo();
 	}
 
-	/** What was said while we were away comes before what is said now. */
+	/** Missed messages come before new ones. */
 	async #catchUp(session: Session, since: number): Promise<void> {
 		const { clock, join, log, name } = this.#options;
 		this.#intake.catchUp(since);
@@ -218,7 +218,7 @@ class IrcLine {
 		for (const target of new Set([...join, ...partners.filter((partner) => !isChannel(partner))])) {
 			const { messages, isWhole } = await session.history.after(target, since);
 			for (const message of messages) if (message.command === "PRIVMSG") this.#said(message, session, true);
-			// The next connection reads it all again.
+			// The next connection reads everything again.
 			if (!session.isOpen) return;
 			if (!isWhole)
 				log(`${name}: what was said in ${target} while Keryx was away could not be read to its end`);
@@ -231,7 +231,7 @@ class IrcLine {
 		if (lines.length > 0) session.write(...lines);
 	}
 
-	/** As long as somebody else has our nick. */
+	/** While someone else has our nick. */
 	#wantNick(session: Session): void {
 		const { clock, nick, nickMs = NICK_MS } = this.#options;
 		if (!session.isOpen || folded(session.nick) === folded(nick)) return;
@@ -293,14 +293,14 @@ class IrcLine {
 		}
 	}
 
-	/** Whoever had our nick does not have it any more. */
+	/** Our nick is free again. */
 	#freed(nick: string, session: Session): void {
 		const { nick: wanted } = this.#options;
 		if (folded(nick) === folded(wanted) && folded(session.nick) !== folded(wanted))
 			session.write(formatLine("NICK", [wanted]));
 	}
 
-	/** What waits for the channel ends, with the reason. After a while it is asked again to let us in. */
+	/** Deliveries for the channel end, with the reason. Later we ask to join again. */
 	#thrownOut(channel: string, reason: string, session: Session): void {
 		const { clock, rejoinMs = REJOIN_MS } = this.#options;
 		if (!this.#rooms.left(channel, reason)) return;
@@ -324,7 +324,7 @@ class IrcLine {
 		}
 		const person = this.#people.of(message);
 		const isRoom = isChannel(target) && this.#rooms.stateOf(target) !== null;
-		// Missed private messages name the nick that we had then.
+		// Missed private messages name the nick we had then.
 		const isPrivate = !isChannel(target) && (isMissed || folded(target) === folded(session.nick));
 		if (!person || (!isRoom && !isPrivate)) return;
 		const said = readText(raw, { nick: session.nick, sender: person.nick, commands: this.#commands });

@@ -1,6 +1,6 @@
-// From lines to the gateway. IRC delivers once and waits for nobody: what is not committed is kept here and tried again, in the order of
-// its chat, and while too much waits nothing more is read. Where the server keeps a history, the cursor is the time up to which everything is
-// committed, so that the next connection asks for what came after it.
+// Passes lines to the gateway. IRC delivers once and waits for nobody: uncommitted messages are kept here and retried in their chat's
+// order, and while too many wait nothing more is read. If the server keeps a history, the cursor is the time up to which everything is
+// committed, so that the next connection asks for what followed.
 import type { ChannelHost, Inbound } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { Lanes } from "../lanes.ts";
@@ -14,7 +14,7 @@ const LONGEST_PAUSE_MS = 5000;
 export interface IntakeOptions {
 	readonly clock: Clock;
 	readonly log: (message: string, error?: unknown) => void;
-	/** Too much waits, or no longer. */
+	/** Too many wait, or no longer. */
 	readonly pause: (isPaused: boolean) => void;
 }
 
@@ -23,22 +23,22 @@ type Handed = Omit<Inbound, "cursor">;
 export class Intake {
 	readonly #options: IntakeOptions;
 	readonly #lanes = new Lanes();
-	/** When what is not committed yet was sent, by the server's clock. */
+	/** When uncommitted messages were sent, by the server's clock. */
 	readonly #open = new Set<{ readonly at: number }>();
 	readonly #pauses: Pauses;
 	#host: ChannelHost | null = null;
 	#waiting = 0;
-	/** The newest that was committed, by the server's clock. */
+	/** The newest committed one, by the server's clock. */
 	#newest = Number.NEGATIVE_INFINITY;
 	#keepsTime = false;
-	/** What was missed is read from here on: until all of it was handed in, no place after this is remembered. */
+	/** Missed messages are read from here: until all are passed on, no later position is stored. */
 	#behind: number | null = null;
 
 	constructor(options: IntakeOptions) {
 		this.#options = options;
 		this.#pauses = new Pauses({
 			clock: options.clock,
-			// The store is our own: nobody else is to be spared.
+			// The store is our own: no need to spare it.
 			random: () => 1,
 			firstPauseMs: FIRST_PAUSE_MS,
 			longestPauseMs: LONGEST_PAUSE_MS,
@@ -56,17 +56,17 @@ export class Intake {
 		return Number.isFinite(this.#newest) ? this.#upTo(this.#newest) : null;
 	}
 
-	/** The server keeps a history: places in it are remembered. */
+	/** The server keeps a history: positions are stored. */
 	keepTime(keeps: boolean): void {
 		this.#keepsTime = keeps;
 	}
 
-	/** Missed messages are read from then on; null: all that the server has were handed in. */
+	/** Missed messages are read from then on; null: all that the server has were passed on. */
 	catchUp(since: number | null): void {
 		this.#behind = since;
 	}
 
-	/** Until `letGo`, what comes now waits for what came before. */
+	/** Until `letGo`, new messages wait for earlier ones. */
 	hold(): void {
 		this.#lanes.hold();
 	}
@@ -75,7 +75,7 @@ export class Intake {
 		this.#lanes.letGo();
 	}
 
-	/** A message; `isMissed`: it came while Keryx was away, before everything that is held. */
+	/** A message; `isMissed`: sent while Keryx was away, before everything that is held. */
 	take(chat: string, message: Handed, isMissed = false): void {
 		const at = message.sentAt ?? this.#options.clock.now();
 		const open = { at };
@@ -95,19 +95,19 @@ export class Intake {
 		);
 	}
 
-	/** Something else that must be committed in the chat's order. */
+	/** Other work that must be committed in the chat's order. */
 	tell(chat: string, write: (host: ChannelHost) => Promise<void>): void {
 		this.#run(chat, write, false);
 	}
 
-	/** Nothing is missing up to now: this is the first connection. */
+	/** Nothing is missing: this is the first connection. */
 	async begin(now: number): Promise<void> {
 		const host = this.#host;
 		this.#newest = Math.max(now, this.#newest);
 		if (host) await this.#untilWritten("", () => host.passed(new Date(now).toISOString()));
 	}
 
-	/** Waits for what is under way. What cannot be committed now is lost, unless the server keeps it. */
+	/** Waits for running work. Uncommitted messages are lost, unless the server keeps them. */
 	async stop(): Promise<void> {
 		this.#lanes.letGo();
 		const isIdle = this.#lanes.idle();
@@ -117,7 +117,7 @@ export class Intake {
 		this.#open.clear();
 	}
 
-	/** Just before the newest, and before the oldest that is not committed. */
+	/** Just before the newest, and before the oldest uncommitted one. */
 	#upTo(newest: number): number {
 		const behind = this.#behind ?? Number.POSITIVE_INFINITY;
 		return Math.min(behind, newest - 1, ...[...this.#open].map(({ at }) => at - 1));

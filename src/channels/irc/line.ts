@@ -1,11 +1,11 @@
-// The line to a network: one connection after the other, for ever, with growing pauses; and the health of it.
+// The line to a network: one connection after another, forever, with growing pauses; and its health.
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Ended, Session } from "./session.ts";
 
-/** Somebody has to change something first; asking more often could get Keryx banned. */
+/** A person must change something first; asking more often could get Keryx banned. */
 const ATTENTION_MS = 60_000;
-/** A connection that lasted so long was a good one: the next pause is short again. */
+/** A connection that lasted this long was good: the next pause is short again. */
 const GOOD_MS = 30_000;
 
 export interface LineOptions {
@@ -14,9 +14,9 @@ export interface LineOptions {
 	readonly aliveMs: number;
 	readonly firstPauseMs: number;
 	readonly longestPauseMs: number;
-	/** Reads secrets anew each time. Throws where they cannot be had. */
+	/** Reads secrets each time. Throws if they are unavailable. */
 	readonly open: () => Promise<Session>;
-	/** What to say while all is well. */
+	/** What to report while all is well. */
 	readonly remarks: () => Iterable<string>;
 	readonly log: (message: string, error?: unknown) => void;
 }
@@ -144,7 +144,7 @@ export class Line {
 	}
 }
 
-/** The server cannot show who it is: a human has to look. */
+/** The server's certificate is not trusted: a human has to check. */
 function untrusted(reason: string): Ended | null {
 	if (!/self.signed|certificate|altnames/i.test(reason)) return null;
 	return {

@@ -1,4 +1,4 @@
-// What an IRC channel is made with.
+// The options of an IRC channel.
 import type { Clock } from "../../time/index.ts";
 import type { Flood } from "./pace.ts";
 import type { Login } from "./registration.ts";
@@ -26,12 +26,12 @@ export interface IrcOptions {
 		readonly ca?: string;
 	};
 	readonly nick: string;
-	/** The account to log in with; left out: the nick, where there is a password. */
+	/** The account to log in with; default: the nick, if there is a password. */
 	readonly login?: string;
 	/** Read when it connects. */
 	readonly secrets: () => Promise<IrcSecrets>;
 	readonly join: readonly string[];
-	/** People whom the server does not vouch for may answer confirmations. */
+	/** People the server does not vouch for may answer confirmations. */
 	readonly decides?: boolean;
 	readonly clock: Clock;
 	readonly log: (message: string, error?: unknown) => void;
@@ -42,7 +42,7 @@ export interface IrcOptions {
 	readonly longestPauseMs?: number;
 	readonly nickMs?: number;
 	readonly rejoinMs?: number;
-	/** An id for a message to which the server gives none. */
+	/** An id for a message without one from the server. */
 	readonly messageId?: () => string;
 }
 
@@ -60,7 +60,7 @@ export function addressOf(
 	};
 }
 
-/** Without a password and a certificate, Keryx logs in nowhere. */
+/** Without a password and a certificate, Keryx does not log in. */
 export function loginOf(
 	{ login, nick }: Pick<IrcOptions, "login" | "nick">,
 	{ password, certificate }: IrcSecrets,

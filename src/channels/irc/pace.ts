@@ -1,21 +1,21 @@
-// How fast Keryx may speak: a bucket of commands that fills again one by one. Servers count commands, not messages, and slow down or
-// throw out who sends more.
+// Keryx's sending rate: a bucket of commands that refills one by one. Servers count commands, not messages, and slow down or disconnect
+// faster senders.
 import type { Clock } from "../../time/index.ts";
 
 export interface Flood {
-	/** So many commands at once. */
+	/** This many commands at once. */
 	readonly burst: number;
-	/** One more after so long. */
+	/** One more after this long. */
 	readonly everyMs: number;
 }
 
-/** What every server in use bears, with room to spare. */
+/** Safe for every server in use. */
 export const FLOOD: Flood = { burst: 8, everyMs: 1000 };
 
 export class Pace {
 	readonly #clock: Pick<Clock, "monotonic">;
 	readonly #flood: Flood;
-	/** When the bucket will be full again. */
+	/** When the bucket is full again. */
 	#fullAt = Number.NEGATIVE_INFINITY;
 
 	constructor(clock: Pick<Clock, "monotonic">, flood: Flood) {
@@ -32,7 +32,7 @@ export class Pace {
 		return { free, afterMs: Math.max(0, Math.ceil(debt - (burst - most) * everyMs)) };
 	}
 
-	/** Counts what goes, also where it must not wait. */
+	/** Counts a command, even if it must not wait. */
 	count(commands: number): void {
 		const now = this.#clock.monotonic();
 		this.#fullAt = Math.max(now, this.#fullAt) + commands * this.#flood.everyMs;

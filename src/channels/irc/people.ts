@@ -1,6 +1,6 @@
-// Who is behind a nick. A nick alone proves nothing: anybody can take one that is free. So a person is their account, where the server
-// says that they are logged in, or else nick, user and host together, as the server shows them. Nothing that a person writes themselves
-// becomes an account, because an account's name has neither ! nor @.
+// Who is behind a nick. A nick proves nothing: anyone can take a free one. So a person is their account, if the server says that they are
+// logged in, or else nick, user and host together, as the server shows them. Nobody can forge an account by writing, because account
+// names contain neither ! nor @.
 import { folded, type Message } from "./wire.ts";
 
 export interface Person {
@@ -19,12 +19,12 @@ interface Renamed {
 export class People {
 	/** Where each person was last seen, by id. */
 	readonly #nicks = new Map<string, string>();
-	/** Whoever changed their nick before our eyes, by the new one: they stay who they were. */
+	/** People who changed their nick while we watched, by the new one: they keep their identity. */
 	readonly #renamed = new Map<string, Renamed>();
-	/** Ids that were just found to be behind their nick, until when. */
+	/** Ids just confirmed to be behind their nick, until when. */
 	readonly #verified = new Map<string, { readonly nick: string; readonly until: number }>();
 
-	/** Whoever sent this. Null for what no person sent. */
+	/** The sender. Null if no person sent it. */
 	of(message: Message): Person | null {
 		const { prefix, nick, tags } = message;
 		if (!/^[^!]+![^@]+@.+$/.test(prefix)) return null;
@@ -33,14 +33,14 @@ export class People {
 		return person;
 	}
 
-	/** Who is behind a nick by the answer to WHOIS. */
+	/** Who is behind a nick, by the answer to WHOIS. */
 	known(nick: string, user: string, host: string, account: string | undefined): Person {
 		const person = this.#person(`${nick}!${user}@${host}`, account);
 		this.#seen(person.id, nick);
 		return person;
 	}
 
-	/** The nick to write to. Of an account that was not seen yet, it is tried whether the nick is the account's name. */
+	/** The nick to write to. For an unseen account, the account's name is tried as a nick. */
 	nickOf(id: string): string {
 		return this.#nicks.get(id) ?? (id.split("!", 1)[0] as string);
 	}
@@ -54,7 +54,7 @@ export class People {
 		return found !== undefined && found.nick === folded(nick) && found.until > now;
 	}
 
-	/** NICK, seen in a channel: the server says that it is the same person. */
+	/** NICK, seen in a channel: the server says it is the same person. */
 	renamed({ prefix, nick, params, tags }: Message): void {
 		const to = params[0] ?? "";
 		const mask = folded(`${to}${prefix.slice(nick.length)}`);
@@ -78,7 +78,7 @@ export class People {
 		for (const [id, found] of this.#verified) if (found.nick === name) this.#verified.delete(id);
 	}
 
-	/** We were thrown out of a channel, or disconnected. */
+	/** We were removed from a channel, or disconnected. */
 	forget(): void {
 		this.#renamed.clear();
 		this.#verified.clear();
@@ -101,5 +101,5 @@ export class People {
 	}
 }
 
-/** So many people are remembered. */
+/** How many people are remembered. */
 const MOST = 5000;

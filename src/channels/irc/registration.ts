@@ -1,7 +1,7 @@
-// The beginning of a connection: what the server can do, who Keryx is, and under which nick. Pure: messages in, lines out.
+// The start of a connection: the server's capabilities, Keryx's login and nick. Pure: messages in, lines out.
 import { formatLine, type Message } from "./wire.ts";
 
-/** Asked for where the server has them. */
+/** Requested if the server has them. */
 const WANTED = [
 	"message-tags",
 	"server-time",
@@ -13,14 +13,14 @@ const WANTED = [
 	"batch",
 	"draft/chathistory",
 	"chathistory",
-	// Without it, a history tells of joins and parts as messages of a service.
+	// Without it, a history reports joins and parts as messages of a service.
 	"draft/event-playback",
 ];
-/** Names of at most so many characters are taken everywhere. */
+/** Names up to this length are accepted everywhere. */
 const SURE_NICK = 9;
-/** One piece of what AUTHENTICATE carries. */
+/** One chunk of AUTHENTICATE. */
 const CHUNK = 400;
-/** So many nicks are tried. */
+/** How many nicks are tried. */
 const MOST_NICKS = 8;
 
 export interface Login {

@@ -1,22 +1,22 @@
-// The channels of the configuration and whether Keryx is in them. It joins no others, and is in none because somebody asked.
+// The configured channels, and whether Keryx is in them. It joins no others, even if invited.
 import { folded, formatLine, isWord, type Message } from "./wire.ts";
 
 export interface Room {
 	readonly channel: string;
-	/** Left out: the channel has none. */
+	/** Absent: the channel has none. */
 	readonly key?: string;
 }
 
 export type RoomState =
-	/** Not asked to be let in yet, or not answered. */
+	/** Not asked to join yet, or not answered. */
 	| { readonly kind: "out" }
 	| { readonly kind: "in" }
-	/** Thrown out or not let in. */
+	/** Removed, or not let in. */
 	| { readonly kind: "refused"; readonly reason: string };
 
 const OUT: RoomState = { kind: "out" };
 const IN: RoomState = { kind: "in" };
-/** What a server says when it does not let us in. */
+/** A server's refusals to join. */
 const NOT_LET_IN = new Set([
 	"403",
 	"405",
@@ -31,7 +31,7 @@ const NOT_LET_IN = new Set([
 	"489",
 	"520",
 ]);
-/** Well below what fits into a line. */
+/** Well below a line's length. */
 const LIST_BYTES = 350;
 
 export class Rooms {
@@ -43,7 +43,7 @@ export class Rooms {
 		for (const room of rooms) this.#rooms.set(folded(room.channel), room);
 	}
 
-	/** Null: the configuration does not name it. */
+	/** Null: not in the configuration. */
 	stateOf(channel: string): RoomState | null {
 		const name = folded(channel);
 		return this.#rooms.has(name) ? (this.#states.get(name) ?? OUT) : null;
@@ -63,7 +63,7 @@ export class Rooms {
 			if (state.kind === "refused") yield `not in ${this.nameOf(name)}: ${state.reason}`;
 	}
 
-	/** For every room that Keryx is not in. Those without a key share lines. */
+	/** For every room Keryx is not in. Those without a key share lines. */
 	joining(): string[] {
 		const wanted = [...this.#rooms].filter(([name]) => this.#states.get(name)?.kind !== "in");
 		const lines = wanted.flatMap(([, { channel, key }]) =>
@@ -85,16 +85,16 @@ export class Rooms {
 		return this.#set(channel, IN);
 	}
 
-	/** We were thrown out, or have left. */
+	/** We were removed, or have left. */
 	left(channel: string, reason: string): boolean {
 		return this.#set(channel, { kind: "refused", reason });
 	}
 
-	/** Whether the message says that we are not let in somewhere; answers where. */
+	/** Whether the message says that we may not join; returns the channel. */
 	refused({ command, params }: Message): { readonly channel: string; readonly reason: string } | null {
 		const channel = params.find((param) => this.#rooms.has(folded(param)));
 		if (!NOT_LET_IN.has(command) || channel === undefined) return null;
-		// What a server says of a channel that we are in is about a message to it.
+		// An error about a channel we are in is about a message to it.
 		if (this.stateOf(channel)?.kind === "in") return null;
 		const reason = params.at(-1) ?? command;
 		this.left(channel, reason);

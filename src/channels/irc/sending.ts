@@ -1,6 +1,5 @@
-// What was written and what the server says of it. A server answers in the order in which it reads: an error before the answer to the
-// PING behind a message is about that message, and the answer proves that the message was taken (I7). Where the server echoes, the
-// echo is the proof.
+// Sent messages, and the server's answers. A server answers in order: an error before the answer to the PING after a message is about
+// that message, and that answer proves that the message was accepted (I7). If the server echoes, the echo is the proof.
 import type { SendResult } from "../../gateway/index.ts";
 import { folded, formatLine, type Message } from "./wire.ts";
 
@@ -16,7 +15,7 @@ const LATER_MS = 30_000;
 
 export class Sending {
 	readonly #flights: Flight[] = [];
-	/** Tells receipts of one connection from those of another. */
+	/** Distinguishes receipts of one connection from another's. */
 	readonly #connection: string;
 	#sent = 0;
 
@@ -28,7 +27,7 @@ export class Sending {
 		return this.#flights.length;
 	}
 
-	/** `write` answers false where nothing was written. */
+	/** `write` returns false if nothing was written. */
 	send(
 		{ target, text, echoes }: { readonly target: string; readonly text: string; readonly echoes: boolean },
 		write: (...lines: readonly string[]) => boolean,
@@ -54,13 +53,13 @@ export class Sending {
 		return flight !== undefined;
 	}
 
-	/** An error of the server, as a number or in words. */
+	/** A server error, as a number or in words. */
 	refused({ command, params }: Message): void {
 		const [first] = this.#flights;
 		const named = params.map(folded);
 		const flight = this.#flights.find(({ target }) => named.includes(target)) ?? first;
 		if (!flight) return;
-		// About something else that was asked: a nick, a channel to join.
+		// About something else: a nick, a channel to join.
 		if (!named.includes(flight.target) && !named.includes("privmsg") && !isAboutText(command)) return;
 		const reason = params.at(-1) ?? command;
 		if (LATER.has(command)) this.#settle(flight, { kind: "retry", afterMs: LATER_MS, reason });
@@ -80,7 +79,7 @@ export class Sending {
 	}
 }
 
-/** No text to send, and a line that is too long: these name no target. */
+/** No text to send, and a too long line: these name no target. */
 function isAboutText(command: string): boolean {
 	return command === "412" || command === "417";
 }

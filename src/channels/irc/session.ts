@@ -1,5 +1,5 @@
-// One connection to a server, from its first byte to its last: it registers, answers pings, proves that it lives, and carries what is
-// asked. What others say is handed on.
+// One connection to a server, from first to last byte: registers, answers pings, checks that it is alive, and sends. Others' messages are
+// passed on.
 import type { SendResult } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { History } from "./history.ts";
@@ -9,7 +9,7 @@ import { Sending } from "./sending.ts";
 import { LineSocket, type ServerAddress } from "./socket.ts";
 import { folded, formatLine, type Message, parseLine } from "./wire.ts";
 
-/** How long a server may take to let Keryx in. */
+/** How long a server may take to accept Keryx. */
 const REGISTER_MS = 30_000;
 const ANSWER_MS = 20_000;
 /** Shorter than the gateway waits for a channel. */
@@ -22,13 +22,13 @@ export interface SessionOptions {
 	readonly address: ServerAddress;
 	readonly registration: RegistrationOptions;
 	readonly flood: Flood;
-	/** Without a sign of life for so long, the connection is given up. */
+	/** After this long without a sign of life, the connection is given up. */
 	readonly aliveMs: number;
-	/** Names this connection in receipts and pings. */
+	/** Identifies this connection in receipts and pings. */
 	readonly id: string;
-	/** The server has let Keryx in; messages follow. */
+	/** The server has accepted Keryx; messages follow. */
 	readonly welcomed: (session: Session) => void;
-	/** What the server can do is known. */
+	/** The server's capabilities are known. */
 	readonly ready: (session: Session) => void;
 	readonly heard: (message: Message, session: Session) => void;
 	/** The server has answered. */
@@ -72,7 +72,7 @@ export class Session {
 	#isPaused = false;
 	#heardAt: number;
 	#pings = 0;
-	/** What the server said before it closed. */
+	/** The server's message before it closed. */
 	#error: string | undefined;
 
 	constructor(options: SessionOptions) {
@@ -113,7 +113,7 @@ export class Session {
 		return this.has("echo-message");
 	}
 
-	/** How many commands one message takes: without echoes, a PING goes behind it. */
+	/** How many commands one message takes: without echoes, a PING follows it. */
 	get perMessage(): number {
 		return this.echoes ? 1 : 2;
 	}
@@ -134,14 +134,14 @@ export class Session {
 		);
 		const late = new Promise<SendResult>((resolve) => {
 			const cancel = this.#after(SEND_MS, () =>
-				resolve({ kind: "unknown", reason: "the server did not say what became of it" }),
+				resolve({ kind: "unknown", reason: "the server did not say whether it arrived" }),
 			);
 			void sent.then(cancel);
 		});
 		return Promise.race([sent, late]);
 	}
 
-	/** Who is behind a nick now; null: nobody. Rejects when the server does not say. */
+	/** Who is behind a nick now; null: nobody. Rejects if the server does not say. */
 	whois(nick: string): Promise<WhoIs | null> {
 		const name = folded(nick);
 		return new Promise((resolve, reject) => {
@@ -228,7 +228,7 @@ export class Session {
 		this.#isWelcome = true;
 		this.#options.alive();
 		this.#options.welcomed(this);
-		// Everything that the server says of itself comes before the answer.
+		// Everything the server says on its own comes before the answer.
 		this.write(formatLine("PING", [`${this.#options.id}-ready`]));
 		this.#keepAlive();
 	}
@@ -239,7 +239,7 @@ export class Session {
 		this.#options.ready(this);
 	}
 
-	/** Asks for a sign of life when there was none for a while. */
+	/** Asks for a sign of life if there was none for a while. */
 	#keepAlive(): void {
 		const { clock, aliveMs, id } = this.#options;
 		const silent = clock.monotonic() - this.#heardAt;

@@ -1,4 +1,4 @@
-// One TCP or TLS connection to a server, as lines. It connects once and never again; whoever wants another one makes it.
+// One TCP or TLS connection to a server, as lines. It connects once; callers create new ones.
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { decoded } from "./wire.ts";
@@ -9,11 +9,11 @@ const LONGEST_LINE = 16_384;
 export interface ServerAddress {
 	readonly host: string;
 	readonly port: number;
-	/** Left out: without TLS. */
+	/** Absent: without TLS. */
 	readonly tls?: {
-		/** Authorities to trust in place of the usual ones, as PEM. */
+		/** Authorities to trust instead of the usual ones, as PEM. */
 		readonly ca?: string;
-		/** Of the client, with its key, as PEM. */
+		/** The client's certificate with its key, as PEM. */
 		readonly certificate?: string;
 	};
 }
@@ -21,7 +21,7 @@ export interface ServerAddress {
 export interface SocketEvents {
 	readonly opened: () => void;
 	readonly line: (line: string) => void;
-	/** Once. Undefined: the other end has closed it. */
+	/** Once. Undefined: the other end closed it. */
 	readonly closed: (error: Error | undefined) => void;
 }
 

@@ -1,13 +1,13 @@
-// What a person's line says. Formats are taken out, an action is told as such, and other CTCP requests are no messages.
+// The text of a person's line. Formats are removed, actions are labelled, and other CTCP requests are not messages.
 import { folded, withoutFormats } from "./wire.ts";
 
 export interface Said {
 	readonly text: string;
-	/** The line begins with our nick. */
+	/** The line starts with our nick. */
 	readonly mentioned: boolean;
 }
 
-/** Null for what is not for people: CTCP requests and lines without words. */
+/** Null for CTCP requests and lines without words. */
 export function readText(
 	raw: string,
 	{
@@ -21,7 +21,7 @@ export function readText(
 	if (ctcp !== undefined) {
 		if (!ctcp.startsWith("ACTION ")) return null;
 		const action = withoutFormats(ctcp.slice("ACTION ".length)).trim();
-		// The label keeps an action from being a command.
+		// The label prevents an action from being a command.
 		return action === "" ? null : { text: `* ${sender} ${action}`, mentioned: false };
 	}
 	const plain = withoutFormats(raw).trim();
@@ -39,7 +39,7 @@ function withoutNick(text: string, nick: string): Said {
 	return { text: rest.slice(ending.length).trim(), mentioned: true };
 }
 
-/** Clients keep lines that begin with a slash for themselves, so `!status` is `/status`. */
+/** Clients use lines that start with a slash themselves, so `!status` is `/status`. */
 function asCommand(text: string, commands: ReadonlySet<string>): string {
 	const [, name = ""] = /^!([a-z_]+)(?:\s|$)/i.exec(text) ?? [];
 	return commands.has(name.toLowerCase()) ? `/${text.slice(1)}` : text;

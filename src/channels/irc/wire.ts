@@ -1,12 +1,12 @@
-// IRC on the wire: lines to messages and back. A line that leaves here has one command and cannot carry a second one: what would end
-// it is written as a picture of itself.
+// IRC on the wire: lines to messages and back. An outgoing line has one command and cannot carry a second one: characters that would end
+// it are shown as pictures.
 
-/** Of one line, with its end, as every server takes it. Tags have room of their own. */
+/** Of one line, including its end, as every server accepts. Tags have separate space. */
 export const LINE_BYTES = 512;
 
 export interface Message {
 	readonly tags: ReadonlyMap<string, string>;
-	/** Whom it comes from: `nick!user@host` of a person, or a server's name. */
+	/** The sender: `nick!user@host` of a person, or a server's name. */
 	readonly prefix: string;
 	/** The prefix up to the `!`. */
 	readonly nick: string;
@@ -17,7 +17,7 @@ export interface Message {
 
 const LINE = /^(?:@([^ ]*) +)?(?::([^ ]*) +)?([A-Za-z]+|\d{3})((?: .*)?)$/s;
 
-/** Null for what is no message. */
+/** Null if it is not a message. */
 export function parseLine(line: string): Message | null {
 	const [, tags = "", prefix = "", command, rest = ""] = LINE.exec(line) ?? [];
 	if (command === undefined) return null;
@@ -58,7 +58,7 @@ function readTags(text: string): Map<string, string> {
 	return tags;
 }
 
-/** Whether it can stand between spaces, as a target or a name. */
+/** Whether it can be a parameter between spaces. */
 export function isWord(text: string): boolean {
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to keep out
 	return /^[^:\s\x00-\x20\x7f,][^\s\x00-\x20\x7f,]*$/.test(text);
@@ -76,23 +76,23 @@ export function formatLine(command: string, params: readonly string[] = []): str
 	return [command, ...written].join(" ");
 }
 
-/** What ends a line, or makes it a CTCP request, is shown as a picture. */
+/** Characters that end a line or make it a CTCP request are shown as pictures. */
 export function pictured(text: string): string {
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to keep out
 	return text.replace(/[\x00\x01\x0a\x0d]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)));
 }
 
-/** How long a line is for those who read it: the server puts our name before it. */
+/** A line's length for its readers: the server puts our name before it. */
 export function shownBytes(prefix: string, line: string): number {
 	return Buffer.byteLength(`:${prefix} ${line}\r\n`);
 }
 
-/** One spelling for names that a server takes for the same. Servers differ over brackets only; those are left alone. */
+/** One spelling for names that a server considers the same. Servers differ only over brackets; those are left alone. */
 export function folded(name: string): string {
 	return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Colours, bold and so on: bytes for a screen, no words. */
+/** Colours, bold and so on: formatting bytes, not words. */
 export function withoutFormats(text: string): string {
 	return (
 		text
@@ -103,7 +103,7 @@ export function withoutFormats(text: string): string {
 	);
 }
 
-/** UTF-8, or else what old clients write. */
+/** UTF-8, or else the encoding of old clients. */
 export function decoded(bytes: Uint8Array): string {
 	try {
 		return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

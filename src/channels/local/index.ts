@@ -1,5 +1,5 @@
-// Our own ways in: the terminal, the page, the API, webhooks, jobs. What is said to them needs no transport: they follow the events, so a delivery
-// has arrived as soon as it is committed, and a client that was away reads it when it is back.
+// Our own channels: the terminal, the page, the API, webhooks, jobs. They need no transport: clients follow the events, so a delivery has
+// arrived when it is committed, and a client that was away reads it later.
 import type { OwnPlatform } from "../../domain/index.ts";
 import type { Channel } from "../../gateway/index.ts";
 
@@ -22,7 +22,7 @@ export function createLocalChannel(
 			return Promise.resolve();
 		},
 		send: ({ id }) => Promise.resolve({ kind: "sent", receipt: id }),
-		// Sending has no effect outside the store: what was cut off in the middle of it has arrived.
+		// Sending has no effect outside the store: an interrupted send has arrived.
 		lookup: (id) => Promise.resolve({ kind: "sent", receipt: id }),
 		health: () => ({ state: started ? "connected" : "stopped", aliveAt: started ? now() : null }),
 	};

@@ -1,16 +1,17 @@
-// After a start, and after a long silence: the chats' history is read from where everything was committed. Slack itself delivers again
-// only for some minutes.
+// After a start or a long silence: reads the chats' history from where everything was committed. Slack itself redelivers only for some
+// minutes.
 import type { ChannelHost, Clock } from "../../gateway/index.ts";
 import { type EventContext, handInMessage, isSaying } from "./events.ts";
 import { MISSED_MOST, missedIn, type Read } from "./history.ts";
 import type { Connection, Gap, Line } from "./line.ts";
 import { outcomeOf, reasonOf, wordOf } from "./outcome.ts";
+import { isOwn } from "./source.ts";
 
-/** Slack delivers again for five minutes: so old an event can still be on its way when a newer one was committed. */
+/** Slack redelivers for five minutes: an event this old can still arrive after a newer one was committed. */
 const OVERLAP_S = 600;
-/** What is older is left alone: nobody waits for an answer to it. */
+/** Older messages are ignored: nobody waits for an answer. */
 const LONGEST_S = 86_400;
-/** How often a history that cannot be read now is tried before the chat's events go on; the rest is tried again later. */
+/** How often reading a history is tried before the chat's events continue; the rest is tried later. */
 const TRIES = 5;
 const PAGE = 200;
 const PAGES = 10;
@@ -29,7 +30,7 @@ interface WireChat {
 	readonly is_mpim?: boolean;
 }
 
-/** Resolves when every chat's history was handed in, chat by chat, or will never be read. Rejects where one cannot be read now. */
+/** Resolves when every chat's history was passed on, chat by chat, or can never be read. Rejects if one cannot be read now. */
 export async function catchUp(
 	connection: Connection,
 	line: Line,
@@ -98,7 +99,7 @@ function mayPass(error: unknown): boolean {
 	return ["retry", "unknown"].includes(outcomeOf(error).kind);
 }
 
-/** What may pass is tried again. The events of the chat wait meanwhile, but not for ever: Slack would give them up. */
+/** Temporary failures are retried. The chat's events wait meanwhile, but not forever: Slack would give them up. */
 async function patiently<Answer>(work: () => Promise<Answer>, line: Line): Promise<Answer> {
 	for (let tries = 1; ; tries++)
 		try {
@@ -114,7 +115,7 @@ async function readChat(
 	oldest: string,
 	connection: Connection,
 	line: Line,
-	{ read, contextOf, log }: CatchUpOptions,
+	{ host, read, contextOf, log }: CatchUpOptions,
 ): Promise<void> {
 	const { chat } = place;
 	if (line.isStopping) return;
@@ -122,11 +123,19 @@ async function readChat(
 		const { messages, isCut } = await patiently(() => missedIn(chat, oldest, read), line);
 		if (isCut)
 			log(
-				`only the newest ${MISSED_MOST} messages of ${chat} were read; there were more while Keryx was offline`,
+				`more was written in ${chat} while Keryx was offline than was read: at most ${MISSED_MOST} messages of a chat and of each thread`,
 			);
-		for (const message of messages) {
-			const { ts } = message;
-			if (ts === undefined || !isSaying(message) || line.intake.wasTaken(chat, ts)) continue;
+		const said = messages.filter((message) => isSaying(message) && !isOwn(message, connection.me));
+		const ids = said.map(({ ts }) => ts as string);
+		let known: ReadonlySet<string> = new Set();
+		// After a kill the last minutes are read again. Handing in a message costs calls and bytes, so it is done for new ones only.
+		const asked = await line.intake.commit(`the history of ${chat}`, async () => {
+			known = new Set(await host.known(chat, ids));
+		});
+		if (asked === "stopped") return;
+		for (const message of said) {
+			const ts = message.ts as string;
+			if (known.has(ts) || line.intake.wasTaken(chat, ts)) continue;
 			const done = await line.intake.commit(`message ${ts} of ${chat}`, () =>
 				handInMessage(message, place, {}, contextOf(connection)),
 			);

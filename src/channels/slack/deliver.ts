@@ -1,25 +1,25 @@
-// Deliveries as calls of the Web API. Nothing is tried twice here: what Slack said, or that it did not, is the answer.
+// Deliveries as Web API calls. Nothing is retried here: Slack's answer, or its absence, is the result.
 import type { Outgoing, SendResult } from "../../gateway/index.ts";
 import { metadataOf, receiptOf } from "./history.ts";
 import { outcomeOf, reasonOf, wordOf } from "./outcome.ts";
 import { NotSent, type Web } from "./web.ts";
 
-/** A message that is to be changed may not be longer, though a new one may. */
+/** An edited message may not be longer, though a new one may. */
 export const TEXT_LIMIT = 4000;
 const SECTION_LIMIT = 3000;
 const LABEL_LIMIT = 75;
-/** The message was deleted, or may not be changed any more: an answer must not be lost with it. */
+/** The message was deleted, or can no longer be edited: the answer must not be lost with it. */
 const UNCHANGEABLE = new Set(["message_not_found", "edit_window_closed", "cant_update_message"]);
 const TS = /^\d+\.\d+$/;
 
-/** To show what a link leads to, Slack fetches it, unasked: whoever brings the agent to write one could be told anything by its address. */
+/** Slack fetches links to preview them: anyone who makes the agent write a link could learn something from its address. */
 const NO_PREVIEWS = { unfurl_links: false, unfurl_media: false } as const;
 
 type Attachment = NonNullable<Outgoing["body"]["attachments"]>[number];
 
 export interface DeliverContext {
 	readonly web: Web;
-	/** Files on their way, by delivery: told before they are shown. */
+	/** Files being sent, by delivery: recorded before they are shown. */
 	readonly onFiles: (delivery: string, files: readonly string[]) => void;
 }
 
@@ -45,7 +45,7 @@ export async function deliver(outgoing: Outgoing, context: DeliverContext): Prom
 	return { kind: "sent", receipt: String(ts) };
 }
 
-/** Changes the text and the buttons of a message in their place. */
+/** Edits a message's text and buttons in place. */
 export async function change(
 	receipt: string,
 	outgoing: Outgoing,
@@ -58,7 +58,7 @@ export async function change(
 	if (ts === undefined) return { kind: "refused", reason: "the message of this file is unknown" };
 	const { blocks = [], ...words } = wordsOf(outgoing);
 	try {
-		// Left to itself, a change makes mentions of names that it finds.
+		// By default, an edit turns names into mentions.
 		await web.call("chat.update", {
 			channel,
 			ts,
@@ -105,7 +105,7 @@ async function deliverFiles(
 	return { kind: "sent", receipt: receiptOf(ids) };
 }
 
-/** Nobody sees anything of an upload yet: where its outcome is unknown, it may be repeated. */
+/** An upload is not visible yet: if its outcome is unknown, it may be repeated. */
 function unseen(error: unknown): never {
 	throw outcomeOf(error).kind === "unknown" ? new NotSent(reasonOf(error)) : error;
 }
@@ -175,7 +175,7 @@ function wordsOf({ body, plain }: Outgoing): Words {
 	return { ...said, blocks: [...sections, ...rows] };
 }
 
-/** Rendered text has no mentions; this holds where something came another way. */
+/** Rendered text has no mentions; this covers text from other paths. */
 function inert(text: string): string {
 	return text.replace(/<(?=[@#!])/g, "&lt;");
 }

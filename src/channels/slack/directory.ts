@@ -1,10 +1,10 @@
-// Names of people and channels, which Slack's events leave out. Asked for once and kept for an hour; where Slack does not say, a message
-// goes on without them.
+// Names of people and channels, which Slack's events omit. Looked up once and kept for an hour; if Slack does not say, a message
+// continues without them.
 import type { Clock } from "../../time/index.ts";
 import type { Web } from "./web.ts";
 
 const FRESH_MS = 3_600_000;
-/** What could not be learned is asked for again after this. */
+/** Failed lookups are retried after this. */
 const FAILED_MS = 30_000;
 const MOST = 5000;
 
@@ -39,7 +39,7 @@ export class Directory {
 		this.#clock = clock;
 	}
 
-	/** The same names, asked for with another token from now on. */
+	/** The same names, looked up with another token from now on. */
 	on(web: Web): this {
 		this.#web = web;
 		return this;
@@ -53,7 +53,7 @@ export class Directory {
 		});
 	}
 
-	/** The name that people see. Never rejects. */
+	/** The visible name. Never rejects. */
 	person(id: string): Promise<string | undefined> {
 		return this.#known(this.#people, id, async () => {
 			const { user } = await this.#web.call<{

@@ -1,4 +1,4 @@
-// What Slack delivers, handed to the host as what it is. Resolves after the host has committed it; only then may it be acknowledged (I3).
+// Passes Slack's events to the host. Resolves after the host has committed; only then may it be acknowledged (I3).
 import type { Part } from "../../domain/index.ts";
 import type { ChannelHost, Inbound } from "../../gateway/index.ts";
 import type { Directory } from "./directory.ts";
@@ -16,7 +16,7 @@ export interface EventContext {
 	readonly web: Web;
 	readonly directory: Directory;
 	readonly files: FileSource;
-	/** Whether the agent was shown what this thread hangs on: once is enough. */
+	/** Whether the agent was shown this thread's root: once is enough. */
 	readonly isNewThread: (thread: string) => boolean;
 }
 
@@ -38,7 +38,7 @@ interface ChatEvent extends WireMessage {
 	readonly item?: { readonly type?: string; readonly channel?: string; readonly ts?: string };
 }
 
-/** Messages that say nothing: somebody joined, a topic changed, a thread got a reply. */
+/** Messages without content: joins, topic changes, thread updates. */
 const SAYING = new Set([undefined, "file_share", "thread_broadcast", "me_message", "bot_message"]);
 const LEFT: Readonly<Record<string, string>> = {
 	channel_left: "the app was removed from the channel",
@@ -53,14 +53,14 @@ export function eventOf({ kind, payload }: Happening): ChatEvent {
 	return (kind === "events_api" ? payload.event : payload) as ChatEvent;
 }
 
-/** The chat that it belongs to: what happens in one is handed in one after the other. */
+/** Its chat: events of one chat are passed on serially. */
 export function chatOf(happening: Happening): string {
 	const { channel, item } = eventOf(happening);
 	if (happening.kind === "slash_commands") return String(happening.payload.channel_id ?? "");
 	return (typeof channel === "object" ? channel.id : channel) ?? item?.channel ?? "";
 }
 
-/** The message that it brings; undefined where it brings none. */
+/** Its message; undefined if it has none. */
 export function messageOf(happening: Happening): WireMessage | undefined {
 	const event = eventOf(happening);
 	const { type } = event;
@@ -100,7 +100,7 @@ export async function handIn(
 
 type At = { readonly cursor?: string };
 
-/** A message of an event or of the history. */
+/** A message from an event or the history. */
 export async function handInMessage(
 	message: WireMessage,
 	{ chat, kind }: { readonly chat: string; readonly kind?: string | undefined },
@@ -156,7 +156,7 @@ async function contentOf(
 	return { content: parts, blobs };
 }
 
-/** What a thread hangs on: always where Keryx wrote it, since a reply to that is meant for it; else when the thread is new here. */
+/** A thread's root message: always if Keryx wrote it, because a reply to that is for Keryx; otherwise when the thread is new here. */
 async function quotedOf(
 	message: WireMessage,
 	chat: string,
@@ -196,7 +196,7 @@ async function handInChange(
 	const isTombstone = subtype === "message_changed" && message?.subtype === "tombstone";
 	const subject = subtype === "message_changed" ? message : before;
 	const ts = deleted ?? message?.ts;
-	// What Keryx changed itself is no news.
+	// Ignore Keryx's own edits.
 	if ((subtype !== "message_changed" && subtype !== "message_deleted") || ts === undefined) return;
 	if (subject && (isOwn(subject, me) || (before && isOwn(before, me)))) return;
 	const source = await sourceOf(
@@ -211,7 +211,7 @@ async function handInChange(
 	);
 	if (subtype === "message_deleted" || isTombstone || !message)
 		await host.deleted({ source, platformMessage: ts, ...at });
-	// An unfurled link comes as a change too: the host tells by the text.
+	// A link preview also arrives as an edit: the host compares the text.
 	else
 		await host.edited({ source, platformMessage: ts, content: await textOf(message, me, directory), ...at });
 	return;
@@ -281,7 +281,7 @@ async function handInPress(
 	};
 }
 
-/** `/keryx status` is /status; an app's other slash commands are what they are called. */
+/** `/keryx status` is /status; an app's other slash commands keep their names. */
 async function handInCommand(payload: Wire, at: At, context: EventContext): Promise<undefined> {
 	const {
 		channel_id: chat,

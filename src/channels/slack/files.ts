@@ -1,4 +1,4 @@
-// Files that come with a message. Some have none behind them that could be fetched.
+// Files of a message. Some cannot be fetched.
 import {
 	type Fetched,
 	type FileHost,
@@ -18,7 +18,7 @@ export interface FileSource extends FileHost {
 
 export async function fetchFile(given: WireFile, from: FileSource): Promise<Fetched> {
 	const name = (given.name || given.title || "file").slice(0, 255);
-	// Files of another workspace come without anything but their id.
+	// Files of another workspace have only an id.
 	const file = given.file_access === "check_file_info" ? await wholeOf(given, from.web) : given;
 	if (file.mode === "tombstone") return inWords(`[the file ${JSON.stringify(name)} was deleted]`);
 	if (file.is_external || file.mode === "external")

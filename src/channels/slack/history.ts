@@ -1,20 +1,20 @@
-// What stands in a chat: what was missed while Keryx was away, and what became of a message that nobody answered for.
+// Reads a chat: messages missed while Keryx was away, and the fate of an unacknowledged message.
 import type { Outgoing } from "../../gateway/index.ts";
 import { wordOf } from "./outcome.ts";
 import type { WireMessage } from "./source.ts";
 import { isOwn, type Me } from "./source.ts";
 
-/** A page of Slack's, and how many of them are read of one chat. */
+/** Slack's page size, and how many pages are read per chat. */
 const PAGE = 200;
 const PAGES = 5;
 export const MISSED_MOST = PAGE * PAGES;
 /** By how much Slack's clock may differ. */
 const CLOCKS_MS = 5 * 60_000;
 const NONE: PageAnswer = { messages: [] };
-/** Deliveries carry their id where people do not see it. */
+/** Deliveries carry a hidden id. */
 const EVENT_TYPE = "keryx_delivery";
 
-/** One call, when it is its turn. */
+/** One call, in its turn. */
 export type Read = <Answer extends object>(
 	method: string,
 	args: Readonly<Record<string, unknown>>,
@@ -27,13 +27,13 @@ interface PageAnswer {
 }
 
 export interface Missed {
-	/** Oldest first, replies among the rest. */
+	/** Oldest first, including replies. */
 	readonly messages: readonly WireMessage[];
-	/** There were more than are read. */
+	/** There were more than were read. */
 	readonly isCut: boolean;
 }
 
-/** Messages of a chat after `oldest`. Replies are found where the message they hang on is among the newest of the chat. */
+/** A chat's messages after `oldest`. Replies are found if their root is among the chat's newest messages. */
 export async function missedIn(chat: string, oldest: string, read: Read): Promise<Missed> {
 	const seen: WireMessage[] = [];
 	let cursor: string | undefined;
@@ -54,18 +54,16 @@ export async function missedIn(chat: string, oldest: string, read: Read): Promis
 	const found = new Map<string, WireMessage>();
 	for (const message of seen) if (isAfter(message.ts, oldest)) found.set(message.ts as string, message);
 	for (const { ts, latest_reply: latest } of seen)
-		if (ts !== undefined && isAfter(latest, oldest))
-			for (const reply of await repliesTo(chat, ts, oldest, read)) found.set(reply.ts as string, reply);
+		if (ts !== undefined && isAfter(latest, oldest)) {
+			const replies = await repliesTo(chat, ts, oldest, read);
+			for (const reply of replies.messages) found.set(reply.ts as string, reply);
+			isCut ||= replies.isCut;
+		}
 	return { messages: [...found.values()].toSorted((a, b) => Number(a.ts) - Number(b.ts)), isCut };
 }
 
-async function repliesTo(
-	chat: string,
-	thread: string,
-	oldest: string,
-	read: Read,
-): Promise<readonly WireMessage[]> {
-	const replies: WireMessage[] = [];
+async function repliesTo(chat: string, thread: string, oldest: string, read: Read): Promise<Missed> {
+	const messages: WireMessage[] = [];
 	let cursor: string | undefined;
 	for (let page = 0; page < PAGES; page++) {
 		const answer = await read<PageAnswer>("conversations.replies", {
@@ -75,11 +73,11 @@ async function repliesTo(
 			limit: PAGE,
 			...(cursor !== undefined && { cursor }),
 		});
-		replies.push(...(answer.messages ?? []).filter(({ ts }) => ts !== thread && isAfter(ts, oldest)));
+		messages.push(...(answer.messages ?? []).filter(({ ts }) => ts !== thread && isAfter(ts, oldest)));
 		cursor = answer.response_metadata?.next_cursor || undefined;
-		if (!answer.has_more || cursor === undefined) break;
+		if (!answer.has_more || cursor === undefined) return { messages, isCut: false };
 	}
-	return replies;
+	return { messages, isCut: true };
 }
 
 export function metadataOf({ id }: Pick<Outgoing, "id">): object {
@@ -90,16 +88,16 @@ export interface LookUp {
 	readonly id: string;
 	readonly chat: string;
 	readonly thread: string | undefined;
-	/** Files that were on their way with it; undefined where this life does not know. */
+	/** Files being sent with it; undefined if this run does not know. */
 	readonly files: readonly string[] | undefined;
-	/** No attempt was before, in milliseconds since 1970. */
+	/** No attempt was earlier, in milliseconds since 1970. */
 	readonly madeAt: number | undefined;
 	readonly me: Me;
 }
 
 type Found = { readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" };
 
-/** Absent only where everything that it could be was seen: a message with files carries no id. */
+/** Absent only if every candidate was seen: a message with files carries no id. */
 export async function lookUp({ id, chat, thread, files, madeAt, me }: LookUp, read: Read): Promise<Found> {
 	const oldest = madeAt === undefined ? undefined : Math.max(0, (madeAt - CLOCKS_MS) / 1000).toFixed(6);
 	let cursor: string | undefined;
@@ -116,17 +114,17 @@ export async function lookUp({ id, chat, thread, files, madeAt, me }: LookUp, re
 				...(cursor !== undefined && { cursor }),
 			},
 		).catch((error: unknown) => {
-			// The thread is gone, and everything in it.
+			// The thread is gone, with everything in it.
 			if (wordOf(error) === "thread_not_found") return NONE;
 			throw error;
 		});
 		for (const message of answer.messages ?? []) {
 			const { metadata, ts } = message;
-			// Any app can write what ours writes.
+			// Any app can write the same text as ours.
 			if (!isOwn(message, me)) continue;
 			if (metadata?.event_type === EVENT_TYPE && metadata.event_payload?.id === id && ts !== undefined)
 				return { kind: "sent", receipt: ts };
-			// What a thread hangs on is shown with every page of it.
+			// Every page of a thread includes its root.
 			if (oldest !== undefined && !isAfter(ts, oldest)) continue;
 			const ids = (message.files ?? []).map((file) => file.id ?? "");
 			if (ids.length === 0) continue;
@@ -140,7 +138,7 @@ export async function lookUp({ id, chat, thread, files, madeAt, me }: LookUp, re
 	return { kind: "unknown" };
 }
 
-/** Slack does not say which message a file came to stand in; that can be asked later. */
+/** Slack does not say which message contains a file; that can be asked later. */
 export function receiptOf(files: readonly string[]): string {
 	return `file:${files.join(",")}`;
 }

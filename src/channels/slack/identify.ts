@@ -1,4 +1,4 @@
-// Who the tokens are, for setting a channel up: one call with each.
+// Identifies the tokens, for setting up a channel: one call each.
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../time/index.ts";
 import { isTokenRefused, reasonOf, wordOf } from "./outcome.ts";
@@ -6,11 +6,11 @@ import { API_ROOT, Web } from "./web.ts";
 
 export interface SlackIdentity {
 	readonly who: string;
-	/** What the app cannot do as it is set up in Slack, each with the remedy. */
+	/** What the app cannot do as configured in Slack, each with the remedy. */
 	readonly remarks: readonly string[];
 }
 
-/** What each scope is for; without those of the first line nothing works. */
+/** The purpose of each scope; without those of the first line nothing works. */
 const SCOPES: Readonly<Record<string, string>> = {
 	"chat:write": "it cannot send messages",
 	"im:history": "it cannot read direct messages",
@@ -26,7 +26,7 @@ const SCOPES: Readonly<Record<string, string>> = {
 /** Throws channel.refused, which says whether Slack refused a token, which one, or could not be reached. */
 export async function identifySlack(options: {
 	readonly token: string;
-	/** Empty where Slack posts its events. */
+	/** Empty if Slack posts its events. */
 	readonly appToken: string;
 	readonly apiRoot?: string;
 }): Promise<SlackIdentity> {

@@ -1,5 +1,5 @@
-// Slack: a channel on Socket Mode, or on events over HTTP, and the Web API. The libraries' own loops, acknowledgements and retries are not used: they come before
-// Keryx has committed.
+// Slack: a channel on Socket Mode, or events over HTTP, and the Web API. The libraries' loops, acknowledgements and retries are not used:
+// they acknowledge before Keryx has committed.
 
 import { platformTraits } from "../../domain/index.ts";
 import type {
@@ -26,32 +26,32 @@ import { API_ROOT, Web } from "./web.ts";
 export { identifySlack } from "./identify.ts";
 
 const NOT_CONNECTED: SendResult = { kind: "retry", afterMs: 1000, reason: "not connected" };
-/** So long is a signing secret used before it is read again. */
+/** How long a signing secret is used before it is read again. */
 const SECRET_MS = 5000;
 /** Threads and unsettled deliveries that a channel remembers. */
 const REMEMBERED = 5000;
 
-/** How events come: over connections that Keryx opens, or as requests to the channel's address. */
+/** How events arrive: over connections that Keryx opens, or as requests to the channel's address. */
 export type SlackEvents =
-	/** The app's token (xapp-), which opens connections. */
+	/** The app-level token (xapp-), which opens connections. */
 	| { readonly appToken: () => Promise<string> }
-	/** What Slack signs its requests with. */
+	/** The key Slack signs its requests with. */
 	| { readonly signingSecret: () => Promise<string> };
 
 export interface SlackOptions extends PlatformOptions {
 	readonly events: SlackEvents;
-	/** Between two signs that connection and token are good. */
+	/** Between two checks of connection and token. */
 	readonly pulseMs?: number;
-	/** So long after a lost answer a message can still appear: before that, nobody looks for it. */
+	/** A message can still appear this long after a lost answer: before that, nobody looks for it. */
 	readonly settleMs?: number;
-	/** Where Slack posts its events: how long one waits for those that it overtook. */
+	/** If Slack posts its events: how long one waits for those it overtook. */
 	readonly orderMs?: number;
 	readonly allowed?: Allowances;
 }
 
 export const SLACK_TRAITS: ChannelTraits = {
 	...platformTraits("slack"),
-	// A longer message is shown, but can never be changed.
+	// A longer message is shown, but can never be edited.
 	messageLimit: { max: TEXT_LIMIT, unit: "utf16" },
 	shows: {
 		attachments: true,
@@ -73,13 +73,13 @@ export function createSlackChannel(options: SlackOptions): Channel {
 	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
 	const pace = new Pace(clock, options.allowed ?? ALLOWED);
 	const threads = new Set<string>();
-	/** Deliveries with files that were on their way, by id. */
+	/** Deliveries with files being sent, by id. */
 	const files = new Map<string, readonly string[]>();
-	/** When the outcome of a delivery became unknown, by the monotonic clock. */
+	/** When a delivery's outcome became unknown, by the monotonic clock. */
 	const doubtful = new Map<string, number>();
 	let host: ChannelHost | undefined;
 	let known: { readonly secret: string; readonly until: number } | undefined;
-	/** Read anew now and then, so that a changed one is used. */
+	/** Read again now and then, so that a changed one is used. */
 	const signing = async (): Promise<string> => {
 		if (!("signingSecret" in events)) throw new Error("no request is taken");
 		if (!known || known.until < clock.monotonic())
@@ -106,7 +106,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
 			return true;
 		},
 	});
-	/** Waits for its turn, and out the pauses that Slack asks for: reading has the time. */
+	/** Waits for its turn and for requested pauses: reading has time. */
 	const reader =
 		({ web }: Connection): Read =>
 		async (method, args) => {
@@ -139,7 +139,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
 			const web = (one: string) => new Web({ WebClient, token: one.trim(), apiRoot, clock });
 			const bot = web(await options.token());
 			if ("appToken" in events) return { bot, app: web(await events.appToken()) };
-			// A missing one is told now, and not with the first event.
+			// Report a missing one now, not with the first event.
 			known = undefined;
 			await signing();
 			return { bot, app: null };
@@ -188,7 +188,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		chat_type: chatTypeOf(chatId, undefined),
 		...(userId !== undefined && { user_id: userId }),
 	});
-	/** Waits for its turn, which changes nothing on Slack; then it goes, if the line still works. */
+	/** Waits for its turn, without effect on Slack; then it is sent, if the line still works. */
 	const inTurn = async (
 		{ destination }: Outgoing,
 		kind: "message" | "change",
@@ -224,11 +224,11 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		},
 		lookup: async (id, { chatId, threadId }, madeAt) => {
 			const since = doubtful.get(id);
-			// Whoever asks waits, so that what comes after it in the chat does, too.
+			// The caller waits, so that later deliveries in the chat do, too.
 			if (since !== undefined) await line.pauses.sleep(Math.max(0, settleMs - (clock.monotonic() - since)));
 			const { connection } = line;
 			if (!connection) return { kind: "unknown" };
-			// Files are told of before they are shown: of an attempt of this life that told of none, there are none.
+			// Files are recorded before they are shown: an attempt of this run without a record had none.
 			const shown = files.get(id) ?? (since === undefined ? undefined : []);
 			const asked = { id, chat: chatId, thread: threadId, files: shown, madeAt, me: connection.me };
 			const found = await lookUp(asked, reader(connection));

@@ -1,5 +1,5 @@
-// Events on their way to the host: those of one chat one after the other, chats side by side. Whoever delivered one is told when it is
-// committed, and not before (I3). One that comes again meanwhile is the same.
+// Passes events to the host: serially per chat, chats in parallel. The sender is told after the commit, and not before (I3). A repeated
+// event meanwhile is the same one.
 import { Lanes } from "../lanes.ts";
 import type { Pauses } from "../pauses.ts";
 import { Remembered } from "../remembered.ts";
@@ -8,23 +8,23 @@ import { chatOf, type EventContext, eventOf, type Happening, handIn, messageOf }
 import { Marks } from "./marks.ts";
 import { reasonOf } from "./outcome.ts";
 
-/** Messages that history brought: their events, which come too, are acknowledged alone. */
+/** Messages from history: their events, which also arrive, are only acknowledged. */
 const REMEMBERED = 10_000;
-/** So many wait to be committed; what Slack posts beyond that it must send again. */
+/** This many may wait to be committed; Slack must resend posts beyond that. */
 const MOST_PENDING = 2000;
 
 export interface IntakeOptions {
 	readonly pauses: Pauses;
-	/** Requests of one chat overtake each other on the way by less than this. */
+	/** Requests of one chat overtake each other by less than this. */
 	readonly orderMs: number;
 	readonly isStopping: () => boolean;
-	/** Null where nobody is connected. */
+	/** Null if nobody is connected. */
 	readonly context: () => (() => EventContext) | null;
 	readonly log: (message: string, error?: unknown) => void;
 }
 
 interface Pending {
-	/** Told whether it was committed. */
+	/** Called with whether it was committed. */
 	readonly settle: ((isCommitted: boolean) => void)[];
 }
 
@@ -37,13 +37,13 @@ export class Intake {
 	readonly lanes = new Lanes();
 	readonly marks = new Marks();
 	readonly #options: IntakeOptions;
-	/** Under way, by the id of the event. */
+	/** Running, by event id. */
 	readonly #pending = new Map<string | object, Pending>();
 	readonly #live = new Remembered(REMEMBERED);
 	readonly #fromHistory = new Remembered(REMEMBERED);
-	/** What was committed. A message that comes again is known to the store (I4); anything else is acknowledged alone. */
+	/** Committed ones. A repeated message is known to the store (I4); anything else is only acknowledged. */
 	readonly #done = new Remembered(REMEMBERED);
-	/** Posted a moment ago, by chat: Slack posts side by side, so that one may overtake another. */
+	/** Just posted, by chat: Slack posts in parallel, so that one may overtake another. */
 	readonly #arrivals = new Map<string, Arrival[]>();
 
 	constructor(options: IntakeOptions) {
@@ -54,13 +54,13 @@ export class Intake {
 		return this.#pending.size >= MOST_PENDING;
 	}
 
-	/** Whether an event is in hand, or was committed before. */
+	/** Whether an event is in progress or already committed. */
 	knows(happening: Happening): boolean {
 		const key = keyOf(happening);
 		return key !== null && (this.#pending.has(key) || this.#done.has(key));
 	}
 
-	/** Something that Slack posted. Resolves when it is committed; false where it is not. */
+	/** A post from Slack. Resolves when committed; false if not. */
 	post(happening: Happening): Promise<boolean> {
 		return new Promise((resolve) => {
 			if (happening.kind !== "events_api") return this.take(happening, resolve);
@@ -76,7 +76,7 @@ export class Intake {
 		});
 	}
 
-	/** Whether a message that history shows was handed in before, as an event or from the history. */
+	/** Whether a history message was already passed on, as an event or from history. */
 	wasTaken(chat: string, ts: string): boolean {
 		const key = `${chat}/${ts}`;
 		return this.#live.has(key) || this.#fromHistory.has(key);
@@ -86,7 +86,7 @@ export class Intake {
 		this.#fromHistory.add(`${chat}/${ts}`);
 	}
 
-	/** Repeats until it is committed, or the line stops. What can never be taken is passed over. */
+	/** Retries until it is committed or the line stops. Impossible events are skipped. */
 	async commit(what: string, work: () => Promise<void>): Promise<"done" | "passed over" | "stopped"> {
 		const { isStopping, pauses, log } = this.#options;
 		const stumbles = new Stumbles();
@@ -106,7 +106,7 @@ export class Intake {
 		return "stopped";
 	}
 
-	/** `settle` is told whether it was committed. */
+	/** `settle` is called with whether it was committed. */
 	take(happening: Happening, settle: (isCommitted: boolean) => void): void {
 		const key = keyOf(happening) ?? {};
 		const pending = this.#pending.get(key);
@@ -157,14 +157,14 @@ export class Intake {
 		this.marks.end(holder, outcome === "done" ? cursor : undefined);
 		if (message?.ts !== undefined) this.#live.add(`${chat}/${message.ts}`);
 		committed();
-		// What the button did is done; a sentence that comes too late is lost alone.
+		// The button's effect is done; if the sentence is too late, only that is lost.
 		await after?.().catch((error: unknown) =>
 			this.#options.log("a button press was not answered", reasonOf(error)),
 		);
 	}
 }
 
-/** What Slack calls it, the same however often it is delivered; null where it has no name. */
+/** Slack's id, the same for every delivery; null if it has none. */
 function keyOf({ payload }: Happening): string | null {
 	const { event_id: event, trigger_id: trigger } = payload;
 	if (typeof event === "string") return event;

@@ -1,5 +1,5 @@
-// The line to Slack: connects, hands in, acknowledges. An event is acknowledged only when the host has committed it; until then Slack
-// delivers it again. Nothing ends the line but `stop`: it comes back for ever, and says meanwhile what is wrong.
+// The line to Slack: connects, passes on events, acknowledges. An event is acknowledged only after the host has committed it; until then
+// Slack redelivers. Only `stop` ends the line: it reconnects forever, and reports what is wrong.
 import type { ChannelHealth, ChannelHost } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { Pauses } from "../pauses.ts";
@@ -13,11 +13,11 @@ import type { Me } from "./source.ts";
 import { connectedTimes, FORGED, troubleOf } from "./trouble.ts";
 import type { Web } from "./web.ts";
 
-/** After a shorter silence Slack's own retries bring what was missed. */
+/** After a shorter silence Slack's own retries bring missed events. */
 const SHORT_GAP_MS = 30_000;
-/** Before Slack moves the connection, what is under way is waited for so long. */
+/** Before Slack moves the connection, running work is waited for this long. */
 const SETTLE_MS = 1000;
-/** The shortest time between two readings of the history because of retries: each outage brings many. */
+/** The shortest time between two history reads caused by retries: each outage brings many. */
 const SWEEP_MS = 60_000;
 export interface Connection {
 	readonly web: Web;
@@ -28,14 +28,14 @@ export interface Connection {
 export interface LineOptions {
 	readonly clock: Clock;
 	readonly random: () => number;
-	/** Between two signs that the connection and the token are good. */
+	/** Between two checks of connection and token. */
 	readonly pulseMs: number;
 	readonly aliveMs: number;
 	readonly firstPauseMs: number;
 	readonly longestPauseMs: number;
-	/** Requests of one chat overtake each other on the way by less than this. */
+	/** Requests of one chat overtake each other by less than this. */
 	readonly orderMs: number;
-	/** Reads the tokens anew each time, so that changed ones are used. */
+	/** Reads the tokens each time, so that changed ones are used. */
 	readonly open: () => Promise<{
 		readonly bot: Web;
 		/** Opens connections. Null: Slack posts its events to the channel's address. */
@@ -43,18 +43,18 @@ export interface LineOptions {
 	}>;
 	readonly host: () => ChannelHost;
 	readonly contextOf: (connection: Connection) => EventContext;
-	/** Hands in what was missed, through `take`; resolves when everything was. */
+	/** Passes on missed messages, through `take`; resolves when done. */
 	readonly catchUp: (connection: Connection, line: Line, gap: Gap) => Promise<void>;
 	readonly log: (message: string, error?: unknown) => void;
 }
 
-/** A time in which nobody listened. */
+/** A period in which nobody listened. */
 export interface Gap {
 	/** Chats whose history was read since. */
 	readonly through: Set<string>;
 }
 
-/** What events come by: a connection of Socket Mode, or Slack's requests. */
+/** The source of events: a Socket Mode connection, or Slack's requests. */
 type Link = Pick<Socket, "ended" | "giveUp" | "ping">;
 
 export class Line {
@@ -65,18 +65,18 @@ export class Line {
 	#connection: Connection | null = null;
 	readonly #sockets = new Set<Socket>();
 	#counted = 0;
-	/** Of this connection: what they have under way ends with the line. */
+	/** This connection's running calls, which end with the line. */
 	#webs: readonly Web[] = [];
 	#link: Link | null = null;
-	/** When the history was last read because of a retry, by the monotonic clock. */
+	/** When the history was last read because of a retry (monotonic). */
 	#sweptAt = Number.NEGATIVE_INFINITY;
-	/** Somebody posted here without the right signature, and nobody with it since. */
+	/** Someone posted without a valid signature, and nobody with one since. */
 	#isForged = false;
 	#running: Promise<void> = Promise.resolve();
-	/** What was missed in it is not all handed in yet: the cursor stays where it is. */
+	/** Missed messages are not all passed on yet: the cursor stays. */
 	#gap: Gap | null = null;
 	#catchingUp: Promise<void> = Promise.resolve();
-	/** The cursor to keep where there was none. */
+	/** The cursor to store if there was none. */
 	#first: string | null = null;
 
 	constructor(options: LineOptions) {
@@ -94,7 +94,7 @@ export class Line {
 		});
 	}
 
-	/** While it is connected; else whoever wants to send waits. */
+	/** While connected; otherwise senders wait. */
 	get connection(): Connection | null {
 		return this.#vitals.isConnected ? this.#connection : null;
 	}
@@ -108,7 +108,7 @@ export class Line {
 		return this.#vitals.health(open === 0 ? 0 : Math.max(this.#counted, open), this.#remark());
 	}
 
-	/** Resolves when it is under way; it connects by itself, now or later. */
+	/** Resolves when it is running; it connects by itself, now or later. */
 	async start(cursor: string | null): Promise<void> {
 		await this.#running;
 		if (!this.isStopping) return;
@@ -118,7 +118,7 @@ export class Line {
 		this.#running = this.#run();
 	}
 
-	/** Hands in nothing more; what has been handed in is waited for, and Slack is told of it. */
+	/** Passes on nothing more; running work is waited for, and Slack is told. */
 	async stop(): Promise<void> {
 		if (!this.isStopping) {
 			this.#vitals.stop();
@@ -130,7 +130,7 @@ export class Line {
 		await this.#running;
 	}
 
-	/** A call found the token refused: the line looks at once. */
+	/** A call found the token refused: the line checks at once. */
 	suspect(error: unknown): void {
 		if (!isTokenRefused(error) || this.isStopping) return;
 		this.#vitals.troubled(troubleOf(error));
@@ -143,12 +143,12 @@ export class Line {
 		this.#isForged = true;
 	}
 
-	/** Something that Slack posted. Resolves when it is committed; false where it is not: Slack must send it again. */
+	/** A post from Slack. Resolves when committed; false if not: Slack must resend it. */
 	post(happening: Happening, isRetry: boolean): Promise<boolean> {
 		if (this.isStopping || !this.#connection || this.intake.isFull) return Promise.resolve(false);
 		this.#isForged = false;
 		this.#vitals.proven("event");
-		// Slack could not reach Keryx before: what it gave up by now is in the history.
+		// Slack could not reach Keryx before: what it gave up on is in the history.
 		if (isRetry && this.#mayHaveMissed(happening)) {
 			this.#sweptAt = this.#options.clock.monotonic();
 			this.#miss();
@@ -157,7 +157,7 @@ export class Line {
 		return this.intake.post(happening);
 	}
 
-	/** At the very first start: the cursor to keep; null at any other. */
+	/** At the very first start: the cursor to store; otherwise null. */
 	takeFirst(): string | null {
 		const first = this.#first;
 		this.#first = null;
@@ -193,7 +193,7 @@ export class Line {
 	/** One connection from its beginning to its end. */
 	async #connected(): Promise<SocketEnd> {
 		const { clock, pulseMs } = this.#options;
-		// Slack hands each event to one of the connections: one that was left open would take events and lose them.
+		// Slack gives each event to one of the connections: one left open would take events and lose them.
 		await this.#closeAll();
 		const link = await this.#connect();
 		this.#link = link;
@@ -204,7 +204,7 @@ export class Line {
 			link.ping();
 			this.#connection?.web.call("auth.test").then(
 				() => link instanceof Socket || this.#vitals.proven("auth.test answered"),
-				// Nothing else shows that Slack is not reached where it posts its events.
+				// If Slack posts its events, nothing else shows that it cannot be reached.
 				(error: unknown) => (link instanceof Socket ? this.suspect(error) : link.giveUp(error)),
 			);
 			cancel = clock.after(pulseMs, pulse);
@@ -227,7 +227,7 @@ export class Line {
 		const before = this.#connection;
 		const isSame = before?.me.userId === me.userId && before.me.teamId === me.teamId;
 		const connection = { web: bot, me, directory: new Directory(bot, clock) };
-		// Before the first event can come: it must not move the cursor past what was missed.
+		// Before the first event: it must not move the cursor past missed messages.
 		if (this.#vitals.missedMs > SHORT_GAP_MS) this.#miss();
 		this.#connection = isSame ? { ...connection, directory: before.directory.on(bot) } : connection;
 		const link = url === null ? postbox() : await this.#openSocket(url);
@@ -254,7 +254,7 @@ export class Line {
 		return socket;
 	}
 
-	/** An event whose first delivery failed; not one that Keryx has in hand, or that was only answered too late. */
+	/** An event whose first delivery failed; not one in progress, or one only acknowledged too late. */
 	#mayHaveMissed(happening: Happening): boolean {
 		const isRecent = this.#options.clock.monotonic() - this.#sweptAt < SWEEP_MS;
 		return !isRecent && !this.intake.knows(happening);
@@ -266,7 +266,7 @@ export class Line {
 		this.intake.lanes.hold();
 	}
 
-	/** Runs beside the events; those of a chat wait for its history. One at a time, again until it is through. */
+	/** Runs next to the events; a chat's events wait for its history. One at a time, repeated until done. */
 	#catchUp(connection: Connection): void {
 		this.#catchingUp = this.#catchingUp.then(async () => {
 			for (let failures = 0; !this.isStopping && this.#gap; failures++)
@@ -309,7 +309,7 @@ export class Line {
 	}
 }
 
-/** Slack posts: there is nothing to open, and nothing to lose but Slack's answers. */
+/** Slack posts: there is nothing to open, and only Slack's answers to lose. */
 function postbox(): Link {
 	let giveUp: Link["giveUp"] = () => {};
 	const ended = new Promise<SocketEnd>((resolve) => {

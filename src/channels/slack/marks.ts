@@ -1,14 +1,14 @@
-// How far everything is committed. Slack has no cursor: Keryx keeps the ts up to which nothing is missing, and reads the history from
-// there when it comes back. What is under way holds it back, and so does a history that has not been read to its end (I3).
+// How far everything is committed. Slack has no cursor: Keryx stores the ts up to which nothing is missing, and reads the history from
+// there. Running work and an unfinished history hold it back (I3).
 
 export class Marks {
-	/** When this channel first listened: what was said before is not for Keryx. */
+	/** When this channel first listened: earlier messages are not for Keryx. */
 	#since = 0;
 	#reached = 0;
 	readonly #open = new Map<object, number>();
 	#isHeld = false;
 
-	/** Null: it listens for the first time. Answers the cursor to keep then. */
+	/** Null: it listens for the first time. Returns the cursor to store then. */
 	start(cursor: string | null, now: string): string | null {
 		this.#open.clear();
 		this.#isHeld = false;
@@ -18,12 +18,12 @@ export class Marks {
 		return cursor === null ? this.#cursorAt(now) : null;
 	}
 
-	/** Where the history is read from; `overlap` in seconds. */
+	/** Where reading the history starts; `overlap` in seconds. */
 	from(overlap: number): number {
 		return Math.max(this.#since, this.#reached - overlap);
 	}
 
-	/** Something may be missing: until `release` the cursor stays where it is. */
+	/** Something may be missing: until `release` the cursor stays. */
 	hold(): void {
 		this.#isHeld = true;
 	}
@@ -32,12 +32,12 @@ export class Marks {
 		this.#isHeld = false;
 	}
 
-	/** From now on this ts is under way. */
+	/** This ts is now in progress. */
 	begin(holder: object, ts: string): void {
 		this.#open.set(holder, Number(ts));
 	}
 
-	/** The cursor to commit together with what this holder brings; undefined where something before it is still under way. */
+	/** The cursor to commit with this holder's work; undefined if earlier work is still running. */
 	cursorOf(holder: object, ts: string): string | undefined {
 		const own = this.#open.get(holder);
 		if (this.#isHeld || own === undefined || own <= this.#reached) return undefined;
@@ -45,7 +45,7 @@ export class Marks {
 		return this.#cursorAt(ts);
 	}
 
-	/** It is committed, and the cursor with it where it had one. */
+	/** It is committed, with the cursor if it had one. */
 	end(holder: object, cursor?: string): void {
 		const own = this.#open.get(holder);
 		this.#open.delete(holder);

@@ -1,4 +1,4 @@
-// What an error of a call means. Refused, to be tried again, and unknown are three answers; only what is certain is said to be so (I7).
+// Interprets a call's error. Refused, retry and unknown are three results; only certain ones are reported as such (I7).
 import type {
 	WebAPIHTTPError,
 	WebAPIPlatformError,
@@ -10,19 +10,19 @@ import { NotSent } from "./web.ts";
 
 type CallError = WebAPIPlatformError | WebAPIRequestError | WebAPIHTTPError | WebAPIRateLimitedError;
 
-/** The library is loaded when a channel starts, so its errors are told by their codes. */
+/** The library is loaded when a channel starts, so its errors are recognised by code. */
 function isCallError(error: unknown): error is CallError {
 	return error instanceof Error && String((error as { code?: unknown }).code).startsWith("slack_webapi_");
 }
 
-/** Slack's word for a refusal; null where it gave none. What is no word came from a machine in between. */
+/** Slack's code for a refusal; null if none. Anything else came from a machine in between. */
 export function wordOf(error: unknown): string | null {
 	if (!isCallError(error) || !("data" in error)) return null;
 	const { error: word } = error.data;
 	return typeof word === "string" && /^[a-z_]{1,64}$/.test(word) ? word : null;
 }
 
-/** How long Slack asks to wait, in milliseconds; null where it does not. */
+/** How long Slack asks to wait, in milliseconds; null if it does not. */
 export function askedPause(error: unknown): number | null {
 	if (isCallError(error) && "retryAfter" in error) return error.retryAfter * 1000;
 	return wordOf(error) === "ratelimited" ? 30_000 : null;
@@ -39,7 +39,7 @@ const TOKEN = new Set([
 	"team_access_not_granted",
 ]);
 
-/** Slack does not know a token, or no longer. */
+/** Slack does not accept the token. */
 export function isTokenRefused(error: unknown): boolean {
 	const word = wordOf(error);
 	return word !== null && TOKEN.has(word);
@@ -54,13 +54,13 @@ const GONE: Readonly<Record<string, string>> = {
 	messages_tab_disabled: "the app's Messages tab is off",
 };
 
-/** Why this chat cannot be written to any more. */
+/** Why this chat can no longer be written to. */
 export function goneReason(error: unknown): string | null {
 	const word = wordOf(error);
 	return word !== null && Object.hasOwn(GONE, word) ? (GONE[word] as string) : null;
 }
 
-/** Some of it may have been done before these. */
+/** Part of it may have been done before these. */
 const DOUBTFUL = new Set([
 	"internal_error",
 	"fatal_error",
@@ -74,7 +74,7 @@ export function outcomeOf(error: unknown): SendResult {
 	const reason = reasonOf(error);
 	const pause = askedPause(error);
 	if (pause !== null) return { kind: "retry", afterMs: pause, reason };
-	// Waits until the channel has a token that is taken; none of the attempts is used up.
+	// Waits until the channel has an accepted token; uses up no attempt.
 	if (isTokenRefused(error))
 		return { kind: "retry", afterMs: 5000, reason: "Slack does not accept the app's token" };
 	const word = wordOf(error);

@@ -1,19 +1,19 @@
-// How fast an app may speak and read. Slack counts by method: messages one a second in a channel and some hundreds a minute in all, changes
-// and reads 50 a minute in all. Everybody waits in the order in which they came, so that many answers at once get slower together.
+// The app's rate. Slack counts by method: one message a second per channel and some hundreds a minute in total, 50 edits and 50 reads a
+// minute. Everyone waits in arrival order, so that many answers slow down together.
 import type { Clock } from "../../time/index.ts";
 
 interface Allowance {
 	/** How many at once. */
 	readonly burst: number;
-	/** How long until there is one more. */
+	/** How long until one more. */
 	readonly everyMs: number;
 }
 
 type Kind = "message" | "change" | "read";
-/** What is sent in one channel counts for that, too. */
+/** Messages also count towards their channel. */
 export type Allowances = Readonly<Record<Kind | "channel", Allowance>>;
 
-/** In any minute at most 50 changes and 50 reads, each of a method of its own. */
+/** At most 50 edits and 50 reads in any minute, each per method. */
 export const ALLOWED: Allowances = {
 	message: { burst: 20, everyMs: 200 },
 	channel: { burst: 5, everyMs: 1000 },
@@ -21,27 +21,27 @@ export const ALLOWED: Allowances = {
 	read: { burst: 4, everyMs: 1320 },
 };
 /**
- * Whoever would wait longer is sent away. A message waits in the store then: what is killed while it waits here would be of unknown outcome,
- * though it never left. A change may be repeated; a read has the time.
+ * Longer waits are refused. A message then waits in the store: if it were killed while waiting here, its outcome would be unknown
+ * although it never left. An edit may be repeated; a read has time.
  */
 const LONGEST_WAIT_MS: Readonly<Record<Kind, number>> = {
 	message: 2500,
 	change: 5000,
 	read: Number.POSITIVE_INFINITY,
 };
-/** Channels that have not been written to for long are forgotten when there are so many. */
+/** Long unused channels are dropped when there are this many. */
 const REMEMBERED = 1000;
 
 export type Place =
-	/** It has its place: it may go after so long. */
+	/** It has a slot: it may go after this long. */
 	| { readonly afterMs: number }
-	/** It has none: it may ask again after so long. */
+	/** No slot: it may ask again after this long. */
 	| { readonly askAfterMs: number };
 
 export class Pace {
 	readonly #clock: Pick<Clock, "monotonic">;
 	readonly #allowed: Allowances;
-	/** When each allowance will be whole again, by kind or channel. */
+	/** When each allowance is full again, by kind or channel. */
 	readonly #wholeAt = new Map<string, number>();
 
 	constructor(clock: Pick<Clock, "monotonic">, allowed: Allowances = ALLOWED) {
@@ -49,7 +49,7 @@ export class Pace {
 		this.#allowed = allowed;
 	}
 
-	/** `by` names the channel of a message, the method of a read. */
+	/** `by` names a message's channel, or a read's method. */
 	take(kind: Kind, by: string): Place {
 		const key = kind === "read" ? by : kind;
 		const allowed = this.#allowed[kind];

@@ -1,5 +1,5 @@
-// Events over HTTP: what Slack posts to the channel's address. Nothing but the signature proves that Slack sent it. It covers the time and
-// the whole body, and holds for five minutes.
+// Events over HTTP: Slack's posts to the channel's address. Only the signature proves that Slack sent them. It covers the time and the
+// whole body, and is valid for five minutes.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { ChannelRequest } from "../../gateway/index.ts";
 import type { Happening } from "./events.ts";
@@ -8,13 +8,13 @@ const WINDOW_SECONDS = 300;
 
 export type Posted =
 	| { readonly kind: "happening"; readonly happening: Happening; readonly isRetry: boolean }
-	/** Slack asks whether this is the right address. */
+	/** Slack verifies the address. */
 	| { readonly kind: "challenge"; readonly text: string }
-	/** Slack sent it, and it carries nothing. */
+	/** From Slack, without content. */
 	| { readonly kind: "nothing" }
 	| { readonly kind: "refused" };
 
-/** `now` in milliseconds. Rejects only where the body cannot be read. */
+/** `now` in milliseconds. Rejects only if the body cannot be read. */
 export async function readPosted(
 	request: ChannelRequest,
 	secret: () => Promise<string>,

@@ -1,5 +1,5 @@
-// One connection of Socket Mode. Slack's own client is not used: it sends an acknowledgement to whatever connection is there by then,
-// reconnects by itself without saying so, and hides what proves that a connection lives.
+// One Socket Mode connection. Slack's own client is not used: it acknowledges on whatever connection exists by then, reconnects silently,
+// and hides what proves that a connection is alive.
 import WebSocket from "ws";
 import type { Clock } from "../../time/index.ts";
 
@@ -26,16 +26,16 @@ export type SocketEnd =
 export interface SocketOptions {
 	readonly clock: Clock;
 	readonly onEnvelope: (envelope: Envelope, socket: Socket) => void;
-	/** Something came: `by` says what it proves. */
+	/** Something arrived: `by` says what it proves. */
 	readonly onAlive: (by: "hello" | "ping answered" | "event") => void;
 }
 
 export class Socket {
 	readonly #ws: WebSocket;
 	readonly #options: SocketOptions;
-	/** How many connections of this app Slack counted when it said hello. */
+	/** How many connections of this app Slack counted at hello. */
 	connections = 0;
-	/** Resolves when it is of no more use, whatever happened. */
+	/** Resolves when it is no longer usable, for any reason. */
 	readonly ended: Promise<SocketEnd>;
 	#end: (end: SocketEnd) => void = () => {};
 	readonly #closed: Promise<void>;
@@ -55,7 +55,7 @@ export class Socket {
 		this.#ws.on("pong", () => options.onAlive("ping answered"));
 	}
 
-	/** Resolves when Slack has said hello. Rejects, with the connection closed, when it does not. */
+	/** Resolves when Slack has said hello. Otherwise closes the connection and rejects. */
 	static async open(
 		url: string,
 		options: SocketOptions,
@@ -74,7 +74,7 @@ export class Socket {
 		throw end.kind === "lost" ? end.error : new SocketRefused(end);
 	}
 
-	/** False where the connection is gone: then Slack delivers again. */
+	/** False if the connection is gone: then Slack redelivers. */
 	acknowledge(envelope: string): boolean {
 		if (this.#ws.readyState !== WebSocket.OPEN) return false;
 		this.#ws.send(JSON.stringify({ envelope_id: envelope }));
@@ -85,7 +85,7 @@ export class Socket {
 		if (this.#ws.readyState === WebSocket.OPEN) this.#ws.ping();
 	}
 
-	/** It is of no more use, for this reason. What is under way can still be acknowledged until it is closed. */
+	/** No longer usable, for this reason. Running events can still be acknowledged until it is closed. */
 	giveUp(error: unknown): void {
 		this.#end({ kind: "lost", error });
 	}

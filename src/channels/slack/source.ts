@@ -1,7 +1,7 @@
-// Where a message came from, in the words of docs/reference/sources.md, and what Slack says on the wire.
+// Where a message came from, as in docs/reference/sources.md, and Slack's wire format.
 import type { Directory } from "./directory.ts";
 
-/** The parts of a message that are read here. */
+/** The parts of a message read here. */
 export interface WireMessage {
 	readonly type?: string;
 	readonly subtype?: string;
@@ -42,7 +42,7 @@ interface WireAttachment {
 	readonly text?: string;
 }
 
-/** Who the app is, by auth.test. */
+/** The app's identity, from auth.test. */
 export interface Me {
 	readonly userId: string;
 	readonly botId: string;
@@ -60,18 +60,18 @@ export function isOwn({ user, bot_id: bot }: WireMessage, { userId, botId }: Me)
 	return user === userId || (bot !== undefined && bot === botId);
 }
 
-/** A reply in a thread. The message that it hangs on stands in the channel itself. */
+/** A reply in a thread. Its root is in the channel itself. */
 export function threadOf({ ts, thread_ts: thread }: WireMessage): string | undefined {
 	return thread !== undefined && thread !== ts ? thread : undefined;
 }
 
 export interface Place {
 	readonly chat: string;
-	/** What the event says of the chat; im, mpim, channel, group. */
+	/** The chat's kind in the event: im, mpim, channel, group. */
 	readonly kind?: string | undefined;
 	readonly thread?: string | undefined;
 	readonly user?: string | undefined;
-	/** Where the event has it already. */
+	/** If the event already has it. */
 	readonly userName?: string | undefined;
 	readonly message?: string | undefined;
 }
@@ -80,8 +80,10 @@ export async function sourceOf(
 	{ chat, kind, thread, user, userName, message }: Place,
 	{ me, of, directory }: { readonly me: Me; readonly of: AccountOf; readonly directory: Directory },
 ): Promise<Record<string, unknown>> {
+	const isDm = chatTypeOf(chat, kind) === "dm";
 	const [known, name] = await Promise.all([
-		directory.chat(chat),
+		// Nothing is said of a direct message's chat, and Slack counts each question.
+		isDm ? undefined : directory.chat(chat),
 		userName ?? (user === undefined ? undefined : directory.person(user)),
 	]);
 	const type = chatTypeOf(chat, known?.type ?? kind);
@@ -101,7 +103,7 @@ export async function sourceOf(
 	};
 }
 
-/** A private channel is a channel: it stays one when it is opened to everybody. */
+/** A private channel is a channel: it stays one when it is made public. */
 export function chatTypeOf(chat: string, kind: string | undefined): "dm" | "group" | "channel" {
 	if (kind === "im" || chat.startsWith("D")) return "dm";
 	return kind === "mpim" ? "group" : "channel";

@@ -1,10 +1,10 @@
-// The words of a message: Slack's control sequences are written as people read them, its escapes undone.
+// A message's text: Slack's control sequences become readable, its escapes are undone.
 import type { Directory } from "./directory.ts";
 import type { Me, WireMessage } from "./source.ts";
 
 const SEQUENCE = /<([^<>]*)>/g;
 
-/** What was written, without the app's own name at its start. A command that Slack's own client let through keeps its slash. */
+/** The text without the app's own name at its start. A command that Slack's client let through keeps its slash. */
 export async function textOf(message: WireMessage, me: Me, directory: Directory): Promise<string> {
 	const own = new RegExp(`^\\s*<@${me.userId}(?:\\|[^<>]*)?>[,:]?\\s*`);
 	const written = await readable((message.text ?? "").replace(own, ""), me, directory);
@@ -20,7 +20,7 @@ export async function textOf(message: WireMessage, me: Me, directory: Directory)
 	return /^\s+\//.test(text) ? text.trimStart() : text;
 }
 
-/** Named, or a command that Keryx knows. */
+/** Named, or a known command. */
 export function isMentioned(message: WireMessage, me: Me, commands: ReadonlySet<string>): boolean {
 	const text = message.text ?? "";
 	if (new RegExp(`<@${me.userId}(?:\\|[^<>]*)?>`).test(text)) return true;

@@ -1,4 +1,4 @@
-// What is wrong with the line to Slack, in words that name the remedy.
+// What is wrong with the line to Slack, with the remedy.
 import { KeryxError } from "../../errors.ts";
 import type { Trouble } from "../vitals.ts";
 import { isTokenRefused, reasonOf, wordOf } from "./outcome.ts";

@@ -1,17 +1,17 @@
-// Calls of Slack's Web API, and of the addresses that it gives out for files. It says what the library cannot: whether a request that failed
-// may have reached Slack. It retries nothing and follows no redirect, because each request carries the token.
+// Calls of Slack's Web API, and of its file addresses. It reports what the library cannot: whether a failed request may have reached
+// Slack. It retries nothing and follows no redirect, because each request carries the token.
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import type { WebClient } from "@slack/web-api";
 import type { Clock } from "../../time/index.ts";
 
-/** The request did not leave: Slack cannot have carried it out. */
+/** The request did not leave: Slack cannot have executed it. */
 export class NotSent extends Error {}
-/** It may have been carried out, or not. */
+/** It may or may not have been executed. */
 export class NoAnswer extends Error {}
 
 export const API_ROOT = "https://slack.com/api/";
 const CALL_MS = 30_000;
-/** Names are looked up while a message waits to be acknowledged, which Slack wants within 3 seconds. */
+/** Names are looked up while a message waits to be acknowledged, which Slack expects within 3 seconds. */
 const NAME_MS = 1500;
 const UPLOAD_MS = 45_000;
 const SHOWS = /\/(?:chat\.\w+|files\.completeUploadExternal)$/;
@@ -28,12 +28,12 @@ export class Web {
 	readonly #options: WebOptions;
 	readonly #token: string;
 	readonly #client: WebClient;
-	/** What is under way; true where it shows something to somebody. */
+	/** Running calls; true if it shows something to people. */
 	readonly #open = new Map<AbortController, boolean>();
 
 	constructor(options: WebOptions) {
 		this.#options = options;
-		// One that is no header would be refused by Node, with the token in the error.
+		// Node would refuse an invalid header, with the token in the error.
 		this.#token = /^[\x21-\x7e]+$/.test(options.token) ? options.token : "invalid";
 		this.#client = new options.WebClient(this.#token, {
 			slackApiUrl: options.apiRoot,
@@ -51,7 +51,7 @@ export class Web {
 		return (await this.#client.apiCall(method, args)) as unknown as Answer;
 	}
 
-	/** The bytes of a file that Slack keeps. Rejects at anything but 200, and when the time is up. */
+	/** The bytes of a file at Slack. Rejects at anything but 200, and at the timeout. */
 	async *download(url: string, ms: number): AsyncGenerator<Uint8Array> {
 		if (!this.#isSlack(url)) throw new NoAnswer("the file is not stored by Slack");
 		const controller = new AbortController();
@@ -82,7 +82,7 @@ export class Web {
 		}
 	}
 
-	/** Brings a file; nobody sees it before it is completed, so whatever goes wrong here may be repeated. */
+	/** Uploads a file; it is invisible until completed, so any failure here may be repeated. */
 	async upload(url: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
 		if (!this.#isSlack(url)) throw new NotSent("Slack gave an unexpected address for the upload");
 		const request = { method: "POST", body: bytes, redirect: "error" } as const;
@@ -94,20 +94,20 @@ export class Web {
 		}
 	}
 
-	/** Ends what is under way, but not what shows something: its outcome would be unknown. */
+	/** Aborts running calls, except visible ones: their outcome would be unknown. */
 	abort(): void {
 		for (const [controller, shows] of this.#open) if (!shows) controller.abort(new Error("stopped"));
 	}
 
 	async #fetch(url: string, init: RequestInit, ms: number): Promise<Response> {
-		// Lets the loop hear of connections that have ended: a request on one of those would be of unknown outcome.
+		// Lets the event loop notice closed connections: a request on one would have an unknown outcome.
 		await turnOfTheLoop();
 		const controller = new AbortController();
 		const cancel = this.#options.clock.after(ms, () => controller.abort(new Error("timed out")));
 		this.#open.set(controller, SHOWS.test(url));
 		try {
 			const response = await fetch(url, { ...init, signal: controller.signal });
-			// The deadline holds until the last byte.
+			// The deadline covers the last byte.
 			const body = await response.arrayBuffer();
 			return new Response(body, { status: response.status, headers: response.headers });
 		} catch (error) {
@@ -120,7 +120,7 @@ export class Web {
 		}
 	}
 
-	/** Files can be kept elsewhere, at an address that somebody else chose: the token must not go there. */
+	/** Files can be stored elsewhere, at someone else's address: the token must not go there. */
 	#isSlack(url: string): boolean {
 		const { protocol, hostname, origin } = new URL(url);
 		if (origin === new URL(this.#options.apiRoot).origin) return true;
@@ -132,7 +132,7 @@ function deadlineOf(url: string): number {
 	return /\/(?:users|conversations|files)\.info$/.test(url) ? NAME_MS : CALL_MS;
 }
 
-/** Nobody was reached: the name is not known, or nothing answers there. */
+/** Nobody was reached: the name is unknown, or nothing answers there. */
 function neverLeft(error: unknown): boolean {
 	const { cause } = error as { readonly cause?: unknown };
 	const { code, syscall, errors } = (cause ?? {}) as NodeJS.ErrnoException & {
@@ -145,12 +145,12 @@ function neverLeft(error: unknown): boolean {
 function wordsOf(error: unknown): string {
 	const { message, cause } = error as Error;
 	const { code, message: deeper } = (cause ?? {}) as NodeJS.ErrnoException;
-	// An address may hold a password.
+	// An address may contain a password.
 	return (code ?? deeper ?? message).replace(/\bhttps?:\/\/\S+/g, "its address");
 }
 
 const nothing = () => {};
-/** What the library would write to the console, outcomes say. */
+/** Silences the library's console output; results say it. */
 const SILENT = {
 	debug: nothing,
 	info: nothing,

@@ -1,4 +1,4 @@
-// Deliveries as calls of the Bot API. Nothing is tried twice here: what Telegram said, or that it did not, is the answer.
+// Deliveries as Bot API calls. Nothing is retried here: Telegram's answer, or its absence, is the result.
 import type { Api } from "grammy";
 import type {
 	InlineKeyboardMarkup,
@@ -11,13 +11,13 @@ import { NotSent } from "../transport.ts";
 import { isApiError, movedTo, outcomeOf, reasonOf } from "./outcome.ts";
 import { readReceipt, receiptOf } from "./receipts.ts";
 
-/** Of what is said of a file. */
+/** The caption of a file. */
 export const CAPTION_LIMIT = 1024;
 const ALBUM = 10;
 const PHOTO = /^image\/(?:jpeg|png|webp)$/;
 const AUDIO = /^audio\/(?:mpeg|mp4|x-m4a)$/;
 
-/** To show what a link leads to, Telegram fetches it, unasked: whoever brings the agent to write one could be told anything by its address. */
+/** Telegram fetches links to preview them: anyone who makes the agent write a link could learn something from its address. */
 const NO_PREVIEWS = { link_preview_options: { is_disabled: true } } as const;
 
 type Attachment = NonNullable<Outgoing["body"]["attachments"]>[number];
@@ -25,15 +25,15 @@ type Kind = "photo" | "audio" | "document";
 
 export interface DeliverContext {
 	readonly api: Api;
-	/** grammY's, which is loaded when a channel starts. */
+	/** grammY's class, loaded when a channel starts. */
 	readonly InputFile: typeof import("grammy").InputFile;
-	/** The id of the chat today: a group that became a supergroup has another. */
+	/** The chat's current id: a group that became a supergroup has another. */
 	readonly chatNow: (chatId: string) => string;
 }
 
 /**
- * One call, so that what comes of it is known as a whole: of two, the second could fail when people see the first already. Rejects with
- * the error of the call; a group's move is the caller's.
+ * One call, so that its result is known as a whole: with two, the second could fail when people already see the first. Rejects with the
+ * call's error; the caller handles a group's move.
  */
 export async function deliver(outgoing: Outgoing, context: DeliverContext): Promise<SendResult> {
 	const { body, destination } = outgoing;
@@ -50,7 +50,7 @@ export async function deliver(outgoing: Outgoing, context: DeliverContext): Prom
 	return { kind: "sent", receipt: receiptOf(destination.chatId, ids, context) };
 }
 
-/** Changes the text and the buttons of a message in their place. */
+/** Edits a message's text and buttons in place. */
 export async function change(
 	receipt: string,
 	outgoing: Outgoing,
@@ -68,11 +68,11 @@ export async function change(
 				return context.api.editMessageCaption(chat, id, { caption: text, ...options });
 			});
 	} catch (error) {
-		// A message stays in the group that it was sent to, whatever that has become.
+		// A message stays in the group it was sent to, whatever that became.
 		if (movedTo(error) !== null && context.chatNow(chat) !== chat) return { kind: "missing" };
 		if (!isApiError(error)) throw error;
 		if (/message to edit not found|MESSAGE_ID_INVALID/i.test(error.description)) return { kind: "missing" };
-		// It shows what it should: nothing is wrong.
+		// It already shows the text: nothing is wrong.
 		if (!/message is not modified/i.test(error.description)) throw error;
 	}
 	return { kind: "sent", receipt };
@@ -85,7 +85,7 @@ async function sendText(outgoing: Outgoing, context: DeliverContext): Promise<re
 	return [(await context.api.sendMessage(chat, text, options)).message_id];
 }
 
-/** Where in the chat, in answer to what, and with which buttons. */
+/** Where in the chat, replying to what, and with which buttons. */
 function placeOf(outgoing: Outgoing) {
 	const { threadId } = outgoing.destination;
 	const keyboard = keyboardOf(outgoing);
@@ -101,7 +101,7 @@ interface Run {
 	readonly files: readonly Attachment[];
 }
 
-/** Albums hold files of one kind, at most ten. */
+/** Albums contain files of one kind, at most ten. */
 function runsOf(attachments: readonly Attachment[]): readonly Run[] {
 	const runs: { kind: Kind; files: Attachment[] }[] = [];
 	for (const file of attachments) {
@@ -145,14 +145,14 @@ async function sendFiles(
 		try {
 			return [(await api.sendPhoto(chat, input(first), options)).message_id];
 		} catch (error) {
-			// Too large or too long for a picture; as a file it is taken.
+			// Too large or too long for a picture; accepted as a file.
 			if (!isApiError(error) || !/PHOTO_|IMAGE_PROCESS|too big|too large/i.test(error.description))
 				throw error;
 		}
 	return [(await api.sendDocument(chat, input(first), options)).message_id];
 }
 
-/** A file that cannot be read whole is not uploaded whole, and so not taken. */
+/** A file that cannot be read completely is not uploaded completely, so not accepted. */
 async function* readable(outgoing: Outgoing, blob: string): AsyncGenerator<Uint8Array> {
 	try {
 		yield* outgoing.openBlob(blob);
@@ -166,7 +166,7 @@ function kindOf({ mediaType }: Attachment): Kind {
 	return AUDIO.test(mediaType) ? "audio" : "document";
 }
 
-/** The form in which it is uploaded has no way to quote. */
+/** The upload format cannot quote. */
 function nameOf(name: string): string {
 	return name.replace(/[\r\n";\\/]/g, "_") || "file";
 }
@@ -178,7 +178,7 @@ function textOf({ body, plain }: Outgoing): {
 	return plain ? { text: body.plain, mode: {} } : { text: body.text, mode: { parse_mode: "HTML" } };
 }
 
-/** In groups an answer shows what it answers; in a private chat that is plain. */
+/** In groups an answer shows what it replies to; in a private chat that is clear. */
 function replyOf({ chatId, replyTo }: Outgoing["destination"]): object {
 	if (!chatId.startsWith("-") || replyTo === undefined || !/^\d+$/.test(replyTo)) return {};
 	return { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } };
@@ -198,7 +198,7 @@ function keyboardOf({ body }: Outgoing): InlineKeyboardMarkup | undefined {
 	};
 }
 
-/** Carries out a call; where the chat has moved meanwhile, once more in its new place, since the first was refused. */
+/** Makes a call; if the chat has moved meanwhile, once more with its new id, because the first was refused. */
 export async function inPlace(
 	call: () => Promise<SendResult>,
 	onMoved: (toChatId: string) => Promise<void>,

@@ -1,4 +1,4 @@
-// Files that come with a message. Where Telegram cannot be reached, nothing is accepted and it delivers again.
+// Files of a message. If Telegram cannot be reached, nothing is accepted and it redelivers.
 import type { Api } from "grammy";
 import type { Message } from "grammy/types";
 import {
@@ -13,7 +13,7 @@ import {
 import type { Transport } from "../transport.ts";
 import { isApiError, reasonOf } from "./outcome.ts";
 
-/** The Bot API hands out no larger ones. */
+/** The Bot API provides no larger ones. */
 const BOT_LIMIT = 20 * 1024 * 1024;
 
 interface Incoming extends IncomingFile {
@@ -24,7 +24,7 @@ export interface FileSource extends FileHost {
 	readonly api: Api;
 	readonly transport: Transport;
 	readonly apiRoot: string;
-	/** It was tried often enough: what cannot be fetched now becomes words. */
+	/** Tried often enough: a file that cannot be fetched now becomes a sentence. */
 	readonly isLastTry: boolean;
 }
 
@@ -36,7 +36,7 @@ export function fileOf(message: Message): Incoming | null {
 	const { photo, animation, document, video, video_note: note, audio, voice } = message;
 	const largest = photo?.at(-1);
 	if (largest) return incoming(largest, "photo.jpg", "image/jpeg");
-	// An animation comes as a document too.
+	// An animation also comes as a document.
 	if (animation) return incoming(animation, "animation.mp4", "video/mp4");
 	if (document) return incoming(document, "file", "application/octet-stream");
 	if (video) return incoming(video, "video.mp4", "video/mp4");

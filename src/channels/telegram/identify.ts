@@ -1,4 +1,4 @@
-// Who a token is, for setting a channel up: one call of getMe.
+// Identifies a token, for setting up a channel: one getMe call.
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../time/index.ts";
 import { Transport } from "../transport.ts";
@@ -8,7 +8,7 @@ const ANSWER_MS = 20_000;
 
 export interface TelegramIdentity {
 	readonly who: string;
-	/** What the bot cannot do as it is set up in Telegram, each with the remedy. */
+	/** What the bot cannot do as configured in Telegram, each with the remedy. */
 	readonly remarks: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export async function identifyTelegram(options: {
 }): Promise<TelegramIdentity> {
 	const { Api } = await import("grammy");
 	const { token, apiRoot } = options;
-	// Its own follows redirects, and names the address in its errors, with the token in it.
+	// Its own fetch follows redirects, and puts the address with the token into errors.
 	const transport = new Transport({ clock: systemClock, deadlineOf: () => ANSWER_MS });
 	const fetch = transport.fetch as unknown as typeof globalThis.fetch;
 	const api = new Api(token, {

@@ -1,4 +1,4 @@
-// Telegram: a channel on the Api class of grammY. Its bot loop, runner and retries are not used: they confirm before Keryx has committed.
+// Telegram: a channel on grammY's Api class. Its bot loop, runner and retries are not used: they confirm before Keryx has committed.
 import type { Api } from "grammy";
 import { platformTraits } from "../../domain/index.ts";
 import type {
@@ -25,17 +25,17 @@ export { identifyTelegram } from "./identify.ts";
 
 const API_ROOT = "https://api.telegram.org";
 const CALL_MS = 30_000;
-/** Below the time that the outbox gives a delivery. */
+/** Below the outbox's limit for a delivery. */
 const UPLOAD_MS = 55_000;
 const UPLOADS = /^send(?:Photo|Document|Audio|MediaGroup)$/;
-/** How many of its own messages a channel remembers, to tell reactions to them from others. */
+/** How many of its own messages a channel remembers, to recognise reactions to them. */
 const REMEMBERED = 5000;
 const NOT_CONNECTED: SendResult = { kind: "retry", afterMs: 1000, reason: "not connected" };
 
 export interface TelegramOptions extends PlatformOptions {
-	/** The public address that leads to the channel: Telegram posts there. Left out: Keryx asks for news. */
+	/** The channel's public address: Telegram posts there. Absent: Keryx polls. */
 	readonly webhookUrl?: string;
-	/** How long a poll waits for news. Short, because a token that is revoked shows only at the next one. */
+	/** How long a poll waits for news. Short, because a revoked token shows only at the next one. */
 	readonly pollSeconds?: number;
 }
 
@@ -61,7 +61,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 	const apiRoot = (options.apiRoot ?? API_ROOT).replace(/\/+$/, "");
 	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
 	const moves = new Map<string, string>();
-	/** The newest messages that were sent from here. */
+	/** The newest messages sent from here. */
 	const own = new Remembered(REMEMBERED);
 	const pace = new Pace(clock);
 	let host: ChannelHost | undefined;
@@ -116,7 +116,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 				onMoved: (chat, to) => moves.set(chat, to),
 				answerPress: async (query, text) => {
 					pace.count();
-					// What the button did is done; a sentence that comes too late is lost alone.
+					// The button's effect is done; if the sentence is too late, only that is lost.
 					await api
 						.answerCallbackQuery(query, { text })
 						.catch((error: unknown) => note("a button press was not answered", reasonOf(error)));
@@ -170,7 +170,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 		);
 	};
 
-	/** Waits for its turn, which changes nothing on Telegram; then it goes, if the line still works. */
+	/** Waits for its turn, without effect on Telegram; then it is sent, if the line still works. */
 	const inTurn = async (
 		{ id, destination }: Outgoing,
 		what: "message" | "change",
@@ -225,7 +225,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			receive: async (request: ChannelRequest): Promise<ChannelReply> => {
 				const secret = line.secret;
 				if (secret === null) return { kind: "later" };
-				// Before the body is read: a stranger's is not even looked at.
+				// Before the body is read: a stranger's is ignored.
 				if (!isSecret(request.header(SECRET_HEADER), secret)) return { kind: "refused" };
 				const update = readUpdate(await request.body());
 				if (!update) return { kind: "refused" };

@@ -1,20 +1,20 @@
-// Updates on their way to the host: those of one chat one after the other, chats side by side, so that a large file holds up its own chat
-// alone, also when others write later. The cursor moves only past what is committed together with everything before it (I3).
+// Passes updates to the host: serially per chat, chats in parallel, so that a large file delays only its own chat. The cursor moves only
+// past updates committed together with everything before them (I3).
 import type { Message, Update } from "grammy/types";
 import { chatOf, editedOf, messageOf } from "./updates.ts";
 
-/** Commits one update of those that came together, and the cursor with it where one is given. */
+/** Commits one update of a batch, with the cursor if one is given. */
 export type HandIn = (update: Update, cursor: string | undefined, batch: readonly Update[]) => Promise<void>;
 
 export class Intake {
 	readonly #handIn: HandIn;
 	readonly #onCommitted: (update: Update) => void;
-	/** From the first that is not committed on, in the order of the platform. */
+	/** From the first uncommitted one on, in the platform's order. */
 	readonly #open: Update[] = [];
 	readonly #committed = new Set<Update>();
 	/** The last of each chat. */
 	readonly #tails = new Map<number, Promise<void>>();
-	/** Groups by the supergroups that they became. */
+	/** Groups by the supergroups they became. */
 	readonly #same = new Map<number, number>();
 	#last: number | undefined;
 	#cursor: number | undefined;
@@ -26,7 +26,7 @@ export class Intake {
 		this.#onCommitted = onCommitted;
 	}
 
-	/** Everything before it is committed, and not it. */
+	/** Everything before it is committed, but not it. */
 	get firstOpen(): number | undefined {
 		return this.#open[0]?.update_id;
 	}
@@ -55,7 +55,7 @@ export class Intake {
 		}
 	}
 
-	/** Resolves when everything is committed. Rejects with the first failure, after what was under way has ended. */
+	/** Resolves when everything is committed. Rejects with the first failure, after running work has ended. */
 	settled(): Promise<void> {
 		this.#settling ??= this.#settle().finally(() => {
 			this.#settling = undefined;
@@ -68,13 +68,13 @@ export class Intake {
 		if (this.#failed) throw this.#failed.error;
 		this.#same.clear();
 		const last = this.#last;
-		// The last one to be committed was not the last of all.
+		// The last one committed was not the last of all.
 		if (last !== undefined && this.#cursor !== last)
 			await this.#handIn({ update_id: last }, String(last), []);
 		this.#cursor = last;
 	}
 
-	/** After a failure nothing more is begun: it comes again, in its order. */
+	/** After a failure nothing more is started: it comes again, in order. */
 	async #commit(update: Update, batch: readonly Update[]): Promise<void> {
 		if (this.#failed) return;
 		const isNext = this.#open[0] === update;
@@ -94,7 +94,7 @@ export class Intake {
 	}
 }
 
-/** After a long silence Telegram may hand out a change before the message that it changes: then nobody would know what was changed. */
+/** After a long silence Telegram may deliver an edit before its message: then nobody would know what was edited. */
 function withEditsBehind(updates: readonly Update[]): readonly Update[] {
 	const last = new Map(
 		updates.flatMap((update) => (messageOf(update) ? [[nameOf(messageOf(update)), update] as const] : [])),

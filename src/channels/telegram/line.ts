@@ -1,5 +1,4 @@
-// The line to Telegram: connects, polls or is posted to. Nothing ends it but `stop`: it comes back for ever, and says meanwhile what is
-// wrong.
+// The line to Telegram: connects, polls or receives posts. Only `stop` ends it: it reconnects forever, and reports what is wrong.
 import type { Api } from "grammy";
 import type { Update } from "grammy/types";
 import type { ChannelHealth } from "../../gateway/index.ts";
@@ -14,7 +13,7 @@ import { Posted } from "./posted.ts";
 import { Taking, type TakingOptions } from "./taking.ts";
 import { askedPause, troubleOf } from "./trouble.ts";
 
-/** How long a stop waits for Telegram to hear what was committed. */
+/** How long a stop waits to tell Telegram what was committed. */
 const GOODBYE_MS = 2000;
 /** Calls that end with the line. */
 const READS = ["getUpdates", "getMe", "getFile", "file", "setMyCommands", "getWebhookInfo"];
@@ -27,9 +26,9 @@ export interface LineOptions extends Pick<TakingOptions, "handIn"> {
 	readonly aliveMs: number;
 	readonly firstPauseMs: number;
 	readonly longestPauseMs: number;
-	/** Reads the token anew each time, so that a changed one is used. */
+	/** Reads the token each time, so that a changed one is used. */
 	readonly open: () => Promise<{ readonly api: Api; readonly secret: string }>;
-	/** Where Telegram posts updates. Left out: they are polled. */
+	/** Where Telegram posts updates. Absent: polling. */
 	readonly webhookUrl?: string;
 	/** Commits a cursor alone. */
 	readonly keep: (cursor: string) => Promise<void>;
@@ -46,11 +45,11 @@ export class Line {
 	#connection: Connection | null = null;
 	/** Of the last connection. */
 	#bot: number | undefined;
-	/** As it was committed by an earlier life, or for the webhook of this one. */
+	/** Committed by an earlier run, or for this run's webhook. */
 	#cursor: string | null = null;
-	/** The poll was broken off because a token was refused. */
+	/** The poll was aborted because a token was refused. */
 	#isInterrupted = false;
-	/** When another program last took the updates, by the monotonic clock. */
+	/** When another program last took the updates (monotonic). */
 	#conflictAt = Number.NEGATIVE_INFINITY;
 	#running: Promise<void> = Promise.resolve();
 
@@ -76,7 +75,7 @@ export class Line {
 		});
 	}
 
-	/** While it is connected; else whoever wants to send waits. */
+	/** While connected; otherwise senders wait. */
 	get connection(): Connection | null {
 		return this.#vitals.isConnected ? this.#connection : null;
 	}
@@ -94,7 +93,7 @@ export class Line {
 		return this.#vitals.health(this.#options.transport.connections, this.#posted.remark);
 	}
 
-	/** Resolves when it is under way; it connects by itself, now or later. */
+	/** Resolves when it is running; it connects by itself, now or later. */
 	async start(cursor: string | null): Promise<void> {
 		await this.#running;
 		if (!this.isStopping) return;
@@ -105,7 +104,7 @@ export class Line {
 		this.#running = this.#run();
 	}
 
-	/** Hands in nothing more; what has been handed in is waited for, and Telegram is told of it. */
+	/** Passes on nothing more; running work is waited for, and Telegram is told. */
 	async stop(): Promise<void> {
 		if (!this.isStopping) {
 			this.#vitals.stop();
@@ -115,7 +114,7 @@ export class Line {
 		await this.#running;
 	}
 
-	/** A call that was not a poll found the token refused: the line looks at once. */
+	/** A call other than a poll found the token refused: the line checks at once. */
 	suspect(error: unknown): void {
 		if (!isTokenRefused(error) || this.isStopping) return;
 		this.#troubled(error);
@@ -124,7 +123,7 @@ export class Line {
 		this.#pauses.wake();
 	}
 
-	/** An update that Telegram posted. Resolves when it is committed; false where it is not: Telegram must send it again. */
+	/** An update posted by Telegram. Resolves when committed; false if not: Telegram must resend it. */
 	post(update: Update): Promise<boolean> {
 		return this.#posted.post(update, this.#connection);
 	}
@@ -140,7 +139,7 @@ export class Line {
 				failures = 0;
 			} catch (error) {
 				if (this.isStopping) break;
-				// A poll that was broken off here says nothing about Telegram.
+				// A poll aborted here says nothing about Telegram.
 				if (!this.#isInterrupted) this.#troubled(error);
 				this.#isInterrupted = false;
 				await this.#pauses.afterFailures(failures++, askedPause(error));
@@ -152,7 +151,7 @@ export class Line {
 	}
 
 	async #connect(): Promise<Connection> {
-		// What the last one was handing in is its own.
+		// The last connection's running work belongs to it.
 		await this.#polled.end();
 		const { api, secret } = await this.#options.open();
 		const connection = { api, secret, me: await api.getMe() };
@@ -174,7 +173,7 @@ export class Line {
 	#proven(connection: Connection): void {
 		const { clock, onConnected, pollSeconds, webhookUrl } = this.#options;
 		this.#vitals.proven(webhookUrl === undefined ? "poll answered" : "webhook confirmed");
-		// Two programs take turns at being thrown out: only a poll's time without a conflict shows that the other is gone.
+		// Two programs alternate in being refused: only a poll's time without a conflict shows that the other is gone.
 		if (clock.monotonic() - this.#conflictAt < pollSeconds * 1000) return;
 		const wasConnected = this.#vitals.isConnected;
 		this.#vitals.connected();

@@ -1,9 +1,9 @@
-// What an error of a call means. Refused, to be tried again, and unknown are three answers; only what is certain is said to be so (I7).
+// Interprets a call's error. Refused, retry and unknown are three results; only certain ones are reported as such (I7).
 import type { GrammyError, HttpError } from "grammy";
 import type { SendResult } from "../../gateway/index.ts";
 import { NotSent } from "../transport.ts";
 
-/** grammY is loaded when a channel starts, so its errors are told by their names. */
+/** grammY is loaded when a channel starts, so its errors are recognised by name. */
 export function isApiError(error: unknown): error is GrammyError {
 	return error instanceof Error && error.name === "GrammyError";
 }
@@ -12,19 +12,19 @@ function isHttpError(error: unknown): error is HttpError {
 	return error instanceof Error && error.name === "HttpError";
 }
 
-/** Telegram does not know the token, or no longer; one that has not the form of a token is not found. */
+/** Telegram does not accept the token; a malformed one is "not found". */
 export function isTokenRefused(error: unknown): boolean {
 	if (!isApiError(error)) return false;
 	const { error_code: code, method } = error;
 	return code === 401 || (code === 404 && method === "getMe");
 }
 
-/** Somebody else reads this bot's updates. */
+/** Another program reads this bot's updates. */
 export function isConflict(error: unknown): boolean {
 	return isApiError(error) && error.error_code === 409;
 }
 
-/** A webhook is set, so that nobody can poll. */
+/** A webhook is set, so nobody can poll. */
 export function isWebhookConflict(error: unknown): boolean {
 	return isApiError(error) && isConflict(error) && /webhook/i.test(error.description);
 }
@@ -35,7 +35,7 @@ export function movedTo(error: unknown): string | null {
 	return to === undefined ? null : String(to);
 }
 
-/** Why this chat cannot be written to any more. */
+/** Why this chat can no longer be written to. */
 export function goneReason(error: unknown): string | null {
 	if (!isApiError(error)) return null;
 	const { error_code: code, description } = error;
@@ -55,7 +55,7 @@ function outcomeOfAnswer(error: GrammyError): SendResult {
 	const { error_code: code, description, parameters } = error;
 	if (code === 429)
 		return { kind: "retry", afterMs: (parameters.retry_after ?? 1) * 1000, reason: description };
-	// Waits until the channel has a token that is taken; none of the attempts is used up.
+	// Waits until the channel has an accepted token; uses up no attempt.
 	if (code === 401)
 		return { kind: "retry", afterMs: 5000, reason: "Telegram does not accept the bot's token" };
 	if (code >= 500) return { kind: "unknown", reason: `Telegram answered ${code}: ${description}` };
@@ -63,7 +63,7 @@ function outcomeOfAnswer(error: GrammyError): SendResult {
 	return { kind: "refused", reason: description };
 }
 
-/** In plain words, without the address, which holds the token. */
+/** In plain words, without the address, which contains the token. */
 export function reasonOf(error: unknown): string {
 	if (isApiError(error)) return error.description;
 	const cause = isHttpError(error) ? error.error : error;

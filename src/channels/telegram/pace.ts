@@ -1,32 +1,31 @@
-// How fast a bot may speak: about 30 calls a second in all, one message a second in a private chat, 20 a minute in a group. Changing a
-// message counts as much as a new one, and so does the sign that somebody is writing. Many answers at once get slower together. New
-// messages go before changes: those are previews for the most part, while a new message says something. What a single chat is allowed
-// holds back changes alone.
+// The bot's rate: about 30 calls a second in total, one message a second in a private chat, 20 a minute in a group. Edits and typing
+// count like messages. Many answers slow down together. New messages go before edits, which are mostly previews. A chat's own limit holds
+// back only edits.
 import type { Clock } from "../../time/index.ts";
 
 interface Allowance {
 	/** How many at once. */
 	readonly burst: number;
-	/** How long until there is one more. */
+	/** How long until one more. */
 	readonly everyMs: number;
 }
 
-/** At most 23 in any second as they leave. On the way some catch up with others: there is room for that. */
+/** At most 23 leave in any second. On the way some catch up with others: this leaves room for that. */
 const ALL: Allowance = { burst: 3, everyMs: 50 };
 const PRIVATE: Allowance = { burst: 5, everyMs: 1000 };
 const GROUP: Allowance = { burst: 20, everyMs: 3000 };
 /**
- * A message with so many before it waits in the store instead: what is killed while it waits here would be of unknown outcome, though it
- * never left. A change may be repeated, and waits here for as long as this.
+ * A message with this many before it waits in the store instead: if it were killed while waiting here, its outcome would be unknown
+ * although it never left. An edit may be repeated, and waits here up to this long.
  */
 const MOST_AHEAD = 3;
 const LONGEST_CHANGE_MS = 5000;
-/** Chats that have not been written to for long are forgotten when there are so many; so are places that nobody came back for. */
+/** Long unused chats, and unused slots, are dropped when there are this many. */
 const REMEMBERED = 1000;
-/** A place that was promised is kept for so long after its time. */
+/** How long a promised slot is kept after its time. */
 const KEPT_MS = 10_000;
 
-/** How long until one more may go, given when the allowance will be whole again. */
+/** How long until one more may go, given when the allowance is full again. */
 function waitOf({ burst, everyMs }: Allowance, wholeAt: number, now: number): number {
 	return Math.max(0, wholeAt - now - (burst - 1) * everyMs);
 }
@@ -36,32 +35,32 @@ function wholeAfter({ everyMs }: Allowance, wholeAt: number, now: number): numbe
 }
 
 export interface Wish {
-	/** Stable over retries: whoever is sent away keeps their place by it. */
+	/** Stable over retries: a refused caller keeps its slot by it. */
 	readonly id: string;
 	readonly chatId: string;
 	readonly what: "message" | "change";
 }
 
-/** It may go now, or it may ask again after so long. */
+/** It may go now, or ask again after this long. */
 export type Turn = "go" | { readonly askAfterMs: number };
 
-/** All that a decision is made from. */
+/** The input of a decision. */
 export interface PaceFacts {
 	/** Until the bot may make one more call. */
 	readonly waitMs: number;
-	/** Until this chat's messages may be changed once more. */
+	/** Until this chat's messages may be edited once more. */
 	readonly chatWaitMs: number;
 	readonly messagesAhead: number;
 	readonly changesAhead: number;
-	/** It was sent away before, and has come back at its time. */
+	/** It was refused before, and has come back at its time. */
 	readonly isPromised: boolean;
-	/** Until the last of those who were sent away has gone. */
+	/** Until the last refused one has gone. */
 	readonly promisedMs: number;
 }
 
 export type Decision =
 	| { readonly kind: "queue" }
-	/** For a message: its place is kept, and the next one's is behind it. */
+	/** For a message: its slot is kept, and the next one's is after it. */
 	| { readonly kind: "later"; readonly ms: number };
 
 export function decide(what: Wish["what"], facts: PaceFacts): Decision {
@@ -81,12 +80,12 @@ interface Waiting {
 
 export class Pace {
 	readonly #clock: Pick<Clock, "monotonic" | "after">;
-	/** When the bot's allowance, and each chat's, will be whole again. */
+	/** When the bot's allowance, and each chat's, is full again. */
 	#wholeAt = 0;
 	readonly #chatWholeAt = new Map<string, number>();
 	readonly #messages: Waiting[] = [];
 	readonly #changes: Waiting[] = [];
-	/** The times of those who were sent away, by their ids. */
+	/** The times of refused callers, by id. */
 	readonly #promised = new Map<string, number>();
 	#promisedUntil = 0;
 	#cancel = () => {};
@@ -95,7 +94,7 @@ export class Pace {
 		this.#clock = clock;
 	}
 
-	/** Resolves when it may go, or at once where that takes too long. */
+	/** Resolves when it may go, or at once if that takes too long. */
 	turn({ id, chatId, what }: Wish): Promise<Turn> {
 		const now = this.#clock.monotonic();
 		const decision = decide(what, {
@@ -116,7 +115,7 @@ export class Pace {
 		});
 	}
 
-	/** How many messages may go at once now. One may always wait here: messages go before changes, and would never be reached otherwise. */
+	/** How many messages may go at once now. One may always wait here: messages go before edits, and would never be reached otherwise. */
 	room(): { readonly free: number; readonly afterMs: number } {
 		const now = this.#clock.monotonic();
 		const left = Math.floor(ALL.burst - Math.max(0, this.#wholeAt - now) / ALL.everyMs);
@@ -126,7 +125,7 @@ export class Pace {
 		};
 	}
 
-	/** Whether something that may be left out fits in now; if so, it counts. */
+	/** Whether an optional call fits now; if so, it counts. */
 	fits(): boolean {
 		const now = this.#clock.monotonic();
 		const isFree =
@@ -146,7 +145,7 @@ export class Pace {
 		for (const { go } of [...this.#messages.splice(0), ...this.#changes.splice(0)]) go({ askAfterMs: 1000 });
 	}
 
-	/** By the time at which each really goes: after a stall they do not go all at once. */
+	/** By the actual sending time: after a stall they do not all go at once. */
 	#pump(): void {
 		this.#cancel();
 		for (;;) {
@@ -165,7 +164,7 @@ export class Pace {
 		}
 	}
 
-	/** Who goes next, and how long their chat still keeps them. */
+	/** Who goes next, and how long their chat still holds them. */
 	#next(now: number) {
 		const [message] = this.#messages;
 		if (message) return { waiting: message, from: this.#messages, at: 0, ms: 0 };

@@ -1,4 +1,4 @@
-// Updates that are asked for. One is confirmed by asking for those after it, which happens only when the host has committed it (I3).
+// Polled updates. One is confirmed by asking for the next, which happens only after the host has committed it (I3).
 import type { Update } from "grammy/types";
 import type { Clock } from "../../time/index.ts";
 import type { Connection } from "./connection.ts";
@@ -7,7 +7,7 @@ import type { Taking } from "./taking.ts";
 import { ALLOWED_UPDATES } from "./updates.ts";
 
 const LIMIT = 100;
-/** While an update takes longer, others are asked for all the same, so often. */
+/** While an update takes longer, others are polled this often. */
 const LOOK_MS = 1000;
 
 export interface PolledOptions {
@@ -15,21 +15,21 @@ export interface PolledOptions {
 	readonly pollSeconds: number;
 	readonly taking: Taking;
 	readonly isStopping: () => boolean;
-	/** As an earlier life committed it. */
+	/** Committed by an earlier run. */
 	readonly cursor: () => string | null;
-	/** Rejects with the error where no webhook of ours is in the way. */
+	/** Rejects with the error if our own webhook is not the cause. */
 	readonly removeWebhook: (connection: Connection, error: unknown) => Promise<void>;
 	readonly onAnswered: (connection: Connection) => void;
 }
 
 export class Polled {
 	readonly #options: PolledOptions;
-	/** Committed and not confirmed yet, so that it may come again. */
+	/** Committed but not confirmed yet, so it may come again. */
 	readonly #committed = new Set<number>();
 	#offset: number | undefined;
-	/** Made anew after a failure. */
+	/** Recreated after a failure. */
 	#intake: Intake | undefined;
-	/** An update takes long: it is handed out again and again until it is confirmed, so that a poll does not wait. */
+	/** An update takes long: it is delivered again until confirmed, so polls do not wait. */
 	#isBusy = false;
 	/** The next poll is answered at once: it proves that the line works. */
 	#isFirst = true;
@@ -48,7 +48,7 @@ export class Polled {
 		this.#isFirst = true;
 	}
 
-	/** What one bot has confirmed says nothing about another's updates: they would be confirmed unseen. */
+	/** One bot's confirmations say nothing about another's updates: they would be confirmed unseen. */
 	anotherBot(): void {
 		this.#offset = undefined;
 		this.#committed.clear();
@@ -67,13 +67,13 @@ export class Polled {
 		if (updates === undefined || isStopping()) return;
 		this.#isFirst = false;
 		onAnswered(connection);
-		// Said once: after a week of silence Telegram numbers updates anew, and an old offset would confirm them unseen.
+		// Said once: after a week of silence Telegram restarts numbering, and an old offset would confirm updates unseen.
 		this.#offset = undefined;
 		this.#forgetConfirmed(updates);
 		await this.#take(updates, connection);
 	}
 
-	/** What was handed in is waited for; what was not committed comes again. */
+	/** Running work is waited for; uncommitted updates come again. */
 	async end(): Promise<void> {
 		const intake = this.#intake;
 		this.#intake = undefined;
@@ -82,7 +82,7 @@ export class Polled {
 		if (intake?.firstOpen !== undefined) this.#offset = intake.firstOpen;
 	}
 
-	/** Tells Telegram of the last that was committed. Without it, that comes again at the next start, and is known then by its cursor. */
+	/** Tells Telegram the last committed one. Otherwise it comes again at the next start, and the cursor recognises it. */
 	async goodbye({ api }: Connection, within: (call: string) => () => void): Promise<void> {
 		if (this.#offset === undefined) return;
 		const cancel = within("getUpdates");
@@ -93,7 +93,7 @@ export class Polled {
 		this.#offset = undefined;
 	}
 
-	/** Resolves when everything is committed, or after a moment: what takes long is waited for while others are asked for. */
+	/** Resolves when everything is committed, or after a moment: slow ones are waited for while others are polled. */
 	async #take(updates: readonly Update[], connection: Connection): Promise<void> {
 		const { taking } = this.#options;
 		this.#intake ??= new Intake(
@@ -116,7 +116,7 @@ export class Polled {
 		if (updates.length > 0) this.#offset = offset;
 	}
 
-	/** False where it takes longer; a failure is one in any case. */
+	/** False if it takes longer; failures are always thrown. */
 	async #withinMoment(settled: Promise<void>): Promise<boolean> {
 		let cancel = () => {};
 		const moment = new Promise<boolean>((resolve) => {
@@ -129,17 +129,14 @@ export class Polled {
 		}
 	}
 
-	/**
-	 * The cursor of an earlier life counts for the one batch that could have been left unconfirmed: ids may start anew. That of another bot
-	 * counts for nothing.
-	 */
+	/** An earlier run's cursor counts for the one batch that could be unconfirmed: ids may restart. Another bot's counts for nothing. */
 	#isCommitted(id: number, bot: number): boolean {
 		const [of, at] = this.#options.cursor()?.split(":") ?? [];
 		const to = of === String(bot) ? Number(at) : Number.NEGATIVE_INFINITY;
 		return this.#committed.has(id) || (id <= to && id > to - LIMIT);
 	}
 
-	/** What comes before the first that Telegram still has is confirmed. */
+	/** Everything before the first that Telegram still has is confirmed. */
 	#forgetConfirmed(updates: readonly Update[]): void {
 		if (updates.length === 0) {
 			this.#committed.clear();

@@ -10,10 +10,10 @@ import type { Taking } from "./taking.ts";
 import { ALLOWED_UPDATES, chatOf, messageOf } from "./updates.ts";
 import { deliveryTrouble, ForeignWebhook, MOST_AT_ONCE, ownUrl, webhookCursor } from "./webhook.ts";
 
-/** Updates that are remembered, to know one that comes again, and parts of albums. */
+/** Remembered updates, to recognise repeats and parts of albums. */
 const REMEMBERED = 1000;
 const ALBUM_PARTS = 50;
-/** So many wait to be committed; what Telegram posts beyond that it must send again. */
+/** This many may wait to be committed; Telegram must resend posts beyond that. */
 const MOST_POSTED = 1000;
 
 export interface PostedOptions {
@@ -29,16 +29,16 @@ export interface PostedOptions {
 
 export class Posted {
 	readonly #options: PostedOptions;
-	/** The webhook is set: what is posted is taken. */
+	/** The webhook is set: posts are accepted. */
 	#isListening = false;
 	/** When an update was last posted. */
 	#heardAt = 0;
-	/** Updates on their way to the host, those of one chat one after the other. */
+	/** Updates being passed to the host, serially per chat. */
 	readonly #lanes = new Lanes();
 	readonly #posted = new Map<number, Promise<boolean>>();
 	#committed = new Remembered(REMEMBERED);
 	#album: readonly Update[] = [];
-	/** What Telegram says of its attempts to post. */
+	/** What Telegram reports about its attempts to post. */
 	#remark: string | undefined;
 
 	constructor(options: PostedOptions) {
@@ -53,12 +53,12 @@ export class Posted {
 		this.#committed = new Remembered(REMEMBERED);
 	}
 
-	/** Another connection: its webhook is looked at anew. */
+	/** Another connection: its webhook is checked again. */
 	connected(): void {
 		this.#isListening = false;
 	}
 
-	/** An update that Telegram posted. Resolves when it is committed; false where it is not: Telegram must send it again. */
+	/** An update posted by Telegram. Resolves when committed; false if not: Telegram must resend it. */
 	post(update: Update, connection: Connection | null): Promise<boolean> {
 		const { update_id: id } = update;
 		const { clock, isStopping } = this.#options;
@@ -68,7 +68,7 @@ export class Posted {
 		if (before) return before;
 		if (this.#committed.has(String(id))) return Promise.resolve(true);
 		if (this.#posted.size >= MOST_POSTED) return Promise.resolve(false);
-		// Only one message of an album has its words: the others are told by those that came before.
+		// Only one message of an album has the text: the others follow the earlier ones.
 		if (messageOf(update)?.media_group_id !== undefined)
 			this.#album = [...this.#album.slice(1 - ALBUM_PARTS), update];
 		const batch = [update, ...this.#album];
@@ -84,7 +84,7 @@ export class Posted {
 		return posted;
 	}
 
-	/** One look at the webhook: that it is ours, and that updates get through. */
+	/** Checks the webhook: that it is ours, and that updates get through. */
 	async watch(connection: Connection, url: string, onAnswered: () => void): Promise<void> {
 		const { isStopping, cursor } = this.#options;
 		const { api, me } = connection;
@@ -100,19 +100,19 @@ export class Posted {
 		this.#remark = deliveryTrouble(info, this.#heardAt);
 	}
 
-	/** A webhook that an earlier life of Keryx set, and did not remove, is in the way of polling. */
+	/** A webhook left by an earlier run of Keryx prevents polling. */
 	async removeOwn({ api, me }: Connection, error: unknown): Promise<void> {
 		const own = ownUrl(this.#options.cursor(), me.id);
 		if (own === null || !isWebhookConflict(error) || (await api.getWebhookInfo()).url !== own) throw error;
 		await api.deleteWebhook();
 	}
 
-	/** Resolves when nothing is on its way. */
+	/** Resolves when nothing is running. */
 	idle(): Promise<void> {
 		return this.#lanes.idle();
 	}
 
-	/** What is posted meanwhile stays with Telegram, and whoever reads the bot's updates next finds no webhook in the way. */
+	/** Posts meanwhile stay with Telegram, and the bot's next reader finds no webhook in the way. */
 	async goodbye({ api }: Connection, within: (call: string) => () => void): Promise<void> {
 		if (!this.#isListening) return;
 		this.#isListening = false;
@@ -123,7 +123,7 @@ export class Posted {
 
 	async #set({ api, me, secret }: Connection, url: string, isSet: boolean): Promise<void> {
 		await this.#options.keep(webhookCursor(me.id, url));
-		// After failures Telegram waits longer and longer; one that is set anew is tried at once.
+		// After failures Telegram waits longer and longer; a newly set webhook is tried at once.
 		if (isSet) await api.deleteWebhook();
 		this.#isListening = true;
 		await api.setWebhook(url, {
@@ -133,7 +133,7 @@ export class Posted {
 		});
 	}
 
-	/** Again until it is committed, or the line stops: what comes after it in its chat waits. */
+	/** Retried until it is committed or the line stops: later ones of its chat wait. */
 	async #commit(update: Update, connection: Connection, batch: readonly Update[]): Promise<boolean> {
 		const { isStopping, taking, pauses, log } = this.#options;
 		for (let failures = 0; !isStopping(); failures++)

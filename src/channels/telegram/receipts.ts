@@ -1,12 +1,12 @@
-// A receipt names the messages that a delivery became. A group that becomes a supergroup gets another id, and numbers its messages anew:
-// so a receipt names the chat too, unless that can never move.
+// A receipt names the messages of a delivery. A group that becomes a supergroup gets another id and new message numbers: so a receipt
+// names the chat too, unless it can never move.
 
 const RECEIPT = /^(?:(-?\d+)\/)?(\d+(?:,\d+)*)$/;
 
 interface Receipt {
-	/** Left out: the one that the delivery is for. */
+	/** Absent: the delivery's own chat. */
 	readonly chat?: string;
-	/** The first has the words. */
+	/** The first has the text. */
 	readonly ids: readonly number[];
 }
 
@@ -29,7 +29,7 @@ export function readReceipt(receipt: string): Receipt {
 	return { ...(chat !== undefined && { chat }), ids: ids.split(",").map(Number) };
 }
 
-/** Ids of supergroups and channels begin with -100. */
+/** Ids of supergroups and channels start with -100. */
 function isSmallGroup(chat: string): boolean {
 	return Number(chat) < 0 && Number(chat) > -1_000_000_000_000;
 }

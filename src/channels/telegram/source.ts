@@ -1,4 +1,4 @@
-// Where a message came from, in the words of docs/reference/sources.md.
+// Where a message came from, as in docs/reference/sources.md.
 import type { Chat, Message, User } from "grammy/types";
 
 export interface Sender {
@@ -12,13 +12,13 @@ export interface AccountOf {
 	readonly profile?: string;
 }
 
-/** A topic of a forum. Its General topic has no id, and a chain of replies in a group is not a topic. */
+/** A topic of a forum. Its General topic has no id, and a reply chain in a group is not a topic. */
 export function threadOf(message: Message): string | undefined {
 	const { message_thread_id: thread, is_topic_message: isTopic } = message;
 	return isTopic && thread !== undefined && thread !== 1 ? String(thread) : undefined;
 }
 
-/** Anonymous admins and channels write in the name of a chat; the user that Telegram puts in for them is nobody. */
+/** Anonymous admins and channels write in a chat's name; Telegram's stand-in user is nobody. */
 export function senderOf(message: Message): Sender | undefined {
 	const { sender_chat: chat, from } = message;
 	if (chat) return { id: chat.id, name: nameOfChat(chat) ?? "", isBot: false };
@@ -40,7 +40,7 @@ export function sourceOf(message: Message, of: AccountOf): Record<string, unknow
 	};
 }
 
-/** For what has no message: reactions, members. */
+/** For updates without a message: reactions, members. */
 export function sourceIn(
 	chat: Chat,
 	sender: Sender | undefined,
@@ -58,7 +58,7 @@ export function sourceIn(
 	};
 }
 
-/** A group stays one when it gets topics or becomes a supergroup: its conversations go on. */
+/** A group stays one when it gets topics or becomes a supergroup: its conversations continue. */
 function typeOf(chat: Chat): "dm" | "group" | "channel" {
 	if (chat.type === "private") return "dm";
 	return chat.type === "channel" ? "channel" : "group";
@@ -68,7 +68,7 @@ function nameOfChat(chat: Chat): string | undefined {
 	return chat.title ?? ([chat.first_name, chat.last_name].filter(Boolean).join(" ") || chat.username);
 }
 
-/** Telegram names a topic only in the message that opened it, which everything in the topic refers to. */
+/** Telegram names a topic only in its first message, which everything in the topic refers to. */
 function topicOf(message: Message): string | undefined {
 	return message.reply_to_message?.forum_topic_created?.name;
 }

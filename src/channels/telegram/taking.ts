@@ -1,4 +1,4 @@
-// One update on its way to the host, and what becomes of one that cannot be taken.
+// Passes one update to the host, and handles one that cannot be accepted.
 import type { Update } from "grammy/types";
 import { Stumbles } from "../stumbles.ts";
 import type { Connection } from "./connection.ts";
@@ -11,7 +11,7 @@ export interface TakingOptions {
 		cursor: string | undefined,
 		connection: Connection,
 		batch: readonly Update[],
-		/** It was tried before: what of it still cannot be had is left out, and said to be. */
+		/** Tried before: parts that are still unavailable are left out, with a sentence. */
 		isLastTry: boolean,
 	) => Promise<void>;
 	readonly isStopping: () => boolean;
@@ -27,7 +27,7 @@ export class Taking {
 		this.#options = options;
 	}
 
-	/** Resolves when it is committed or passed over; `at` is committed with it. */
+	/** Resolves when it is committed or skipped; `at` is committed with it. */
 	async take(
 		update: Update,
 		at: string | undefined,
@@ -42,13 +42,13 @@ export class Taking {
 			await handIn(update, cursor, connection, batch, this.#stumbles.areMany(String(id)));
 		} catch (error) {
 			if (!this.#isHopeless(id, error)) throw error;
-			// Whenever it is delivered again, it is the same: it must not block what comes after it.
+			// A repeated delivery would be the same: it must not block later ones.
 			log(`update ${id} cannot be processed`, error);
 			await handIn({ update_id: id }, cursor, connection, batch, true);
 		}
 	}
 
-	/** It was taken, or all of them were. */
+	/** It was accepted, or all of them were. */
 	forget(id?: number): void {
 		if (id === undefined) this.#stumbles.clear();
 		else this.#stumbles.forget(String(id));

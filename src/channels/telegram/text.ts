@@ -1,4 +1,4 @@
-// The words of a message: what was written, where its links lead, what it replies to, and whether the bot was meant.
+// A message's text, its links, what it replies to, and whether the bot was addressed.
 import type { Message, MessageEntity, MessageOrigin, User } from "grammy/types";
 import type { Inbound } from "../../gateway/index.ts";
 import { personOf, senderOf } from "./source.ts";
@@ -6,7 +6,7 @@ import { personOf, senderOf } from "./source.ts";
 type Quoted = NonNullable<Inbound["quoted"]>;
 export type Bot = Pick<User, "id" | "username">;
 
-/** What was written, without the bot's own name at its start or behind a command. */
+/** The text without the bot's own name at its start or after a command. */
 export function textOf(message: Message, bot: Bot): string {
 	const written = withLinks(message.text ?? message.caption ?? "", entitiesOf(message));
 	const name = bot.username ?? "";
@@ -16,12 +16,12 @@ export function textOf(message: Message, bot: Bot): string {
 				.replace(new RegExp(`^(/[a-z0-9_]+)@${name}\\b`, "i"), "$1")
 		: written;
 	const { forward_origin: origin, via_bot: maker } = message;
-	// In front, so that what somebody else worded is never taken for a command.
+	// In front, so that another person's text is never read as a command.
 	if (origin) return `[forwarded from ${originName(origin)}]\n${bare}`.trimEnd();
 	return maker ? `[made by the bot ${personOf(maker).name}]\n${bare}`.trimEnd() : bare;
 }
 
-/** Other things than text and files, in words; null for what says nothing (somebody joined, a title changed). */
+/** Other content than text and files, in words; null for messages without content (joins, title changes). */
 export function describedOf(message: Message): string | null {
 	if (message.sticker) return `[sticker ${message.sticker.emoji ?? ""}]`.replace(" ]", "]");
 	if (message.venue) {
@@ -39,7 +39,7 @@ export function describedOf(message: Message): string | null {
 	return null;
 }
 
-/** What it replies to. In a topic everything refers to the message that opened it, which is no reply. */
+/** What it replies to. In a topic everything refers to the first message, which is not a reply. */
 export function quotedOf(message: Message, bot: Bot): Quoted | undefined {
 	const { reply_to_message: reply, external_reply: external, quote } = message;
 	if (reply && !reply.forum_topic_created) {
@@ -77,7 +77,7 @@ export function isMentioned(message: Message, bot: Bot, commands: ReadonlySet<st
 	});
 }
 
-/** A command that names another bot: not for us, whatever the chat. */
+/** A command that names another bot: never for us. */
 export function isForAnotherBot(message: Message, bot: Bot): boolean {
 	const match = /^\/[a-z0-9_]+@(\w+)/i.exec(message.text ?? message.caption ?? "");
 	return match !== null && match[1]?.toLowerCase() !== (bot.username ?? "").toLowerCase();
@@ -87,7 +87,7 @@ function entitiesOf(message: Message): readonly MessageEntity[] {
 	return message.entities ?? message.caption_entities ?? [];
 }
 
-/** A link behind words would be lost: it is written as Markdown does. From the end on, so that offsets stay right. */
+/** Hidden link addresses would be lost: they are written as Markdown. From the end, so that offsets stay valid. */
 function withLinks(text: string, entities: readonly MessageEntity[]): string {
 	let written = text;
 	for (const entity of entities.toSorted((a, b) => b.offset - a.offset))

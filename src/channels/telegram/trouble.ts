@@ -1,4 +1,4 @@
-// What is wrong with the line to Telegram, in words that name the remedy.
+// What is wrong with the line to Telegram, with the remedy.
 import { KeryxError } from "../../errors.ts";
 import type { Trouble } from "../vitals.ts";
 import { isApiError, isConflict, isTokenRefused, isWebhookConflict, reasonOf } from "./outcome.ts";

@@ -1,4 +1,4 @@
-// One update of Telegram, handed to the host as what it is. Resolves after the host has committed it; only then may it be confirmed (I3).
+// Passes one Telegram update to the host. Resolves after the host has committed it; only then may it be confirmed (I3).
 import type { CallbackQuery, Chat, Message, MessageReactionUpdated, Update } from "grammy/types";
 import type { Part } from "../../domain/index.ts";
 import type { ChannelHost, Inbound } from "../../gateway/index.ts";
@@ -6,7 +6,7 @@ import { type FileSource, fetchFile, fileOf } from "./files.ts";
 import { type AccountOf, personOf, type Sender, senderOf, sourceIn, sourceOf } from "./source.ts";
 import { type Bot, describedOf, isForAnotherBot, isMentioned, quotedOf, textOf } from "./text.ts";
 
-/** Telegram leaves out what is not asked for by name. */
+/** Telegram sends only the kinds that are requested. */
 export const ALLOWED_UPDATES = [
 	"message",
 	"edited_message",
@@ -25,18 +25,18 @@ export interface UpdateContext {
 	readonly bot: Bot;
 	readonly of: AccountOf;
 	readonly files: FileSource;
-	/** What came with it. */
+	/** The other updates of the batch. */
 	readonly batch: readonly Update[];
-	/** Whether Keryx wrote this message, as far as that is known. */
+	/** Whether Keryx wrote this message, if known. */
 	readonly isOwn: (chatId: string, messageId: string) => boolean;
 	readonly onMoved: (chatId: string, toChatId: string) => void;
-	/** Shows a person what pressing a button did. */
+	/** Shows a person the effect of a button. */
 	readonly answerPress: (query: string, text: string) => Promise<void>;
 }
 
 type Cursor = { readonly cursor?: string };
 
-/** The chat that an update belongs to: those of one chat are handed in one after the other. */
+/** An update's chat: updates of one chat are passed on serially. */
 export function chatOf(update: Update): Chat | undefined {
 	const { message_reaction: reaction, my_chat_member: member, callback_query: query } = update;
 	return (messageOf(update) ?? editedOf(update) ?? query?.message ?? reaction ?? member)?.chat;
@@ -93,7 +93,7 @@ async function handInMessage(message: Message, at: Cursor, context: UpdateContex
 	});
 }
 
-/** Only one message of an album has its words, and with them the mention. */
+/** Only one message of an album has the text, and with it the mention. */
 function isMeant(message: Message, { host, bot, batch }: UpdateContext): boolean {
 	const commands = new Set(host.commands().map(({ name }) => name));
 	const { media_group_id: album, chat } = message;
@@ -121,14 +121,14 @@ function wordsOf(message: Message, bot: Bot): string {
 }
 
 /**
- * A message's id for ever. In private chats and small groups every bot counts for itself, so that those of another bot, which has taken
- * the first one's place, begin anew.
+ * A message's permanent id. In private chats and small groups each bot has its own numbering, so another bot in the same entry starts
+ * again.
  */
 function nameOf(chat: Chat, id: number, bot: Bot): string {
 	return chat.type === "private" || chat.type === "group" ? `${bot.id}/${id}` : String(id);
 }
 
-/** Telegram reports some changes that nobody sees as edits: the host tells them by the text. */
+/** Telegram reports some invisible changes as edits: the host compares the text. */
 async function handInEdit(message: Message, at: Cursor, context: UpdateContext): Promise<void> {
 	await context.host.edited({
 		source: sourceOf(message, context.of),

@@ -1,9 +1,9 @@
-// Webhook mode: Telegram posts each update to the channel's address. The secret in a header proves that it did. It is made from the bot's
-// token, so nobody has to keep it, and a new token brings a new one.
+// Webhook mode: Telegram posts each update to the channel's address. A secret in a header proves it. It is derived from the bot's token,
+// so nobody has to store it, and a new token brings a new one.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Update, WebhookInfo } from "grammy/types";
 
-/** Chats are served side by side, so that a large file holds up its own chat alone. */
+/** Chats are served in parallel, so that a large file delays only its own chat. */
 export const MOST_AT_ONCE = 40;
 export const SECRET_HEADER = "x-telegram-bot-api-secret-token";
 
@@ -16,7 +16,7 @@ export function isSecret(given: string | undefined, secret: string): boolean {
 	return given !== undefined && timingSafeEqual(digest(given), digest(secret));
 }
 
-/** Null where it is none. */
+/** Null if it is none. */
 export function readUpdate(body: Uint8Array): Update | null {
 	try {
 		const update = JSON.parse(Buffer.from(body).toString()) as Partial<Update> | null;
@@ -26,12 +26,12 @@ export function readUpdate(body: Uint8Array): Update | null {
 	}
 }
 
-/** Kept as the channel's cursor before the webhook is set: a later life knows that it may remove it. */
+/** Stored as the channel's cursor before the webhook is set, so that a later run knows it may remove it. */
 export function webhookCursor(bot: number, url: string): string {
 	return `webhook:${bot}:${url}`;
 }
 
-/** The address that Keryx itself set for this bot; null where it set none. */
+/** The address Keryx itself set for this bot; null if none. */
 export function ownUrl(cursor: string | null, bot: number): string | null {
 	const prefix = webhookCursor(bot, "");
 	return cursor?.startsWith(prefix) ? cursor.slice(prefix.length) : null;
@@ -39,7 +39,7 @@ export function ownUrl(cursor: string | null, bot: number): string | null {
 
 /** The bot's updates go to an address that Keryx did not set. */
 export class ForeignWebhook extends Error {
-	/** Without its path, which may hold a secret. */
+	/** Without its path, which may contain a secret. */
 	readonly host: string;
 
 	constructor(url: string) {
@@ -48,7 +48,7 @@ export class ForeignWebhook extends Error {
 	}
 }
 
-/** Why Telegram's requests do not get through, where nothing has come through since. */
+/** Why Telegram's requests do not get through, if none has since. */
 export function deliveryTrouble(
 	{ last_error_date: at = 0, last_error_message: message, pending_update_count: waiting }: WebhookInfo,
 	heardAt: number,
