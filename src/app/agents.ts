@@ -5,11 +5,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { Agent, ModelAgent } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import { type AgentParts, type AgentSettings, createAgent } from "./agent.ts";
-import { wordsOf } from "./report.ts";
+import { wordsOf } from "./report/report.ts";
 
 /** How long a changed model has for its one answer. */
 const TRIAL_MS = 60_000;
-/** Keryx's own agent, beside those of profiles. */
+/** Keryx's own agent, in addition to those of profiles. */
 const OWN = "";
 
 export interface AgentsOptions extends AgentParts {
@@ -23,7 +23,7 @@ export interface Answering {
 	readonly profile: string;
 	/** By its name: offline, ai-sdk, acp, scripted, or what a program brought. */
 	readonly agent: string;
-	/** What it was made of; null for one that a program brought. */
+	/** Its settings; null for one provided by a program. */
 	readonly settings: Config["agent"] | null;
 }
 
@@ -116,7 +116,7 @@ export class Agents {
 			: `${name} was not accepted, so there is no profile ${profile} yet`;
 	}
 
-	/** Without an agent it is not taken. A new profile has none before it that could go on: its agent is taken as it is. */
+	/** Without an agent it is not used. A new profile has no previous agent to keep: its agent is used as it is. */
 	async #tried(
 		profile: string,
 		settings: Config["agent"],
@@ -125,7 +125,13 @@ export class Agents {
 		const before = this.#held.get(profile)?.settings;
 		try {
 			const agent = this.#make(profile, settings, values);
-			const problem = changesModel(before, settings) ? await trial(agent) : null;
+			const fresh = modelsOf(settings).filter(
+				(one) => !modelsOf(before).some((old) => isDeepStrictEqual(old, one)),
+			);
+			const problems = await Promise.all(
+				fresh.map((model) => trial(this.#make(profile, { ...settings, ...model, failover: [] }, values))),
+			);
+			const problem = problems.find((one) => one !== null) ?? null;
 			return { agent: problem !== null && before ? null : agent, problem };
 		} catch (error) {
 			return { agent: null, problem: wordsOf(error) };
@@ -169,16 +175,16 @@ function partsOf(settings: Config["agent"] | undefined): Partial<Config["agent"]
 	return parts;
 }
 
-function changesModel(before: Config["agent"] | undefined, after: Config["agent"]): boolean {
-	const model = (settings: Config["agent"] | undefined) => [
-		settings?.kind,
-		settings?.provider,
-		settings?.model,
-		settings?.base_url,
-		settings?.api_key_env,
-		settings?.api_key_file,
-	];
-	return !isDeepStrictEqual(model(before), model(after));
+/** What may be asked for an answer: the model itself, and those that stand in for it. Each names all of its keys. */
+function modelsOf(settings: Config["agent"] | undefined) {
+	if (settings?.kind !== "ai-sdk") return [];
+	return [settings, ...settings.failover].map(({ provider, model, base_url, api_key_env, api_key_file }) => ({
+		provider,
+		model,
+		base_url,
+		api_key_env,
+		api_key_file,
+	}));
 }
 
 /** One tiny question; answers what is wrong. Only a model can be asked without side effects. */

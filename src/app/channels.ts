@@ -180,9 +180,9 @@ export function settingsOf(
 export interface ChannelFollowerOptions extends ChannelPlace {
 	/** Starts it, and sends through it from now on. */
 	readonly connect: (channel: Channel) => Promise<void>;
-	/** Stops it. What is to be sent there waits. */
+	/** Stops it. Deliveries to it wait. */
 	readonly disconnect: (name: string) => Promise<void>;
-	/** A channel that could not be made: the others go on. */
+	/** A channel that could not be created: the others continue. */
 	readonly failed: (name: string, error: unknown) => void;
 }
 
@@ -207,7 +207,7 @@ export class ChannelFollower {
 		for (const [name, settings] of [...this.#made]) {
 			if (isDeepStrictEqual(wanted[name], settings)) continue;
 			this.#made.delete(name);
-			// One that cannot be stopped properly keeps nobody from changing the others.
+			// One that cannot be stopped properly must not block changes to the others.
 			await disconnect(name).catch((error: unknown) => failed(name, error));
 		}
 		for (const [name, settings] of Object.entries(wanted)) {

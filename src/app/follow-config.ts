@@ -12,7 +12,7 @@ import {
 } from "../config/index.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Secrets } from "../secrets/index.ts";
-import type { Report } from "./report.ts";
+import type { Report } from "./report/report.ts";
 
 export interface FollowOptions {
 	readonly home: string;

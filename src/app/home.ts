@@ -1,9 +1,11 @@
-// Keryx's home: where the store and the keys are. Made private when first used.
+// Keryx's home: where the store and the keys are, and the name of this gateway if several share the store. Made private when first used.
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
+import type { NodeOptions } from "../store/index.ts";
 
 /** The API's socket, within the home. */
 const SOCKET = "keryx.sock";
@@ -61,7 +63,7 @@ export function auditKey(home: Home, random: (bytes: number) => Uint8Array): Uin
 	return auditKeyAt(join(home.path, AUDIT_KEY), random);
 }
 
-/** The same where it is there, for whoever only looks. */
+/** The same if it exists, for read-only access. */
 export function auditKeyIn(home: Home): Uint8Array | undefined {
 	const file = join(home.path, AUDIT_KEY);
 	return existsSync(file) ? readKey(file, AUDIT_KEY_HINT) : undefined;
@@ -83,7 +85,7 @@ const AUDIT_KEY = "audit.key";
 const AUDIT_KEY_HINT =
 	"restore it from a backup; without it the existing audit cannot be verified or continued";
 
-/** The same in a file of its own, for another store than Keryx's. */
+/** The same in a separate file, for another store than Keryx's. */
 export function auditKeyAt(file: string, random: (bytes: number) => Uint8Array): Uint8Array {
 	return keyIn(file, random, AUDIT_KEY_HINT);
 }
@@ -141,4 +143,19 @@ function makeOnce(file: string, content: Uint8Array | string): void {
 		}
 	}
 	chmodSync(file, 0o600);
+}
+
+/** Names what runs here, too: the same after a restart, another for each gateway. */
+export function nodeName({ node }: Pick<Config, "node">, home: string): string {
+	return node.name ?? `${hostname()}:${home}`;
+}
+
+export function nodeOf(config: Pick<Config, "store" | "node" | "lease">, home: string): NodeOptions {
+	const { store, lease } = config;
+	return {
+		nodes: store.nodes,
+		...(store.nodes === "many" && { name: nodeName(config, home) }),
+		leaseMs: lease.seconds * 1000,
+		heartbeatMs: lease.heartbeat_seconds * 1000,
+	};
 }

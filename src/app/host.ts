@@ -6,7 +6,7 @@ import type { Api } from "../http/index.ts";
 import { type Home, openHome } from "./home.ts";
 import { createKeryx, PAGE } from "./keryx.ts";
 import { type Listening, listen, withoutAddress } from "./listen.ts";
-import type { Report } from "./report.ts";
+import type { Report } from "./report/report.ts";
 
 export interface HostOptions {
 	readonly context: { readonly env: Environment };
@@ -14,19 +14,19 @@ export interface HostOptions {
 	readonly output: Report;
 	/** read: nothing can be changed. change: owns the store, no turn runs. run: a gateway that answers, and listens on its socket. */
 	readonly as: "read" | "change" | "run";
-	/** With run: listens on its ports, too. One that runs for the length of a command does not. */
+	/** With run: also listens on its ports. One that runs only for a command does not. */
 	readonly onPorts?: boolean;
-	/** With run: awaited once the store is open and the ports are taken, before anybody is let in or anything begins. */
+	/** With run: awaited once the store is open and the ports are taken, before anyone is admitted or anything starts. */
 	readonly hold?: (() => Promise<void>) | null;
 }
 
 export interface Host {
 	readonly home: Home;
-	/** Whoever calls it within the process is as good as on the socket. */
+	/** A caller within the process is as good as one on the socket. */
 	readonly api: Api;
 	/** Where people reach it over the network, or null. */
 	readonly url: string | null;
-	/** Where it listens itself: another address where a proxy stands in front of it. */
+	/** Where it listens itself: another address if there is a proxy in front. */
 	readonly localUrl: string | null;
 	/** Whether a page was built, and is served there. */
 	readonly hasPage: boolean;
@@ -53,7 +53,7 @@ export async function openHost({
 		report: output,
 		access: as === "read" ? "read" : "own",
 		page: onPorts,
-		// One that runs for the length of a command takes no messages from chats.
+		// One that runs only for a command accepts no messages from chats.
 		chats: onPorts,
 		followsFile: as === "run",
 		tellsOfWalls: onPorts,

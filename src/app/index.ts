@@ -7,5 +7,6 @@ export type { PlatformTraits } from "../domain/index.ts";
 export { KeryxError } from "../errors.ts";
 export type { ChatCommand, CommandCall } from "../gateway/index.ts";
 export { defineTool } from "../tools/index.ts";
-export { createKeryx, type EngineOptions, type Keryx, type KeryxOptions } from "./keryx.ts";
-export type { Report } from "./report.ts";
+export { createKeryx } from "./keryx.ts";
+export type { Report } from "./report/report.ts";
+export type { EngineOptions, Keryx, KeryxOptions } from "./types.ts";

@@ -3,142 +3,56 @@
 
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Agent } from "../agents/index.ts";
 import { KERYX } from "../called.ts";
 import {
-	type Config,
-	type ConfigInput,
 	type ConfigWatch,
 	commandMachine,
-	configFrom,
 	createConfigView,
-	type Environment,
 	givenView,
 	LiveConfig,
-	type LoadedConfig,
-	loadConfig,
 	machineInWords,
 	unreached,
 } from "../config/index.ts";
 import { confirmationSettings } from "../confirmations/index.ts";
-import type { PlatformTraits } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import {
-	type Channel,
-	type ChatCommand,
-	type Clock,
-	type Gateway,
-	systemClock,
-	workspaceFolders,
-} from "../gateway/index.ts";
-import {
-	type Api,
-	apiTransport,
-	type Client,
-	createApi,
-	createClient,
-	type Served,
-	type WebhookRoute,
-} from "../http/index.ts";
+import { systemClock, workspaceFolders } from "../gateway/index.ts";
+import { apiTransport, createApi, createClient } from "../http/index.ts";
 import { Backups, logEvents, Retention, startTraces } from "../keeping/index.ts";
-import { type Engine, openEngine, type Store, storeOn, systemIds } from "../store/index.ts";
-import type { Tool } from "../tools/index.ts";
+import { type Store, storeOn, systemIds } from "../store/index.ts";
 import { ChannelFollower } from "./channels.ts";
 import { followConfig } from "./follow-config.ts";
+import { configOf, inHome, openGiven, webhooksOf } from "./given.ts";
 import {
 	auditKey,
 	auditWitness,
 	digestOfKeys,
 	mayHaveStore,
+	nodeOf,
 	openHome,
 	operatorSecret,
 	pseudonymKey,
 	storeUrlOf,
 } from "./home.ts";
-import { journalOf } from "./journal.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
 import { mounted } from "./mounted.ts";
-import { pacedLog } from "./paced-log.ts";
 import { createParts } from "./parts.ts";
-import { type Report, wordsOf } from "./report.ts";
+import { journalOf } from "./report/journal.ts";
+import { pacedLog } from "./report/paced-log.ts";
+import { type Report, wordsOf } from "./report/report.ts";
+import { hearTrouble } from "./report/store-trouble.ts";
+import { warnOfAudit } from "./report/warn-of-audit.ts";
 import { channelSetup } from "./setup/channel-setup.ts";
 import { ConfigFile } from "./setup/config-file.ts";
 import { mcpSetup } from "./setup/mcp-setup.ts";
 import { modelSetup } from "./setup/model-setup.ts";
 import { settingsEditor } from "./setup/settings-editor.ts";
-import { hearTrouble } from "./store-trouble.ts";
+import type { Keryx, KeryxOptions } from "./types.ts";
 import { version } from "./version.ts";
 import { auditWalls, tellOfWalls, tidyAfterWalls } from "./walls.ts";
-import { warnOfAudit } from "./warn-of-audit.ts";
 import { channelsOf } from "./ways-in.ts";
-import { webhookRoutes } from "./webhooks.ts";
 
-/** Beside the code that runs, as it is published and as it is written. */
+/** Next to the running code, as published and as written. */
 export const PAGE = fileURLToPath(new URL("../../dist/web", import.meta.url));
-
-/** What a store's engine is opened with. */
-export type EngineOptions = Parameters<typeof openEngine>[0];
-
-export interface KeryxOptions {
-	/** The folder that everything is kept in. Made if it is not there, for this user alone. */
-	readonly home: string;
-	/** An object like config.yaml, or one that was loaded. Left out: config.yaml in the home, which is followed while Keryx runs. */
-	readonly config?: ConfigInput | LoadedConfig;
-	/** Ways in and out, beside Keryx's own. Started and stopped with Keryx. */
-	readonly channels?: readonly Channel[];
-	/** What the agent may use, beside Keryx's own. `tools.enabled` and its like name both. */
-	readonly tools?: readonly Tool[];
-	/** Chat commands, beside Keryx's own. */
-	readonly commands?: readonly ChatCommand[];
-	/** What is known of platforms: how long a message may be, in which markup. A channel that brings its own traits needs none. */
-	readonly platforms?: readonly PlatformTraits[];
-	/** What answers, in place of the configured one. Whoever made it closes it. */
-	readonly agent?: Agent;
-	/** The same by profile. */
-	readonly profiles?: Readonly<Record<string, Agent>>;
-	/** A URL such as sqlite::memory:, or what opens an engine. Left out: `store.url`, or else keryx.db in the home. */
-	readonly store?: string | ((options: EngineOptions) => Promise<Engine>);
-	readonly clock?: Clock;
-	/** Where variables that the configuration names are read. Left out: this process's. */
-	readonly env?: Environment;
-	/** Left out: warnings go to stderr. Secrets are hidden in what it is given. */
-	readonly report?: Report;
-	/** read: beside an owner of the store; nothing can be changed, nor started. */
-	readonly access?: "own" | "read";
-	/** The address that the API is mounted at, such as https://bot.example.org. Left out: requests to this machine's loopback alone. */
-	readonly url?: string;
-	/** The API serves Keryx's page, where it was built. */
-	readonly page?: boolean;
-	/** Connects the chat platforms that the configuration names. Left out: yes. */
-	readonly chats?: boolean;
-	/** Follows config.yaml in the home while Keryx runs: for a configuration that was loaded from there. */
-	readonly followsFile?: boolean;
-	/** Says at the start which walls programs run behind; this machine is probed for that. */
-	readonly tellsOfWalls?: boolean;
-	/**
-	 * Opens the API to others. Called by `start`, before any work; work begins when it calls `ready`. Closed by `stop`, while the store is
-	 * still there to answer with. `url`: where it is reached over the network, or null.
-	 */
-	readonly serve?: (
-		api: Api,
-		ready: () => Promise<void>,
-	) => Promise<Served & { readonly url: string | null }>;
-}
-
-export interface Keryx {
-	/** Takes up unfinished work and starts the channels. Once; after it has failed, `stop` frees what is held. */
-	start(): Promise<void>;
-	/** Lets turns end, stops the channels and closes the store. */
-	stop(): Promise<void>;
-	readonly gateway: Gateway;
-	/** `api.fetch` answers requests of a server that it is mounted in: callers need a token, unless `serve` let them in otherwise. */
-	readonly api: Api;
-	/** The API for this program, as its operator. */
-	readonly client: Client;
-	readonly store: Store;
-	/** Resolves when another gateway has taken over what this one did: all that is left is to stop it, and to start it anew. */
-	readonly lost: Promise<void>;
-}
 
 const NEVER = new Promise<void>(() => {});
 
@@ -157,12 +71,12 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 	const engine = await openGiven(options.store, {
 		url: storeUrlOf(home, values),
 		clock,
-		// Where there is no store yet there is nothing to read: it is made, as the first start would.
+		// Without a store there is nothing to read: create it, as the first start would.
 		access: access === "read" && mayHaveStore(home, values) ? "read" : "own",
 		auditKey: auditKey(home, ids.bytes),
 		auditWitness: auditWitness(home),
 		onTrouble: trouble.hear,
-		nodes: values.store.nodes,
+		node: nodeOf(values, home.path),
 	});
 	const store = storeOn(engine, { clock, ids, secrets });
 	trouble.record(store);
@@ -284,7 +198,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			attachmentLimit: values.http.attachment_limit_mb * 1024 * 1024,
 			ratePerMinute: values.http.rate_per_minute,
 			version: version(),
-			// Loaded when it is first asked for: most never are.
+			// Loaded on first use: most never need it.
 			mcp: {
 				fetch: async (request, caller) =>
 					(await import("../mcp/index.ts")).mcpEndpoint(version()).fetch(request, caller),
@@ -314,7 +228,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			journal.log.write("info", "gateway", "started", { version: version(), pid: process.pid });
 			const { model, chat } = setUp();
 			if (isFollowed && !model && !chat) await store.beginFirstRun();
-			// What an earlier Keryx left behind is gone by now.
+			// An earlier Keryx's leftovers are gone by now.
 			await mcp.follow();
 			await gateway.start();
 			confirmations.start();
@@ -346,7 +260,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					gateway: {
 						refuseConfig: (problem) => gateway.refuseConfig(problem),
 						holdConfig: (sections) => gateway.holdConfig(sections),
-						// What was changed of agents holds once they have answered.
+						// Changed agents take effect once they have answered.
 						reconfigure: (next) => gateway.reconfigure(agents.inForce(next)),
 					},
 					secrets,
@@ -384,7 +298,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			api: mounted(api, options.url),
 			client: createClient(apiTransport(api, { bearer: secret })),
 			store,
-			// On a file nobody can take over while this one lives, but by force: it says so, and stays.
+			// On a file nobody can take over a living owner, except by force: it says so, and stays.
 			lost: store.cluster ? trouble.lost : NEVER,
 		};
 	} catch (error) {
@@ -394,7 +308,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 	}
 }
 
-/** Each at most once, however often it is asked for: the second call waits for the first. */
+/** At most once each: a second call waits for the first. */
 function once(start: () => Promise<void>, stop: () => Promise<void>): Pick<Keryx, "start" | "stop"> {
 	let started: Promise<void> | null = null;
 	let stopped: Promise<void> | null = null;
@@ -405,56 +319,12 @@ function once(start: () => Promise<void>, stop: () => Promise<void>): Pick<Keryx
 				: start();
 			return started;
 		},
-		// One that could not start is stopped all the same.
+		// One that failed to start is still stopped.
 		stop: () => {
 			stopped ??= (started ?? Promise.resolve()).catch(() => {}).then(stop);
 			return stopped;
 		},
 	};
-}
-
-function configOf(
-	{ config, followsFile }: Pick<KeryxOptions, "config" | "followsFile">,
-	home: string,
-	env: Environment,
-): { readonly config: LoadedConfig; readonly isFollowed: boolean; readonly isGiven: boolean } {
-	if (config === undefined)
-		return { config: loadConfig({ home, env }), isFollowed: followsFile ?? true, isGiven: false };
-	if (isLoaded(config)) return { config, isFollowed: followsFile ?? false, isGiven: false };
-	return { config: configFrom(config, env), isFollowed: false, isGiven: true };
-}
-
-function isLoaded(config: ConfigInput | LoadedConfig): config is LoadedConfig {
-	return "values" in config && "entries" in config;
-}
-
-/** A program that gives its own configuration keeps the agent's files in the home, too, unless it names another folder. */
-function inHome({ workspace }: Config, home: string): Config["workspace"] {
-	return { ...workspace, root: workspace.root ?? join(home, FILES) };
-}
-
-const FILES = "files";
-
-function openGiven(given: KeryxOptions["store"], options: EngineOptions): Promise<Engine> {
-	if (given === undefined) return openEngine(options);
-	if (typeof given !== "string") return given(options);
-	// What is gone with the process has no audit that could have been altered meanwhile.
-	const { auditWitness: _kept, ...rest } = options;
-	return openEngine({ ...(given === IN_MEMORY ? rest : options), url: given });
-}
-
-const IN_MEMORY = "sqlite::memory:";
-
-/** A route without a secret keeps Keryx from starting, but not from being looked at. */
-function webhooksOf(
-	values: Config,
-	env: Environment,
-): { readonly routes: readonly WebhookRoute[]; readonly problem: unknown } {
-	try {
-		return { routes: webhookRoutes(values, env), problem: null };
-	} catch (problem) {
-		return { routes: [], problem };
-	}
 }
 
 async function warnOfGrants(store: Store, report: Report): Promise<void> {

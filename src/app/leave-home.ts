@@ -1,4 +1,4 @@
-// The first start of a Keryx whose workspaces were in its home: they are moved out, and what else is new for its commands is said once.
+// The first start after workspaces moved out of the home: moves them, and explains once what changed for commands.
 
 import { existsSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -7,11 +7,11 @@ import { counted } from "../domain/index.ts";
 import { moveWorkspaces, type WorkspaceFolders } from "../gateway/index.ts";
 import { OPERATOR, type Store } from "../store/index.ts";
 import type { Home } from "./home.ts";
-import type { Report } from "./report.ts";
+import type { Report } from "./report/report.ts";
 
 /**
- * Whether this home was used by a Keryx that knew no walls, and nobody was told of them yet. Asked before the store is opened, which
- * makes one: a home without is new, and has had walls from its beginning.
+ * Whether this home was used before walls, and nobody was told yet. Called before the store is opened, which creates one: a home without
+ * a store is new, and always had walls.
  */
 export function isFirstWithWalls({ path, storePath }: Pick<Home, "path" | "storePath">): boolean {
 	if (!existsSync(storePath)) markWalls(path);
@@ -22,7 +22,7 @@ function markWalls(home: string): void {
 	mkdirSync(join(home, WALLS), { recursive: true, mode: 0o700 });
 }
 
-/** Before any turn: whoever works in a folder must not lose it under way. `isFirst`: see `isFirstWithWalls`. */
+/** Before any turn: nobody may lose a folder while working in it. `isFirst`: see `isFirstWithWalls`. */
 export async function leaveHome(
 	folders: WorkspaceFolders,
 	store: Pick<Store, "unfinishedProcesses" | "openRestores">,

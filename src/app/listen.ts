@@ -1,5 +1,5 @@
-// Where a Keryx is reached. The ports come first: one that is taken is told before any work is begun. The socket comes last: it is there
-// when Keryx answers, and not before.
+// Opens Keryx's addresses. Ports first: a taken one is reported before any work starts. The socket last: it exists only once Keryx
+// answers.
 import { type Api, type PortOptions, type Served, serveOnPort, serveOnSocket } from "../http/index.ts";
 
 const LOOPBACK = "127.0.0.1";
@@ -7,17 +7,17 @@ const LOOPBACK = "127.0.0.1";
 export interface ListenOptions {
 	readonly api: Api;
 	readonly socketPath: string;
-	/** Null: on the socket alone. */
+	/** Null: only on the socket. */
 	readonly ports: { readonly host: string; readonly port: number; readonly compatPort: number | null } | null;
 	/** Begins the work. */
 	ready(): Promise<void> | void;
-	/** Told of an address that this machine does not have. */
+	/** Called for an address this machine lacks. */
 	missing(address: string): void;
 }
 
 export interface Listening extends Served {
 	readonly url: string | null;
-	/** Where requests and their status are taken without a token. */
+	/** Accepts requests and reports their status without a token. */
 	readonly compatUrl: string | null;
 }
 

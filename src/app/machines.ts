@@ -1,4 +1,4 @@
-// The other machines of the configuration, as places for processes.
+// The configured other machines.
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
@@ -12,7 +12,7 @@ export interface MachineParts {
 	readonly log: (message: string, error: unknown) => void;
 }
 
-/** Each has a home of its own in Keryx's: the connections to it are held there. */
+/** Each has its own home in Keryx's: its connections are held there. */
 export function machinesOf(config: Config, { home, env, log }: MachineParts): readonly ProcessMachine[] {
 	const user = env.HOME ?? homedir();
 	const expanded = (path: string) => (path.startsWith("~") ? join(user, path.slice(1)) : path);

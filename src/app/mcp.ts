@@ -1,4 +1,4 @@
-// The MCP servers of this Keryx: where their programs work, what they see, and where a login is kept.
+// The MCP servers of this Keryx: their folders, environment, and stored logins.
 import { existsSync, mkdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { AcpServer } from "../agents/index.ts";
@@ -16,12 +16,12 @@ export interface McpParts {
 	readonly clock: Clock;
 	readonly secrets: Pick<Secrets, "hide" | "learn">;
 	readonly walls: Pick<Walls, "forProgram">;
-	/** Asked each time: it may change. */
+	/** Read per call: it may change. */
 	config(): Config;
 	readonly log: (message: string, error: unknown) => void;
 }
 
-/** A call of a tool is given up by the gateway: the server hears of it a moment before. */
+/** The gateway gives up a tool call: the server is told a moment before. */
 const EARLIER_MS = 1000;
 
 export function openMcpServers(parts: McpParts): McpServers {
@@ -37,7 +37,7 @@ export function openMcpServers(parts: McpParts): McpServers {
 		version: version(),
 		variable: (name) => env[name],
 		folderOf,
-		// The operator chose it, and it serves everybody whom the configuration lets use it.
+		// The operator chose it, and it serves everyone the configuration allows.
 		wallOf: (server, { wall: kind, env: pass }) =>
 			walls.forProgram(
 				{ conversation: `mcp ${server}`, profile: "", standing: "owner" },
@@ -48,7 +48,7 @@ export function openMcpServers(parts: McpParts): McpServers {
 	});
 }
 
-/** In Keryx's home. Names of servers are the operator's, of a closed alphabet: they may be part of a file's name. */
+/** In Keryx's home. Server names are the operator's, of a closed alphabet: safe in file names. */
 export function loginFile(server: string): string {
 	return join("keys", `mcp-${server}.json`);
 }
@@ -65,7 +65,7 @@ export function loginFiles(home: string): Pick<McpServersOptions, "readLogin" | 
 	};
 }
 
-/** As an agent program is told of them. It starts those that are programs itself, behind its own wall. */
+/** As passed to an agent program, which starts server programs itself, behind its own wall. */
 export function acpServers(
 	servers: McpServers,
 	env: Environment,
@@ -87,7 +87,7 @@ export function acpServers(
 			});
 }
 
-/** The protocol wants an absolute path. One that is not found is passed on as it is: the program says so. */
+/** The protocol needs an absolute path. One that is not found is passed on unchanged: the program reports it. */
 function onPath(command: string, { PATH = "" }: Environment): string {
 	if (isAbsolute(command)) return command;
 	const found = PATH.split(":")
@@ -96,7 +96,7 @@ function onPath(command: string, { PATH = "" }: Environment): string {
 	return found ?? command;
 }
 
-/** `/mcp`: which servers whoever asks may use, and their prompts. */
+/** `/mcp`: the servers the caller may use, and their prompts. */
 export function mcpCommand(servers: McpServers): ChatCommand {
 	return {
 		name: "mcp",

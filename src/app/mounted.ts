@@ -1,8 +1,7 @@
-// The API for a server that another program runs. Whoever calls there has to say who they are, as on a port of Keryx's own: only what
-// comes over Keryx's socket is the operator's by itself.
+// The API for another program's server. Callers authenticate, as on Keryx's own port: only Keryx's socket implies the operator.
 import type { Api } from "../http/index.ts";
 
-/** `url`: where it is reached; without one, requests to this machine's loopback alone are answered. */
+/** `url`: its address; without one, only requests to this machine's loopback are answered. */
 export function mounted(api: Api, url: string | undefined): Api {
 	const { hostname, port } = url === undefined ? { hostname: "127.0.0.1", port: "" } : new URL(url);
 	return {
@@ -16,7 +15,7 @@ export function mounted(api: Api, url: string | undefined): Api {
 	};
 }
 
-/** A request to the loopback names the port that it came by. A Host that cannot be read is refused later. */
+/** A loopback request names its port. An unreadable Host is refused later. */
 function portOf(given: string, request: Request): number {
 	const asked = `http://${request.headers.get("host") ?? ""}`;
 	return Number(given || (URL.canParse(asked) && new URL(asked).port) || 80);

@@ -1,7 +1,6 @@
-// The parts that work on a store, put together from one configuration: agents, tools, confirmations, processes, checkpoints, gateway.
-// Nothing runs until the gateway is started.
+// Assembles the parts over a store from one configuration: agents, tools, confirmations, processes, checkpoints, gateway. Nothing runs
+// until the gateway is started.
 
-import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../agents/index.ts";
 import { type Checkpoints, checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
@@ -38,6 +37,7 @@ import {
 } from "../tools/index.ts";
 import { Agents } from "./agents.ts";
 import { settingsOf } from "./channels.ts";
+import { nodeName } from "./home.ts";
 import { machinesOf } from "./machines.ts";
 import { acpServers, mcpCommand, openMcpServers } from "./mcp.ts";
 import { ModelChoices } from "./setup/model-choices.ts";
@@ -58,7 +58,7 @@ export interface PartsOptions {
 	readonly commands: readonly ChatCommand[];
 	/** Replace or join the built-in ones. */
 	readonly platforms: readonly PlatformTraits[];
-	/** In place of the configured ones. */
+	/** Instead of the configured ones. */
 	readonly agent: Agent | undefined;
 	readonly profiles: Readonly<Record<string, Agent>>;
 	readonly pseudonymKey: Uint8Array;
@@ -75,13 +75,13 @@ export interface Parts {
 	readonly checkpoints: Checkpoints | null;
 	readonly mcp: McpServers;
 	readonly gateway: Gateway;
-	/** Lets go of what they hold; after the gateway has stopped. */
+	/** Releases their resources; after the gateway has stopped. */
 	close(): Promise<void>;
 }
 
 export function createParts(options: PartsOptions): Parts {
 	const { home, folders, store, config, env, clock, ids, channels, log } = options;
-	// As at the start: what may change meanwhile is asked for each time.
+	// As at the start: changeable values are read per call.
 	const { values } = config;
 	const workspaceOf = workspaceFinder(
 		{
@@ -248,7 +248,7 @@ export function createParts(options: PartsOptions): Parts {
 	};
 }
 
-/** Where several gateways share a store, each knows its own processes. */
-function localName({ store }: Config, home: string): { readonly name?: string } {
-	return store.nodes === "many" ? { name: `${hostname()}:${home}` } : {};
+/** If several gateways share a store, each knows only its own processes. */
+function localName(config: Config, home: string): { readonly name?: string } {
+	return config.store.nodes === "many" ? { name: nodeName(config, home) } : {};
 }

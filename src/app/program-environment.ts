@@ -1,5 +1,4 @@
-// What a program that Keryx starts sees of its environment: nothing of Keryx's own, no key, no token (I12), unless its settings
-// name it.
+// The environment of programs that Keryx starts: no Keryx variables, keys or tokens (I12), unless their settings name them.
 import { type Config, type Environment, mcpVariables, USUAL_KEY_VARIABLES } from "../config/index.ts";
 
 export function programEnvironment(
@@ -20,7 +19,7 @@ export function programEnvironment(
 	return seen;
 }
 
-/** Every name that a key ending in `_env` gives, wherever it stands, and those that are for one program: no other may see them. */
+/** All names in keys ending in `_env`, and those for one program: no other may see them. */
 function variablesIn(value: unknown): string[] {
 	if (typeof value !== "object" || value === null) return [];
 	return Object.entries(value).flatMap(([key, held]) => {

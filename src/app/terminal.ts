@@ -1,4 +1,4 @@
-// The terminal of this Keryx: where its commands start, what they see of the environment, and how long they may take.
+// This Keryx's terminal: where its commands start, their environment, and their time limits.
 import { homedir } from "node:os";
 import { type Config, commandMachine, type Environment, keryxHome } from "../config/index.ts";
 import type { Standing } from "../domain/index.ts";
@@ -8,7 +8,7 @@ import type { Secrets } from "../secrets/index.ts";
 import { createTerminalTools, type Tool } from "../tools/index.ts";
 import { PROGRAM_FOLDER } from "./walls.ts";
 
-/** What ends a command that takes too long has so long to do it, before the call itself is given up. */
+/** How long killing a slow command may take before the call itself is given up. */
 const TO_END_SECONDS = 10;
 
 export interface TerminalParts {
@@ -16,13 +16,13 @@ export interface TerminalParts {
 	readonly env: Environment;
 	readonly workspaceOf: ReturnType<typeof workspaceFinder>;
 	readonly walls: Walls;
-	/** What is put into a command comes from what hides it again. */
+	/** Inserted secrets come from the part that hides them again. */
 	readonly secrets: Pick<Secrets, "valueOf">;
-	/** Left out: the one that the environment names. */
+	/** Default: the one in the environment. */
 	readonly home?: string;
 	/** Left out: the machine's. */
 	readonly now?: () => number;
-	/** Asked each time: it may change. */
+	/** Read per call: it may change. */
 	config(): Config;
 }
 
@@ -53,7 +53,7 @@ export function createTerminal({
 	});
 }
 
-/** One that says nothing of roles is the owner's. To everybody else it is not there. */
+/** A secret without roles is the owner's. For everyone else it does not exist. */
 function mayName({ secrets }: Config, name: string, standing: Standing): boolean {
 	return secrets.some((secret) => {
 		const { name: known, roles } = typeof secret === "string" ? { name: secret, roles: ["owner"] } : secret;

@@ -8,7 +8,7 @@ export function version(): string {
 	return manifest().version;
 }
 
-/** With the commit it was built from, where that is known: `1.2.3 (0a1b2c3)`. */
+/** With the commit it was built from, if known: `1.2.3 (0a1b2c3)`. */
 export function versionWithCommit(): string {
 	const commit = builtFrom() ?? checkedOut();
 	return commit === null ? version() : `${version()} (${commit})`;
@@ -29,7 +29,7 @@ function checkedOut(): string | null {
 			stdio: ["ignore", "pipe", "ignore"],
 		}).trim();
 	} catch {
-		// Without git, or in a copy without its history, it is not known.
+		// Unknown without git, or in a copy without history.
 		return null;
 	}
 }

@@ -1,4 +1,4 @@
-// The walls of this Keryx: what its programs run behind, from its configuration and environment.
+// This Keryx's walls, from its configuration and environment.
 import { fileURLToPath } from "node:url";
 import type { Config, Environment } from "../config/index.ts";
 import {
@@ -10,16 +10,16 @@ import {
 } from "../gateway/index.ts";
 import { OPERATOR, type Store } from "../store/index.ts";
 import { programEnvironment } from "./program-environment.ts";
-import type { Report } from "./report.ts";
+import type { Report } from "./report/report.ts";
 
-/** The folder of this package, from its sources and from what is published alike. */
+/** This package's folder, from sources and from the published package alike. */
 export const PROGRAM_FOLDER = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface WallParts {
 	readonly folders: WorkspaceFolders;
 	readonly env: Environment;
 	readonly workspaceOf: WallsOptions["workspaceOf"];
-	/** Asked each time: it may change. */
+	/** Read per call: it may change. */
 	config(): Config;
 }
 
@@ -40,7 +40,7 @@ export interface TidyParts {
 	now(): number;
 }
 
-/** Before any turn. What cannot be removed stays until the next start: Keryx works all the same. */
+/** Before any turn. What cannot be removed stays until the next start: Keryx still works. */
 export async function tidyAfterWalls(home: string, { store, now, output }: TidyParts): Promise<void> {
 	const processes = await store.unfinishedProcesses({ scope: OPERATOR });
 	const running = processes.map(({ conversation }) => conversation);
@@ -51,7 +51,7 @@ export async function tidyAfterWalls(home: string, { store, now, output }: TidyP
 	}
 }
 
-/** At each start with `walls.mode: off`, and when it is set meanwhile: the audit names it. */
+/** At each start with `walls.mode: off`, and when it is set later: recorded in the audit. */
 export async function auditWalls(
 	{ walls }: Pick<Config, "walls">,
 	store: Pick<Store, "auditWallsOff">,
@@ -65,11 +65,9 @@ export async function auditWalls(
 	}
 }
 
-/** At the start: which walls stand; or, as a warning, why none does and what to do. */
+/** At start: the available walls; or, as a warning, why there are none and what to do. */
 export async function tellOfWalls(walls: Walls, output: Pick<Report, "note" | "warn">): Promise<void> {
-	const { view, mask, box } = await walls.probe();
 	const words = await walls.inWords();
-	const isMissing = [view, mask, box].some(({ isPossible }) => !isPossible);
-	if (isMissing || words.startsWith("walls are off")) output.warn(words);
+	if (!(await walls.isWhole())) output.warn(words);
 	else output.note(`${words.charAt(0).toUpperCase()}${words.slice(1)}.`);
 }

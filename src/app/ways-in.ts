@@ -1,10 +1,10 @@
-// The channels of a Keryx: the one list that everything else is made from.
+// The channels of a Keryx: the one list that everything else uses.
 import { createLocalChannel } from "../channels/local/index.ts";
 import { type Config, ownPlatforms } from "../config/index.ts";
 import type { Channel } from "../gateway/index.ts";
 import { SCHEDULE_PLATFORM } from "../store/index.ts";
 
-/** Keryx's own ways in, then those that the program brings. */
+/** Keryx's own channels, then the program's. */
 export function channelsOf(
 	values: Pick<Config, "webhooks">,
 	given: readonly Channel[],

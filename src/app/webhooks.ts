@@ -4,7 +4,7 @@ import { weakSecret } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { WebhookRoute } from "../http/index.ts";
 
-/** Throws for a route without a secret: it would take messages from anybody, so Keryx does not start with it. */
+/** Throws for a route without a secret: it would accept messages from anyone, so Keryx does not start with it. */
 export function webhookRoutes({ webhooks }: Pick<Config, "webhooks">, env: Environment): WebhookRoute[] {
 	return Object.entries(webhooks).map(([name, { secret_env, profile = null, text = null }]) => {
 		const secret = env[secret_env] ?? "";

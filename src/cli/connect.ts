@@ -1,4 +1,4 @@
-// Reaching Keryx: the one that runs, over its socket; where none runs, the store itself, through the same API in this process.
+// Reaches Keryx: the running one over its socket; otherwise the store itself, through the same API in this process.
 
 import { homeAt, readOperatorSecret } from "../app/home.ts";
 import { type Config, keryxHome } from "../config/index.ts";
@@ -18,18 +18,18 @@ export interface Connection {
 	readonly client: Client;
 	readonly config: Config;
 	readonly output: Output;
-	/** A Keryx that runs answers; otherwise this process does. */
+	/** A running Keryx answers; otherwise this process does. */
 	readonly isRemote: boolean;
 	close(): Promise<void>;
 }
 
-/** read: nothing is changed. change: without a gateway the store is owned for as long. run: turns must run. */
+/** read: nothing is changed. change: without a gateway the store is owned meanwhile. run: turns must run. */
 export async function connect(context: CliContext, need: "read" | "change" | "run"): Promise<Connection> {
 	const { config, output } = openConfig(context);
 	const remote = await running(context);
 	if (remote)
 		return { client: remote, config: config.values, output, isRemote: true, close: () => Promise.resolve() };
-	// Most commands find a Keryx that runs: only the others put one together.
+	// Most commands find a running Keryx: only the others assemble one.
 	const { openHost } = await import("../app/host.ts");
 	const host = await openHost({ context, config, output, as: need });
 	return {
@@ -41,7 +41,7 @@ export async function connect(context: CliContext, need: "read" | "change" | "ru
 	};
 }
 
-/** A client of the Keryx that runs in this home, or of whoever else answers on such a socket; or null. */
+/** A client of the Keryx in this home, or of another server on such a socket; or null. */
 export async function running(
 	context: CliContext,
 	home: HomePaths = homeAt(keryxHome(context.env)),
@@ -58,8 +58,8 @@ export async function running(
 }
 
 /**
- * Who runs this command can read the operator's secret, so is the operator; so is every other program of that user. But what Keryx
- * started is nobody's hand: from there it is not sent.
+ * This command's user can read the operator's secret, so is the operator; so is every other program of that user. But it is not sent from
+ * processes that Keryx started.
  */
 export function asOperator(context: CliContext): TransportOptions {
 	if (insideKeryx(context) !== null) return { via: "cli" };

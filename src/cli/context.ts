@@ -1,4 +1,4 @@
-// What a command is given: the surroundings of the process, so that nothing below main.ts reaches for globals.
+// A command's context: nothing below main.ts uses globals.
 import { type Environment, keryxHome, type LoadedConfig, loadConfig } from "../config/index.ts";
 import { createOutput, type Output, type Streams } from "./io/output.ts";
 
@@ -8,13 +8,13 @@ export interface CliContext extends Streams {
 	/** Milliseconds since 1970. The CLI may read the clock; the domain is told the time. */
 	readonly now: () => number;
 	readonly json: boolean;
-	/** What --timeout says; left out, or undefined, the usual. */
+	/** The value of --timeout; default: the usual. */
 	readonly timeoutMs?: () => number | undefined;
-	/** Ends with this code once the output is written; for a command that reports bad input and goes on. */
+	/** Exits with this code once the output is written; for a command that reports bad input and continues. */
 	readonly exitWith: (code: number) => void;
 }
 
-/** The configuration in force and an output that hides its secrets. Its warnings are printed. */
+/** The current configuration and an output that hides its secrets. Warnings are printed. */
 export function openConfig(context: CliContext, file?: string): { config: LoadedConfig; output: Output } {
 	const config = loadConfig({ home: keryxHome(context.env), env: context.env, file });
 	const output = createOutput(context, { json: context.json, hide: (text) => config.secrets.hide(text) });

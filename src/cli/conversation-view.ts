@@ -1,5 +1,5 @@
-// From the API's frames to what a chat shows. Said things come from message rows, text on its way from deltas; what is told beside
-// the transcript (notices, answers of commands, why a turn failed) comes from deliveries.
+// Converts the API's frames to chat events. Messages come from rows, streaming text from deltas; side messages (notices, answers of
+// commands, failures) come from deliveries.
 
 import { contentText } from "../domain/index.ts";
 import type { EventType, Followed, WireDelivery, WireEvent, WireMessage } from "../http/index.ts";
@@ -10,13 +10,13 @@ const BEGINS: ReadonlySet<EventType> = new Set(["turn.begun", "turn.resumed", "t
 
 export class ConversationView {
 	readonly #show: (event: ChatEvent) => void;
-	/** Written here and shown already, by what each was accepted as: the rows that arrive for them are not shown again. */
+	/** Written here and already shown, by inbound id: their rows are not shown again. */
 	readonly #mine = new Set<number>();
 	/** On their way: what they are accepted as is not known yet. */
 	#sending = 0;
 	/** What came meanwhile, from the first message on that may be one of these. */
 	#waiting: Followed[] = [];
-	/** What stands in the outbox for a turn that has not ended: shown if the transcript does not say it. */
+	/** Deliveries of an unfinished turn: shown if the transcript does not contain them. */
 	readonly #replies = new Map<string, string[]>();
 	readonly #answered = new Set<string>();
 	#lastMessage = 0;

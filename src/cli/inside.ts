@@ -1,4 +1,4 @@
-// The command inside a process that Keryx started: it looks, but it does not decide, since nothing says that a human runs it (I17).
+// This command inside a process that Keryx started: it can look, but not decide, because nothing proves that a human runs it (I17).
 
 import { homeAt } from "../app/home.ts";
 import { keryxHome } from "../config/index.ts";
@@ -8,19 +8,19 @@ import { ownerOf } from "../store/index.ts";
 import type { CliContext } from "./context.ts";
 import { texts } from "./texts.ts";
 
-/** What it runs in, in a few words; null for a person's own terminal. */
+/** Where it runs, in a few words; null for a person's own terminal. */
 export function insideKeryx({ env }: CliContext): string | null {
 	const [, pid] = / pid (\d+) /.exec(ownerOf(homeAt(keryxHome(env)).storePath) ?? "") ?? [];
 	return startedByKeryx({ env, keryx: pid === undefined ? null : Number(pid) });
 }
 
-/** For what decides, before anything is shown or asked. */
+/** For commands that decide, before anything is shown or asked. */
 export function assertOutside(context: CliContext): void {
 	const where = insideKeryx(context);
 	if (where !== null) throw refusal(where);
 }
 
-/** The operator's secret was not sent from there: what asks for it says why. */
+/** The operator's secret was not sent from there: the error says why. */
 export function explained(context: CliContext, error: unknown): unknown {
 	if (!(error instanceof KeryxError) || error.code !== "http.unauthenticated") return error;
 	const where = insideKeryx(context);

@@ -1,11 +1,11 @@
-// The `keryx` command: hands the process to the program, and turns what goes wrong into words and an exit code.
+// The `keryx` command: runs the program, and turns failures into messages and exit codes.
 // This folder reads arguments, prints, and calls a running Keryx over its socket.
 // Never here: a rule that the API or a chat needs too.
 import type { CliContext } from "./context.ts";
 import { reportError } from "./io/report.ts";
 import { runProgram } from "./program.ts";
 
-// A reader that has seen enough, such as `head`, closes the pipe; that is no failure.
+// A reader such as `head` closes the pipe early; that is not a failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 	if (error.code === "EPIPE") process.exit();
 	throw error;
@@ -18,7 +18,7 @@ const context: CliContext = {
 	stdout: process.stdout,
 	stderr: process.stderr,
 	now: () => Date.now(),
-	// Known before the arguments are parsed, since an error in them has to be printed in the form asked for.
+	// Known before the arguments are parsed, because their errors must have the requested form.
 	json: asksForJson(words),
 	exitWith: (code) => {
 		process.exitCode = code;

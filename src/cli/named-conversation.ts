@@ -1,4 +1,4 @@
-// Which conversation is meant: the terminal's own, or one that is named.
+// Resolves a conversation: the terminal's own, or a named one.
 
 import { userInfo } from "node:os";
 import type { Config } from "../config/index.ts";
@@ -27,7 +27,7 @@ export async function ownConversation(client: Client, config: Config): Promise<W
 	return found(client.findConversation({ key: readableKey(address) }));
 }
 
-/** By its id or its key; one that is not there is an error. */
+/** By its id or key; a missing one is an error. */
 export async function namedConversation(client: Client, name: string): Promise<WireConversation> {
 	const there =
 		(await found(client.findConversation({ id: name }))) ??
@@ -39,7 +39,7 @@ export async function namedConversation(client: Client, name: string): Promise<W
 	});
 }
 
-/** Null for what is not there; any other failure stays one. */
+/** Null if it does not exist; other failures are thrown. */
 export async function found<Value>(asked: Promise<Value>): Promise<Value | null> {
 	try {
 		return await asked;

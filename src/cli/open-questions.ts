@@ -1,4 +1,4 @@
-// Questions that wait in the conversation of a terminal, oldest first. What is written there as y or n answers the first of them.
+// Open questions in a terminal's conversation, oldest first. y or n answers the first.
 
 import type { Client, WireConfirmation } from "../http/index.ts";
 import { ask, PAGE } from "./commands/confirm/calls.ts";
@@ -10,19 +10,19 @@ export class OpenQuestions {
 	#waiting: readonly WireConfirmation[] = [];
 	#reading: Promise<void> = Promise.resolve();
 
-	/** `changed` is told in words what the next y or n would answer; null: nothing waits. */
+	/** `changed` gets what the next y or n would answer; null: nothing waits. */
 	constructor(client: Client, changed: (words: string | null) => void) {
 		this.#client = client;
 		this.#changed = changed;
 	}
 
-	/** Reads anew what waits there; one after the other, so that an older answer never replaces a newer one. */
+	/** Reads the open questions; serialised, so that an older answer never replaces a newer one. */
 	read(conversation: string): Promise<void> {
 		this.#reading = this.#reading.then(() => this.#read(conversation));
 		return this.#reading;
 	}
 
-	/** What was done, in a sentence; null where the text answers nothing, so that it is a message like any other. */
+	/** What was done, in a sentence; null if the text answers nothing and is an ordinary message. */
 	async answer(text: string): Promise<string | null> {
 		const verb = decisionOf(text);
 		const [first] = this.#waiting;

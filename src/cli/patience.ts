@@ -1,5 +1,5 @@
-// Whether a Keryx runs in a home, and how long a command waits for it. Loads no schema and no configuration: a command that only looks
-// has ended before these were read.
+// Whether Keryx runs in a home, and how long a command waits for it. Loads no schema and no configuration, so that simple commands are
+// fast.
 import type { Home } from "../app/home.ts";
 import { KeryxError } from "../errors.ts";
 import { type Patience, readHealth, socketTransport } from "../http/client/index.ts";
@@ -8,13 +8,13 @@ import { ownerOf } from "../store/index.ts";
 import type { CliContext } from "./context.ts";
 import { texts } from "./texts.ts";
 
-/** Where somebody may listen, and whose store that is. */
+/** Where Keryx may listen, and whose store it is. */
 export type HomePaths = Pick<Home, "socketPath" | "storePath">;
 
 const CONNECT_MS = 5000;
 const SILENCE_MS = 30_000;
 
-/** How long a command waits for the Keryx that runs there; the error names its process. */
+/** How long a command waits for the running Keryx; the error names its process. */
 export function patienceWith(
 	{ timeoutMs }: Pick<CliContext, "timeoutMs">,
 	{ storePath }: HomePaths,
@@ -39,7 +39,7 @@ function ownerIn(storePath: string): string {
 	}
 }
 
-/** How the Keryx that runs in a home is doing; null where none runs. */
+/** The running Keryx's health; null if none is running. */
 export async function healthIn(context: CliContext, home: HomePaths): Promise<Answer<"health"> | null> {
 	try {
 		return await readHealth(socketTransport(home.socketPath, { patience: patienceWith(context, home) }));
@@ -49,7 +49,7 @@ export async function healthIn(context: CliContext, home: HomePaths): Promise<An
 	}
 }
 
-/** No socket, one that its owner has left behind, or a path that is too long for any. */
+/** No socket, a stale one, or a path too long for one. */
 export function isNobodyThere(error: unknown): boolean {
 	const { code } = error as NodeJS.ErrnoException;
 	return ["ENOENT", "ECONNREFUSED", "ECONNRESET", "EINVAL"].includes(code ?? "");

@@ -1,5 +1,4 @@
-// The program and what `--help` says about it. Only the command that is asked for is loaded, with all that it uses; of the others the
-// list below says enough for the help.
+// The program and its `--help`. Only the requested command is loaded; for the others the list below is enough.
 
 import { setFlagsFromString } from "node:v8";
 import { Command, Help } from "commander";
@@ -19,14 +18,14 @@ export async function runProgram(given: CliContext, words: readonly string[]): P
 	const meant = isHelp ? words.filter((word) => word !== "help") : words;
 	withGlobals(program)
 		.description(texts.program.about)
-		// Only who asks for the version waits for the commit to be found.
+		// Only --version waits for the commit lookup.
 		.version(words.some((word) => word === "--version" || word === "-V") ? versionWithCommit() : version())
 		.configureHelp({
 			showGlobalOptions: true,
 			subcommandTerm: (command) => listed.get(command) ?? new Help().subcommandTerm(command),
 		})
 		.configureOutput({
-			// Examples work as written where Keryx is called otherwise.
+			// Examples work as written, however Keryx is called.
 			writeOut: (text) => context.stdout.write(text.replaceAll("$ keryx", `$ ${KERYX}`)),
 			outputError: () => {},
 		})
@@ -36,7 +35,7 @@ export async function runProgram(given: CliContext, words: readonly string[]): P
 		.allowExcessArguments()
 		.action(async (_options, command: Command) => {
 			await refuseUnknown(command);
-			// It runs for weeks beside other programs: its heap is collected before it is let grow.
+			// It runs for weeks next to other programs: prefer collecting over growing the heap.
 			setFlagsFromString("--optimize-for-size");
 			const { runGateway } = await import("./commands/run.ts");
 			return runGateway(context);
@@ -95,7 +94,7 @@ export interface Listed {
 	readonly load: () => Promise<(program: Command, context: CliContext) => void>;
 }
 
-/** In the order of the help. A test compares what is said here with what each command says of itself. */
+/** In help order. A test compares this with each command's own description. */
 export const COMMANDS: readonly Listed[] = [
 	{
 		term: "chat [options]",

@@ -1,4 +1,4 @@
-// One conversation as seen and spoken in from a terminal: found by its address, followed by events, spoken in by messages.
+// One conversation seen from a terminal: found by its address, followed by events.
 
 import { KeryxError } from "../errors.ts";
 import type { Client, WireConversation, WireEvent } from "../http/index.ts";
@@ -18,11 +18,11 @@ export interface TalkFlags {
 /** So many rows of the transcript are read at first. */
 const REMEMBERED = 200;
 
-/** One conversation as seen and spoken in from here. It exists from its first message on. */
+/** One conversation, from here. It exists from its first message on. */
 export class Talk {
 	readonly client: Client;
 	readonly #nextId = systemIds(systemClock).uuid;
-	/** The last event that was shown; at first, where the log stood before anything was read or sent. */
+	/** The last shown event; at first, the end of the log before anything was read or sent. */
 	#cursor: string;
 	/** An operator speaks in a conversation of others. */
 	readonly isJoined: boolean;

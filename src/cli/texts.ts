@@ -1,8 +1,9 @@
-// What the command line says, help and output, in one place, so that it can be read and translated together. Grouped by command.
-// Never here: what chats are told (src/gateway), remedies of errors (src/errors.ts).
+// The command line's help and output in one place, so that it can be read and translated together.
+// Grouped by command.
+// Never here: chat texts (src/gateway), remedies of errors (src/errors.ts).
 import { KERYX } from "../called.ts";
 
-/** A value as it is put in; null where the caller knows that it is not missing. */
+/** An inserted value; null if the caller knows it is not missing. */
 type Shown = string | number | null;
 
 export const texts = {
@@ -10,7 +11,7 @@ export const texts = {
 		about: "The session gateway for AI agents.",
 		help: "show help for a command",
 		json: "print JSON, including errors",
-		timeout: "stop waiting after so many seconds of silence (30)",
+		timeout: "stop waiting after this many seconds of silence (30)",
 		examples: `
 Examples:
   $ keryx                              run Keryx; on a terminal, talk to it
@@ -68,7 +69,7 @@ Examples:
 		about: "send one message and print the answer",
 		text: "the message; - reads it from stdin",
 		conversation: "write in this conversation instead of the terminal's own",
-		to: "send it to a chat instead, as an answer to nobody: local, a platform, platform:chat or conversation:id",
+		to: "send it to a chat instead, and ask nobody: local, a platform, platform:chat or conversation:id",
 		noWait: "do not wait for the answer, or with --to for the platform",
 		id: "your own id for the message: the same id again is not sent twice, but prints the result",
 		help: `
@@ -355,7 +356,7 @@ Examples:
 
 Exit codes: 0 connected, 1 the platform refused the token, 2 wrong usage.`,
 			done: (who: Shown, name: Shown) => `${who} is connected as channels.${name}.`,
-			startKeryx: "Start Keryx, and it answers there.",
+			startKeryx: `Start Keryx with \`${KERYX}\`, and it answers there.`,
 			nobodyYet: (platform: Shown) =>
 				`Nobody can talk to it yet. Send it a message, and it replies with a code. Then run \`${KERYX} pair approve ${platform} <code> --role owner\`.`,
 			token: (platform: Shown) => `Token of the ${platform} bot`,
@@ -494,7 +495,7 @@ Exit codes: 0 done, 1 failure (no such delivery, or nothing to decide), 2 wrong 
 	},
 	nodes: {
 		about: "the gateways that use this store",
-		heading: ["number", "name", "since", "turns", "does for all"],
+		heading: ["number", "name", "since", "turns", "duties"],
 		none: "No gateway runs on this store.",
 		help: `
 A store in a file has one gateway at most. On PostgreSQL several can share it: docs/guides/running-several.md.
@@ -503,7 +504,7 @@ Examples:
   $ keryx nodes
   $ keryx nodes --json
 
-When piped, one per line: number, name, since, turns under way, what it does for all of them.
+When piped, one per line: number, name, since, running turns, duties (what it does for all gateways).
 Exit codes: 0 done, 1 failure, 2 wrong usage.`,
 	},
 	why: {
@@ -907,7 +908,7 @@ Exit codes: 0 stopped, 1 failure (the port or the database is in use), 2 wrong u
 		about: "manage API tokens for programs and people",
 		create: {
 			about: "make a token; it is printed only once",
-			name: "a name of its own, never reused: the audit shows it",
+			name: "its name, never reused: the audit shows it",
 			role: (roles: Shown) => `what it allows: ${roles}`,
 			conversation: "the only conversation it can be used for",
 			channel: "with --role channel: the channel it speaks for, as named in config.yaml",
@@ -971,7 +972,8 @@ Exit codes: 0 done, 1 failure, 2 wrong usage.`,
 		},
 		approve: {
 			about: "let someone in and tell them",
-			done: (name: Shown, platform: Shown, role: Shown) => `${name} on ${platform} is now a ${role}.`,
+			done: (name: Shown, platform: Shown, role: Shown) =>
+				`${name} on ${platform} is now ${role === "owner" ? "an" : "a"} ${role}.`,
 			help: `
 A stranger who writes to the bot gets a code of 8 characters, which is valid for an hour. After five wrong codes, no code is
 accepted on that platform for an hour.
@@ -1000,7 +1002,7 @@ Exit codes: 0 done, 1 failure (wrong code, already decided), 2 wrong usage.`,
 		},
 	},
 	schedule: {
-		about: "jobs that run later, or again and again",
+		about: "jobs that run later, or repeatedly",
 		job: `the id of a job, as \`${KERYX} schedule list\` shows it`,
 		list: {
 			about: "show all jobs, newest first",
@@ -1014,24 +1016,24 @@ Columns: id, name, task (prompt, text, command), when, state (active, paused, en
 Exit codes: 0 done, 1 failure, 2 wrong usage.`,
 		},
 		add: {
-			about: "make a job; words are shown back exactly first",
+			about: "create a job; a time in words is shown as an exact time first",
 			when: "in words (tomorrow at 9), or exactly (2026-11-17T09:00, every 30m, 0 9 * * 1-5)",
-			ask: "what the agent is asked in each run",
-			say: "a text that is sent as it is",
-			run: "a command, asked about like any other",
+			ask: "what to ask the agent in each run",
+			say: "a text to send as it is",
+			run: "a command to run; needs approval like any other",
 			to: "where the result goes, such as telegram, telegram:123 or local",
-			failure: "where failures are told; left out: the home channels",
-			model: "the model of its runs, as model or provider:model; left out: the configured one",
-			zone: "the time zone; left out: the configured one",
+			failure: "where to report failures (default: the home channels)",
+			model: "the model for its runs, as model or provider:model (default: the configured one)",
+			zone: "the time zone (default: the configured one)",
 			name: "what the job is called",
-			yes: "take the words as they are understood, without showing them first",
+			yes: "accept the time as understood, without showing it first",
 			one: "give exactly one of --ask, --say and --run",
 			understood: (shown: Shown) => `Understood: ${shown}. The next runs:`,
 			notYet: (exact: Shown) =>
 				`Nothing is scheduled yet. Run the command again with ${JSON.stringify(exact)} as the time, or with --yes.`,
 			done: (id: Shown, shown: Shown) => `Created ${id}: ${shown}.`,
 			help: `
-Words in English are understood, made exact and shown. They hold only when you give the exact form, or --yes.
+Keryx reads a time in English words and shows the exact time. The job is created only when you give the exact form, or --yes.
 
 Examples:
   $ keryx schedule add "every weekday at 9" --ask "summarise what is new" --to telegram
@@ -1043,9 +1045,9 @@ Exit codes: 0 done, 1 failure, 2 wrong usage.`,
 		show: {
 			about: "show a job with its next runs and its history",
 			model: (name: Shown) => `Model: ${name}`,
-			limit: "so many runs",
+			limit: "at most this many runs",
 			help: `
-Each run has two facts: what became of the run, and what became of the delivery of its result.
+Each run shows two results: of the run itself, and of the delivery of its answer.
 
 Examples:
   $ keryx schedule show job_1a2b3c4d5e
@@ -1064,7 +1066,7 @@ Examples:
 Exit codes: 0 done, 1 failure (no such job), 2 wrong usage.`,
 		},
 		resume: {
-			about: "resume a paused job; what passed meanwhile is not caught up",
+			about: "resume a paused job; runs missed meanwhile are skipped",
 			done: (id: Shown) => `Resumed ${id}.`,
 			help: `
 Examples:
@@ -1073,7 +1075,7 @@ Examples:
 Exit codes: 0 done, 1 failure (no such job), 2 wrong usage.`,
 		},
 		run: {
-			about: "run a job now, beside its schedule",
+			about: "run a job now, in addition to its schedule",
 			done: (id: Shown) => `${id} runs now.`,
 			help: `
 Examples:
@@ -1096,12 +1098,12 @@ Exit codes: 0 done, 1 failure (no such job), 2 wrong usage.`,
 	},
 	login: {
 		about: "log people in to the page, each with their own role",
-		for: "the person's name here: small letters, digits, _ and -",
+		for: "the person's name here: lowercase letters, digits, _ and -",
 		role: (roles: Shown) => `what they may do: ${roles}`,
 		who: "say whom the link is for: --for <person>",
 		help: `
 Prints a link that logs one browser in as this person, once, within ten minutes. A member sees and reaches only their own
-conversations; a guest can talk and read, and change nothing; an owner can do everything. The role also holds for the logins this
+conversations; a guest can talk and read, but change nothing; an owner can do everything. The role also applies to the logins this
 person already has. For yourself, use \`keryx link\`.
 
 Examples:
@@ -1116,7 +1118,7 @@ Exit codes: 0 done, 1 failure, 2 wrong usage.`,
 			`Send it to ${person}, who is a ${role} here. It works once, within ten minutes.`,
 		list: {
 			about: "show which browsers were logged in, newest first",
-			none: "Nobody was logged in yet.",
+			none: "Nobody has logged in yet.",
 			operator: "operator",
 			help: `
 Examples:
@@ -1127,7 +1129,7 @@ Columns: id, person, role, state (valid, expired, revoked), made, until.
 Exit codes: 0 done, 1 failure, 2 wrong usage.`,
 		},
 		revoke: {
-			about: "log somebody out, at once",
+			about: "log someone out, at once",
 			which: "a person, for all their logins and unused links, or the id of one login",
 			done: (which: Shown, ended: number) =>
 				ended === 1 ? `Ended 1 login of ${which}.` : `Ended ${ended} logins of ${which}.`,
@@ -1298,20 +1300,19 @@ Examples:
 			debugRemedy: `\`${KERYX} config set log.level info\` once you have seen what you were looking for`,
 		},
 		retention: {
-			off: "conversations are kept for ever (retention.days is 0)",
+			off: "conversations are kept forever (retention.days is 0)",
 			on: (days: Shown) => `conversations nobody has used for ${days} days are archived and deleted`,
 		},
 		logins: {
-			fine: (logins: Shown, people: Shown) => `${logins} to the page, of ${people}`,
+			fine: (logins: Shown, people: Shown) => `${logins} to the page, by ${people}`,
 			expired: (found: Shown, who: Shown) => `${found}; the last login of ${who} has expired`,
 			remedy: `\`${KERYX} login --for <person>\` makes a new link, \`${KERYX} link\` one for yourself`,
 		},
 		proxy: {
 			none: "no proxy; only this machine reaches the page",
 			fine: (url: Shown, proxies: Shown) => `people use ${url}; forwarded headers count from ${proxies}`,
-			everybody: (network: Shown) => `http.trusted_proxies names ${network}, which is everybody`,
-			everybodyRemedy:
-				"name the address of your proxy alone: anybody else could pretend to be another client",
+			everybody: (network: Shown) => `http.trusted_proxies names ${network}, which is everyone`,
+			everybodyRemedy: "name only your proxy's address: otherwise anyone can pretend to be another client",
 			unused: "http.trusted_proxies has no effect without http.public_url",
 			unusedRemedy: "set http.public_url to the address people use: docs/guides/behind-tls.md",
 			open: (host: Shown) => `Keryx listens on ${host} without TLS`,
@@ -1322,7 +1323,7 @@ Examples:
 			untrustedRemedy: "name your proxy in http.trusted_proxies, such as 127.0.0.1",
 		},
 		containers: {
-			fine: (where: Shown) => `commands run in a ${where}, which is there`,
+			fine: (where: Shown) => `commands run in a ${where}, which is available`,
 		},
 		quick: "do not call the model or check every row of the store",
 		rebuild: "rebuild the search index, whatever its state",
@@ -1397,6 +1398,20 @@ Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wro
 				`systemd runs it as ${unit}${mode}, which stops background processes together with it`,
 			killModeRemedy: (unit: Shown) => `set KillMode=process in ${unit}`,
 		},
+		server: {
+			found: (version: Shown, schema: Shown) => `PostgreSQL ${version}, tables of version ${schema}`,
+			older: (version: Shown, schema: Shown, own: Shown) =>
+				`PostgreSQL ${version}; the tables have version ${schema}, and this Keryx writes version ${own}`,
+			migrate: `run \`${KERYX} store migrate\` once`,
+			together: (seconds: Shown) => `the server's clock differs by ${seconds} s`,
+			apart: (seconds: Shown) => `the server's clock differs from this machine's by ${seconds} s`,
+			setClocks: "set the clocks of both machines by NTP",
+			connections: (used: Shown, most: Shown) => `${used} of ${most} connections are in use`,
+			raiseConnections: "raise max_connections on the server, or give Keryx another server",
+			nodes: (names: Shown) => `gateways on this store: ${names}`,
+			none: "none",
+			silent: (names: Shown) => `the lease of ${names} has run out: another gateway will take over`,
+		},
 		store: {
 			none: "there is none yet: the first start creates it",
 			fine: (path: Shown, size: Shown, version: Shown) => `${path}, ${size}, schema version ${version}`,
@@ -1420,7 +1435,9 @@ Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wro
 			remedy: "run Keryx where bubblewrap can make walls",
 			noNetwork: "a box has no network",
 			boxHosts: (hosts: Shown) => `a box reaches ${hosts} and nothing else`,
-			noLimits: "no limits are set",
+			ownNetwork: "pasta gives a box its own network; this machine's loopback is not in it",
+			noOwnNetwork: (reason: Shown) => `a box has no network, although walls.box_network is on: ${reason}`,
+			noLimits: "no limits per process are set",
 			limits: (limits: Shown) => `limits per process: ${limits}`,
 			rootAdmin:
 				"Keryx runs as root, and the owner's commands can administer this machine (walls.root: admin)",
@@ -1457,6 +1474,9 @@ Exit codes: 0 saved, 1 the model did not answer, 2 wrong usage.`,
 		askAddress: "Address of its API, such as http://127.0.0.1:8080/v1",
 		askKey: (provider: Shown, variable: Shown) =>
 			`API key (saved in keys/${provider}.key; leave empty to use ${variable})`,
+		askServerKey: (provider: Shown) =>
+			`API key (saved in keys/${provider}.key; leave empty if the server needs none)`,
+		orUntried: (hint: Shown) => `${hint}; --no-test saves it anyway`,
 		noList: (problem: Shown) => `Could not get the list of models: ${problem}`,
 		askModelOrNumber: "Model (name or number)",
 		required: (option: Shown) => `--${option} is required when there is nobody to ask`,
@@ -1539,9 +1559,9 @@ Exit codes: 0 done, 2 wrong usage.`,
 		running: (socket: Shown) => `Keryx is running. Its socket is ${socket}`,
 		page: (url: Shown) => `Open Keryx in your browser: ${url}`,
 		noPage: (url: Shown) => `Keryx listens on ${url}. Its page is not built: \`npm start\` builds it.`,
-		updating: "An update waits: stopping for it.",
-		lost: "another gateway has taken over, since this one had lost its lease: it ends and can be started again",
-		notClosed: "not everything could be closed in time: ending without it. Nothing is lost",
+		updating: "Stopping for an update.",
+		lost: "another gateway has taken over, because this one lost its lease: it stops now and can be started again",
+		notClosed: "not everything could be closed in time. Stopping anyway; nothing is lost",
 		linkHint: `To log in a browser, run \`${KERYX} link\`.`,
 		link: `Open this link to log in. It works once, within ten minutes. \`${KERYX} link\` prints a new one.`,
 	},
@@ -1566,7 +1586,7 @@ Exit codes: 0 done, 2 wrong usage.`,
 		unknown: (word: Shown, near: Shown) => `unknown command ${word}${near}`,
 	},
 	store: {
-		about: "where everything is kept: upgrade it on a server, or move it to another place",
+		about: "the database: upgrade it on a server, or move it elsewhere",
 		none: "none",
 		help: `
 A store is sqlite: (the file in Keryx's home), sqlite:<path> or postgres://<user>@<host>/<database>.
@@ -1580,13 +1600,13 @@ Exit codes: 0 done, 1 failure (in use, not reachable), 2 wrong usage.`,
 		migrate: {
 			about: "bring the tables of a store on a server up to date",
 			file: "The store is a file: Keryx upgrades it when it starts. Nothing to do.",
-			current: (version: Shown) => `The store has version ${version} already.`,
+			current: (version: Shown) => `The store already has version ${version}.`,
 			done: (from: Shown, to: Shown) => `The store was upgraded: version ${from} before, ${to} now.`,
 		},
 		move: {
-			about: "copy a whole store to another place, and compare the two",
+			about: "copy a whole store elsewhere and compare the two",
 			from: "the store to read; no Keryx may be using it",
-			to: "an empty place; a move that was interrupted is continued",
+			to: "an empty target; an interrupted move continues",
 			progress: (step: Shown, table: Shown, rows: Shown, of: Shown) => `${step} ${table}: ${rows} of ${of}`,
 			search: (rows: Shown) => `building the search index: ${rows}`,
 			done: (rows: Shown, tables: Shown, to: Shown) =>
@@ -1594,11 +1614,11 @@ Exit codes: 0 done, 1 failure (in use, not reachable), 2 wrong usage.`,
 		},
 	},
 	archive: {
-		about: "old conversations that retention has put into files: list, read, bring back",
+		about: "old conversations that retention moved into files: list, read, restore",
 		run: {
-			about: "archive and delete conversations that nobody has used for so long",
+			about: "archive and delete conversations that nobody has used for this long",
 			dry: "only say what would be archived",
-			days: "in place of retention.days",
+			days: "instead of retention.days",
 			planned: (what: Shown, since: Shown) =>
 				`${what} without activity since ${since} would be archived and deleted.`,
 			next: (id: Shown) => `  ${id}`,
@@ -1607,7 +1627,7 @@ Exit codes: 0 done, 1 failure (in use, not reachable), 2 wrong usage.`,
 			done: (what: Shown) => `Archived and deleted: ${what}.`,
 			ended: (what: Shown) =>
 				`${what} still had a live session. It was ended; a running Keryx archives them within minutes.`,
-			kept: (what: Shown) => `${what} could not be archived yet, since something is still going on there.`,
+			kept: (what: Shown) => `${what} could not be archived yet, because something is still running there.`,
 		},
 		list: { about: "archived conversations, the newest month first", none: "Nothing has been archived yet." },
 		show: {
@@ -1618,7 +1638,7 @@ Exit codes: 0 done, 1 failure (in use, not reachable), 2 wrong usage.`,
 		restore: {
 			about: "bring a conversation back from its archive",
 			done: (id: Shown, what: Shown) => `The conversation ${id} is back, with ${what}.`,
-			present: (id: Shown) => `The conversation ${id} was there already.`,
+			present: (id: Shown) => `The conversation ${id} was already there.`,
 		},
 		help: `
 Examples:
@@ -1628,35 +1648,36 @@ Examples:
   $ keryx archive restore <conversation>   bring one back`,
 	},
 	service: {
-		about: "let the machine run Keryx: at every start, and again when it fails",
-		unsupported: (platform: Shown) => `there is no service manager for ${platform} that Keryx knows`,
-		byHand: "start `keryx` with whatever starts programs there; docs/guides/service.md says what matters",
+		about: "run Keryx as a service: at every boot, and again after a failure",
+		unsupported: (platform: Shown) => `Keryx knows no service manager for ${platform}`,
+		byHand: "start `keryx` with the service manager you use; docs/guides/service.md says what matters",
 		missing: (command: Shown) => `\`${command}\` cannot be run: there is no such program`,
 		failed: (command: Shown, code: Shown) => `\`${command}\` failed with code ${code}`,
-		npx: "npx keeps Keryx only for a while, so a service cannot rely on it",
-		npxHint: "install it for good: npm install --global keryx",
-		environment: `# Variables of the service, one NAME=value a line. Only you can read this file.
+		npx: "npx keeps Keryx only temporarily, so a service cannot rely on it",
+		npxHint: "install it permanently: npm install --global keryx",
+		environment: `# Environment variables for the service, one NAME=value per line. Only you can read this file.
 # ANTHROPIC_API_KEY=
 `,
 		install: {
-			about: "write the service's definition, and start it",
+			about: "install the service and start it",
 			print: "only print the definition",
 			noStart: "do not start it yet",
 			done: (file: Shown) => `Keryx runs as a service from now on: ${file}`,
 			environment: (file: Shown) =>
 				`A service does not see the variables of your shell. Put keys and tokens into ${file}.`,
-			linger: "It runs while you are logged in. To let it run always, run once: loginctl enable-linger",
+			linger:
+				"It runs while you are logged in. To keep it running always, run this once: loginctl enable-linger",
 		},
 		uninstall: {
 			about: "stop the service and remove its definition; nothing else is deleted",
 			none: "The service is not installed.",
 			done: (file: Shown) => `The service is removed: ${file}`,
 		},
-		status: { about: "whether the service runs" },
+		status: { about: "show whether the service is running" },
 		logs: {
-			about: "what the service has printed",
-			lines: "so many of the last lines",
-			follow: "go on with it",
+			about: "show the service's output",
+			lines: "how many of the last lines",
+			follow: "keep showing new output",
 		},
 		help: `
 Examples:
@@ -1665,25 +1686,25 @@ Examples:
   $ keryx service logs -f             what it prints`,
 	},
 	update: {
-		about: "put another version of Keryx in the place of this one",
+		about: "update Keryx to another version",
 		check: "only say whether there is a newer version, and what an update needs",
-		to: "a version, a tag, or a package file; otherwise the newest version",
-		same: (version: Shown) => `Keryx ${version} is what you have.`,
-		available: (version: Shown, from: Shown) => `Keryx ${version} can be installed; you have ${from}.`,
-		file: (file: Shown) => `${file} can be tried.`,
+		to: "a version, a tag, or a package file (default: the newest version)",
+		same: (version: Shown) => `You already have Keryx ${version}.`,
+		available: (version: Shown, from: Shown) => `Keryx ${version} is available; you have ${from}.`,
+		file: (file: Shown) => `${file} can be installed.`,
 		room: (needed: Shown, free: Shown) => `It needs ${needed} on the disk; ${free} are free.`,
 		steps: {
 			fetching: (version: Shown) => `Fetching ${version} ...`,
 			trying: (version: Shown) => `Trying ${version} on a copy of your data ...`,
-			stopping: () => "Waiting until answers under way are finished ...",
-			saving: () => "Keeping a copy of the store ...",
+			stopping: () => "Waiting until running answers are finished ...",
+			saving: () => "Saving a copy of the store ...",
 			starting: (version: Shown) => `Starting ${version} ...`,
 			waiting: (version: Shown) => `Waiting until ${version} is ready ...`,
 		},
-		done: (to: Shown, from: Shown) => `Keryx ${to} is in use; it was ${from}.`,
-		away: (seconds: Shown) => `Nothing was answered for ${seconds} s.`,
-		starts: "It is used from the next start on.",
-		kept: "The store before is kept until the new version has run for a day.",
+		done: (to: Shown, from: Shown) => `Updated Keryx from ${from} to ${to}.`,
+		away: (seconds: Shown) => `Keryx was away for ${seconds} s.`,
+		starts: "The next start uses it.",
+		kept: "The previous store is kept until the new version has run for a day.",
 		clone: "this Keryx runs from a clone of its repository, which is updated with git",
 		cloneHint: "run `keryx stop`, then `git pull`, then `npm start`",
 		image: "this Keryx runs from a container image",
@@ -1695,7 +1716,7 @@ Examples:
   $ keryx update --to ./keryx.tgz     update from a file, without a network`,
 	},
 	backup: {
-		about: "write everything Keryx knows to one file, also while it runs",
+		about: "write everything Keryx knows to one file, even while it runs",
 		file: "a file that does not exist yet",
 		passphrase: "encrypt it with the passphrase in this file; - reads stdin",
 		shortPassphrase: (least: Shown) => `a passphrase must have at least ${least} characters`,
@@ -1711,24 +1732,24 @@ Examples:
   $ keryx config set backup.every 1d                         let Keryx do it every day`,
 	},
 	restore: {
-		about: "put a backup in the place of the store; the store that is there is kept",
+		about: "replace the store with a backup; the current store is kept",
 		file: "a backup made by keryx backup",
 		check: "only check the backup; change nothing",
 		passphrase: "the file with the passphrase of an encrypted backup; - reads stdin",
-		yes: "do not ask",
+		yes: "do not ask first",
 		ask: (home: Shown, file: Shown) => `Replace the store in ${home} with ${file}?`,
-		notAsked: "say --yes to replace the store without being asked",
+		notAsked: "add --yes to replace the store without being asked",
 		waiting: "checking the backup",
 		whole: (file: Shown, what: Shown, when: Shown, version: Shown, schema: Shown) =>
-			`${file} is whole: ${what}, made ${when} by Keryx ${version} (schema ${schema}).`,
+			`${file} is complete: ${what}, made ${when} by Keryx ${version} (schema ${schema}).`,
 		done: (what: Shown, when: Shown) => `Restored: ${what}, as of ${when}.`,
 		kept: (path: Shown) => `The store that was there is now ${path}. Delete it when you no longer need it.`,
 		files: (names: Shown) => `Also put back: ${names}.`,
 		doubted: (count: Shown) =>
-			`${count} waited to be sent when the backup was made, and may have been sent since. \`${KERYX} outbox\` lists them; nothing is sent until you decide.`,
+			`${count} were waiting to be sent when the backup was made, and may have been sent since. \`${KERYX} outbox\` lists them; nothing is sent until you decide.`,
 		missed: (count: Shown) =>
-			`Since the backup was made, ${count} came due and may have run. Each is recorded as missed, and goes on with its next run.`,
-		audit: `The audit may have gone on after the backup. If the next start says so, run \`${KERYX} confirm audit --accept\`.`,
+			`Since the backup was made, ${count} came due and may have run. Each is recorded as missed and continues with its next run.`,
+		audit: `The audit may have continued after the backup. If the next start says so, run \`${KERYX} confirm audit --accept\`.`,
 		help: `
 Examples:
   $ keryx restore keryx.backup --check     is it whole, and what is in it?

@@ -1,5 +1,5 @@
-// Files that come with a message: put first, then named in the message, which makes them its conversation's own. One that no message
-// names within an hour goes. What is read back is never run or shown as a page by a browser.
+// Files of a message: stored first, then named in the message, which moves them into its conversation. Unused ones are deleted within an
+// hour. A browser never runs them or shows them as a page.
 import { createRoute, z } from "@hono/zod-openapi";
 import { conversationId, type Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
@@ -15,7 +15,7 @@ const PATH = "/api/attachments";
 const MIB = 1024 * 1024;
 const USUAL_BYTES = 25 * MIB;
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
-/** A browser may show these: they can hold no script. */
+/** A browser may show these: they cannot contain scripts. */
 const SHOWN = /^image\/(?:png|jpeg|gif|webp|avif)$/;
 
 export const attachment = z
@@ -31,7 +31,7 @@ export function largestBody(path: string, usual: number, attachment = USUAL_BYTE
 	return path === PATH || /^\/api\/bridges\/[^/]+\/files$/.test(path) ? attachment : usual;
 }
 
-/** The parts of a message that its attachments are, and what it takes over with them. */
+/** Converts attachments to message parts, and lists the blobs to adopt. */
 export async function partsOf(
 	store: Store,
 	attachments: readonly z.output<typeof attachment>[],
@@ -45,7 +45,7 @@ export async function partsOf(
 	return { parts, blobs: attachments.map(({ id }) => id) };
 }
 
-/** The blob of a message that was sent before may be gone, for one that its conversation had: whether it was, accepting tells. */
+/** A repeated message's blob may be gone, replaced by the conversation's own: accepting it decides. */
 async function digestOf(store: Store, id: string): Promise<string> {
 	try {
 		return (await store.finishBlob({ id })).digest;
@@ -87,9 +87,9 @@ export function addAttachments(app: App, host: ApiHost): void {
 		const bytes = host.attachmentLimit ?? USUAL_BYTES;
 		const body: ReadableStream<Uint8Array> =
 			c.req.raw.body ?? new ReadableStream({ start: (stream) => stream.close() });
-		// Here, because clients load this file, too, for its schema.
+		// Here, because clients also load this file, for its schema.
 		const { putBlobStream } = await import("../gateway/index.ts");
-		// Left, not cancelled, where it is too long: the connection must live to hear the answer.
+		// Left unread, not cancelled: the connection must stay open for the answer.
 		const { id, digest, size } = await putBlobStream(host.store, body.values({ preventCancel: true }), {
 			mediaType,
 			limit: { bytes, error: () => tooLarge(bytes) },

@@ -1,4 +1,4 @@
-// What a call of the API has at hand.
+// The context of an API call.
 
 import type { z } from "@hono/zod-openapi";
 import type { Checkpoints } from "../checkpoints/index.ts";
@@ -17,112 +17,112 @@ import type { Access, Visitor } from "./entry/auth.ts";
 import type { Feed } from "./events/feed.ts";
 import type { StrangersHealth } from "./health.ts";
 
-/** What stands behind the API. Without a gateway everything can be read and nothing be changed. */
+/** The services behind the API. Without a gateway everything is read-only. */
 export interface ApiHost {
 	readonly store: Store;
-	/** What keeps the store from taking anything; left out, or null, nothing does. */
+	/** What prevents the store from accepting anything; null or absent: nothing. */
 	readonly storeTrouble?: () => KeryxError | null;
 	readonly gateway: Gateway | null;
 	readonly confirmations: Confirmations;
-	/** Without them, or with null, there are no snapshots of files to look at or go back to. */
+	/** Null or absent: no checkpoints. */
 	readonly checkpoints?: Checkpoints | null;
 	/** Where a conversation's files are, whether or not a gateway runs. */
 	readonly workspaceOf?: Gateway["workspaceOf"];
-	/** What the agent's commands run in; left out, there are none to see. */
+	/** The agent's processes; absent: none. */
 	readonly processes?: Processes;
-	/** Jobs; left out, there are none to see. */
+	/** Jobs; absent: none. */
 	readonly schedules?: Schedules;
-	/** The folder of the built page; it need not be there. */
+	/** The folder of the built page; may be missing. */
 	readonly page?: string;
-	/** Whose days are counted where a caller names no zone; left out, UTC. */
+	/** The time zone for days if a caller names none; default: UTC. */
 	readonly timeZone?: () => string;
-	/** The agents that can be named beside Keryx's own. */
+	/** The profiles, in addition to Keryx's own agent. */
 	readonly profiles?: readonly string[];
-	/** What it goes by; left out, that cannot be looked at. */
+	/** The current configuration; absent: not available. */
 	readonly config?: ConfigView;
-	/** The MCP servers that the agent uses; left out, there are none. */
+	/** The agent's MCP servers; absent: none. */
 	readonly mcpServers?: Pick<McpServers, "report" | "retry">;
-	/** Adds and removes them in config.yaml; left out, that cannot be done from here. */
+	/** Adds and removes them in config.yaml; absent: not available. */
 	readonly mcpSetup?: McpSetup;
-	/** Connects chat platforms; left out, that cannot be done from here. */
+	/** Connects chat platforms; absent: not available. */
 	readonly channelSetup?: ChannelSetup;
-	/** Connects a model; left out, that cannot be done from here. */
+	/** Connects a model; absent: not available. */
 	readonly modelSetup?: ModelSetup;
-	/** Changes config.yaml; left out, that cannot be done from here. */
+	/** Changes config.yaml; absent: not available. */
 	readonly settings?: SettingsEditor;
-	/** What is set up by now; left out, nobody is led through a first run. */
+	/** What is set up so far; absent: no first run. */
 	readonly setup?: () => { readonly model: boolean; readonly chat: boolean };
-	/** Makes backups; left out, that cannot be done from here. */
+	/** Makes backups; absent: not available. */
 	readonly backups?: Pick<Backups, "make">;
-	/** Archives of old conversations; left out, there are none. */
+	/** Archives of old conversations; absent: none. */
 	readonly archives?: { readonly folder: string; readonly retention: Pick<Retention, "plan" | "run"> };
-	/** What answers, Keryx's own first; left out, nothing is known of it. */
+	/** The agents, Keryx's own first; absent: unknown. */
 	readonly answering?: () => readonly AnsweringAgent[];
-	/** Which models a conversation of a profile may choose from. */
+	/** The models a conversation of a profile may choose. */
 	readonly modelChoices?: (profile: string) => Promise<readonly ModelChoice[]>;
-	/** Where a proxy in front of it is reached, and which proxies are believed. */
+	/** The public address of a proxy, and the trusted proxies. */
 	readonly publicUrl?: string | null;
 	readonly trustedProxies?: readonly string[];
-	/** Where it is reached over the network, or null. */
+	/** Its network address, or null. */
 	readonly url?: () => string | null;
-	/** Channels that a program outside speaks for; left out: those of the gateway. */
+	/** Bridge channels; default: the gateway's. */
 	readonly bridge?: Gateway["bridge"];
-	/** Routes by which messages come in; left out, there are none. */
+	/** Webhook routes; absent: none. */
 	readonly webhooks?: readonly WebhookRoute[];
-	/** Answers a request of /mcp for a caller who was let in; left out, there is no /mcp. */
+	/** Answers /mcp for an admitted caller; absent: no /mcp. */
 	readonly mcp?: {
 		fetch(
 			request: Request,
 			caller: {
 				/** Asks the API. */
 				readonly ask: (request: Request) => Promise<Response>;
-				/** What the caller showed; left out on the socket, whose permission speaks for it. */
+				/** The caller's credentials; absent on the socket, whose permission is enough. */
 				readonly bearer?: string | undefined;
 			},
 		): Promise<Response>;
 	};
-	/** Who has it is the operator. */
+	/** Its holder is the operator. */
 	readonly operatorSecret: string;
-	/** Bytes of a body, 1 MiB unless told otherwise. An import over the socket may be of any length. */
+	/** Bytes of a body; default 1 MiB. An import over the socket may have any length. */
 	readonly bodyLimit?: number;
-	/** Bytes of one attachment, 25 MiB unless told otherwise. */
+	/** Bytes of one attachment; default 25 MiB. */
 	readonly attachmentLimit?: number;
-	/** Requests of one caller on a port. */
+	/** Requests per caller on a port. */
 	readonly ratePerMinute?: number;
 	readonly version: string;
-	/** What answers, by its name. */
+	/** The agent, by name. */
 	readonly agent: string;
-	/** What the agent's commands run behind, in a sentence. */
+	/** The wall of the agent's commands, in a sentence. */
 	readonly walls?: () => Promise<string>;
 	readonly startedAt: number;
 	readonly now: () => number;
-	/** For durations; left out: the machine's. */
+	/** For durations; default: the machine's. */
 	readonly monotonic?: () => number;
-	/** For timers; left out: the machine's. */
+	/** For timers; default: the machine's. */
 	readonly after?: Clock["after"];
 }
 
-/** A way in by its name, for whoever has its secret. */
+/** A named webhook, for holders of its secret. */
 export interface WebhookRoute {
 	readonly name: string;
 	readonly secret: string;
 	readonly profile: string | null;
-	/** With {{body}}, or {{a.b}} for what stands there in a body of JSON; null: the body as it is. */
+	/** With {{body}}, or {{a.b}} for a field of a JSON body; null: the body unchanged. */
 	readonly text: string | null;
 }
 
 /** Connects chat platforms by writing the configuration. */
 export interface McpSetup {
-	/** Throws config.invalid, or argument.invalid for a name that is taken. */
+	/** Throws config.invalid, or argument.invalid for a used name. */
 	add(name: string, settings: Readonly<Record<string, unknown>>, by: Author): Promise<void>;
 	/** Throws store.not_found. */
 	remove(name: string, by: Author): Promise<void>;
 }
 
 export interface ChannelSetup {
-	/** Platforms that can be added by a token alone. */
+	/** Platforms that need only a token. */
 	readonly platforms: readonly string[];
-	/** Those of them that need a token of the app beside the bot's, or a signing secret in its place. */
+	/** Those that also need an app token, or a signing secret instead. */
 	readonly appTokenPlatforms: readonly string[];
 	add(wanted: {
 		readonly platform: string;
@@ -157,7 +157,7 @@ export interface AnsweringAgent {
 	readonly agent: string;
 	readonly provider: ModelProvider | null;
 	readonly model: string | null;
-	/** Where its commands run, as people read it. */
+	/** Where its commands run, for people. */
 	readonly runsOn: string;
 }
 
@@ -166,32 +166,32 @@ interface ModelChoice {
 	readonly model: string;
 }
 
-/** Who changes something, as the audit calls them. */
+/** Who makes a change, by their name in the audit. */
 export interface Author {
 	readonly who: string;
 	readonly via: AuditVia;
 }
 
-/** New values by dotted key, null for the default; or a change of the history that is taken back. */
+/** New values by dotted key, null for the default; or a past change to undo. */
 export type SettingsWanted =
 	| { readonly changes: Readonly<Record<string, SettingValue>> }
 	| { readonly undo: number };
 export type SettingValue = string | number | boolean | null;
 
-/** Changes config.yaml by a few keys that are safe to change, and knows who changed what. */
+/** Changes a few safe keys of config.yaml, and knows who changed what. */
 export interface SettingsEditor {
 	read(): {
-		/** Of the file, as it was read: a write names it, and is refused where the file is another by then. */
+		/** The file's version when read: a write names it, and is refused if the file has changed. */
 		readonly version: string;
 		readonly settings: readonly (EditableSetting & {
-			/** In force; null: none. */
+			/** The current value; null: none. */
 			readonly value: SettingValue;
 			readonly default: SettingValue;
 			readonly from: "default" | "file" | "environment";
 			/** Why it cannot be changed here. */
 			readonly fixed: string | null;
 		})[];
-		/** What is wrong with the file: nothing can be changed until it is right. */
+		/** What is wrong with the file: nothing can be changed until it is fixed. */
 		readonly problem: string | null;
 	};
 	/** Nothing is written. Secrets are hidden in both texts. */
@@ -201,7 +201,7 @@ export interface SettingsEditor {
 		readonly after: string;
 		readonly problems: readonly { readonly key: string; readonly message: string }[];
 	}>;
-	/** Answers the number of the change. Throws config.stale where the file is not `version` any more. */
+	/** Returns the change's number. Throws config.stale if the file is no longer `version`. */
 	write(wanted: SettingsWanted, version: string, by: Author): Promise<number>;
 	/** The newest first. */
 	history(): Promise<readonly (ConfigChangeEntry & { readonly fixed: string | null })[]>;
@@ -238,7 +238,7 @@ interface ModelWanted {
 
 export interface ChannelFound {
 	readonly name: string;
-	/** Who the platform says the token is. */
+	/** Who the token belongs to, from the platform. */
 	readonly who: string;
 	readonly remarks: readonly string[];
 }
@@ -250,12 +250,12 @@ export interface Call {
 	readonly access: Access;
 	readonly visitor: Visitor;
 	readonly scope: Scope;
-	/** Stands before the path, as /p/<profile>/. */
+	/** Before the path, as /p/<profile>/. */
 	readonly profile: string | null;
 	readonly signal: AbortSignal;
 }
 
-/** What answers the calls of a table. */
+/** The handlers of a table's calls. */
 export type HandlersOf<Table extends Readonly<Record<string, Endpoint>>> = {
 	readonly [Name in keyof Table]: (
 		input: z.output<Table[Name]["input"]>,
@@ -275,7 +275,7 @@ export function operator(scope: Scope): Extract<Scope, { kind: "operator" }> {
 	throw new KeryxError("store.not_found", "there is nothing here for you");
 }
 
-/** Resolves after the next commit, or when the signal says to wait no longer. */
+/** Resolves after the next commit, or when the signal aborts. */
 export function nextCommit(store: Store, signal: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {
 		const done = () => {

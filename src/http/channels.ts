@@ -1,4 +1,4 @@
-// The ways in and out for chats: whether each is there, and what waits to be sent through it.
+// The chat channels: their state, and what waits to be sent through them.
 import { z } from "@hono/zod-openapi";
 import { OPERATOR, type Store } from "../store/index.ts";
 import { type HandlersOf, operator } from "./call.ts";

@@ -1,4 +1,4 @@
-// How one call of the API is written down: where it is, what it takes, what it answers.
+// Defines one API call: its path, input and output.
 import { z } from "@hono/zod-openapi";
 import { conversationId } from "./schemas.ts";
 
@@ -58,7 +58,7 @@ export function endpoint<
 	};
 }
 
-/** What a chat does with a command. */
+/** Same as a chat command. */
 export function action<Body extends Shape, Result extends z.ZodType>(
 	name: string,
 	about: string,

@@ -1,4 +1,4 @@
-// Every call of the API but the streams, in one table: the server answers it, OpenAPI describes it, the client calls it by name.
+// All API calls except the streams, in one table: the server answers it, OpenAPI describes it, the client calls it by name.
 import { z } from "@hono/zod-openapi";
 import { checkpointEndpoints, restored } from "./agent/checkpoints.ts";
 import { mcpServerEndpoints } from "./agent/mcp-servers.ts";
@@ -47,13 +47,13 @@ import { sideMessageEndpoints } from "./side-messages.ts";
 const ofSession = { session: sessionId };
 const title = z.string().trim().min(1).max(500);
 
-/** Of its own, for ever: the audit names a caller by it. */
+/** Unique forever: the audit names callers by it. */
 const tokenName = z
 	.string()
 	.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be 1 to 64 of letters, digits, . _ and -");
 const platformId = z.strictObject({ platform: z.string().min(1).max(64), id: z.string().min(1).max(200) });
 
-/** What a change of sessions leaves behind. */
+/** The result of a session change. */
 const changed = z
 	.object({
 		session: z.string().openapi({ description: "the live session" }),
@@ -419,6 +419,6 @@ export const endpoints = {
 export type Endpoints = typeof endpoints;
 export type EndpointName = keyof Endpoints;
 
-/** Everything a call takes, wherever on the request it stands. */
+/** All inputs of a call, wherever they are on the request. */
 export type CallInput<Name extends EndpointName> = z.input<Endpoints[Name]["input"]>;
 export type Answer<Name extends EndpointName> = z.output<Endpoints[Name]["answer"]>;

@@ -1,4 +1,4 @@
-// What travels with a request through the app.
+// Context of a request in the app.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Entrance, Visitor } from "./entry/auth.ts";
@@ -6,18 +6,18 @@ import type { Entrance, Visitor } from "./entry/auth.ts";
 export interface AppEnvironment {
 	Bindings: {
 		readonly entrance: Entrance;
-		/** The server's answer; left out within the process. */
+		/** The server's response object; absent within the process. */
 		readonly outgoing?: { destroy(): void };
 	};
 	Variables: {
 		/** Null for a stranger. */
 		visitor: Visitor | null;
-		/** Names of secrets were left out already where the answer was made. */
+		/** Names of secrets are already hidden in the answer. */
 		isNameless?: boolean;
 	};
 }
 
-/** The address under which the caller reached this server, as far as it is known. */
+/** The address under which the caller reached this server, if known. */
 export function originOf({ env, req }: Context<AppEnvironment>): string {
 	const { entrance } = env;
 	return (entrance.kind === "port" && entrance.publicOrigin) || new URL(req.url).origin;

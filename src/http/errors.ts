@@ -1,4 +1,4 @@
-// How a failure looks on the wire: `{error: {code, message, hint?, field?}}`, with the status that its code stands for.
+// Errors on the wire: `{error: {code, message, hint?, field?}}`, with the code's status.
 
 import { HTTPException } from "hono/http-exception";
 import { KERYX } from "../called.ts";
@@ -68,7 +68,7 @@ const STATUS: Readonly<Record<string, number>> = {
 	"checkpoint.too_many_files": 409,
 };
 
-/** The families of codes that say that the request is wrong. */
+/** Code families that mean a wrong request. */
 const REQUEST_FAULTS: ReadonlySet<string> = new Set([
 	"source",
 	"address",
@@ -80,7 +80,7 @@ const REQUEST_FAULTS: ReadonlySet<string> = new Set([
 	"schedule",
 ]);
 
-/** Clients of confirmations see the message alone, so that it says all of it. */
+/** Clients of confirmations see only the message, so it says everything. */
 const HOW = `\`${KERYX} token create <name> --role agent\` makes one on the machine where Keryx runs (for a confirmd with --db-path); send it as \`Authorization: Bearer <token>\``;
 
 export function needsToken(entrance: Entrance["kind"]): KeryxError {
@@ -105,7 +105,7 @@ export function statusOf({ code }: KeryxError): number {
 	return REQUEST_FAULTS.has(code.split(".")[0] ?? "") ? 400 : 500;
 }
 
-/** A path for people. Decoded: what it holds is recognised then, too. */
+/** A path for people. Decoded, so that secrets in it are recognised, too. */
 export function shownPath(path: string): string {
 	try {
 		return decodeURIComponent(path);
@@ -116,7 +116,7 @@ export function shownPath(path: string): string {
 
 export function toKeryxError(error: unknown): KeryxError {
 	if (error instanceof KeryxError) return error;
-	// Hono's own: a body that is no JSON.
+	// Hono's own: a body that is not JSON.
 	if (error instanceof HTTPException && error.status === 400)
 		return new KeryxError("argument.invalid", error.message, { field: "body" });
 	return new KeryxError("internal", "something went wrong inside Keryx", { cause: error });

@@ -1,4 +1,4 @@
-// What each call does: a few words to the store or the gateway, and the answer on its way to the wire.
+// The handlers of the calls: a store or gateway operation, and its answer on the wire.
 import {
 	type ConversationId,
 	conversationId,
@@ -232,9 +232,9 @@ export const handlers: HandlersOf<Endpoints> = {
 	retry: async (input, call) => changing(call, input.conversation, (actions) => actions.retry(input)),
 	compress: async (input, call) => changing(call, input.conversation, (actions) => actions.compress(input)),
 	setModel: async (input, call) => {
-		// The key of the provider would go there.
+		// The provider's key would go there.
 		if (call.scope.kind !== "operator" && input.override?.base_url !== undefined)
-			throw new KeryxError("argument.invalid", "only an owner may choose the address of a model", {
+			throw new KeryxError("argument.invalid", "only an owner can choose the address of a model", {
 				field: "override.base_url",
 			});
 		return changing(call, input.conversation, (actions) => actions.setModelOverride(input));
@@ -316,7 +316,7 @@ export const handlers: HandlersOf<Endpoints> = {
 	}),
 };
 
-/** What the caller may not see, it may not change: it is not found. */
+/** What the caller may not see is not found. */
 async function changing<Result>(
 	{ host, scope }: Call,
 	conversation: ConversationId,
@@ -333,7 +333,7 @@ function parseAfter(after: string): { lastActivityAt: number; id: ConversationId
 	return { lastActivityAt: Number(at), id: conversationId(id) };
 }
 
-/** A command that has taken effect has its end only when it is answered. */
+/** A command that has taken effect ends only when it is answered. */
 function hasEnded(item: InboxItem): boolean {
 	return item.disposition !== null && item.command === null;
 }

@@ -1,5 +1,4 @@
-// What everybody may know, as often as they ask: monitors must not be locked out, so no request for it is counted. What it costs is
-// one look into the store after a commit, or a second later.
+// Public health, uncounted so that monitors are never locked out. The cost is one store read per commit, or per second.
 import type { Confirmations } from "../confirmations/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -9,7 +8,7 @@ interface HealthSources {
 	readonly confirmations: Pick<Confirmations, "pendingCount">;
 	readonly store: Pick<Store, "onCommit">;
 	readonly now: () => number;
-	/** Why the store takes nothing any more; null: it does. */
+	/** Why the store accepts nothing; null: it does. */
 	readonly storeTrouble?: () => unknown;
 }
 
@@ -36,7 +35,7 @@ export class StrangersHealth {
 		};
 	}
 
-	/** While the store is away: as many as there were when it was last read. */
+	/** While the store is away: the last known number. */
 	async #countKnown(now: number): Promise<number> {
 		try {
 			this.#last = await this.#count(now);
@@ -51,7 +50,7 @@ export class StrangersHealth {
 		if (known && now >= known.at && now - known.at < FRESH_MS) return known.count;
 		const pending = { count: this.#host.confirmations.pendingCount(), at: now };
 		this.#pending = pending;
-		// A look that failed is answered to those who asked for it, and made again for the next.
+		// A failed read is reported to its callers, and retried for the next.
 		pending.count.catch(() => {
 			if (this.#pending === pending) this.#pending = null;
 		});

@@ -1,6 +1,6 @@
-// keryx/http: the API, how it is served, and a client for it.
+// keryx/http: the API, its server, and a client for it.
 // A call is one entry in a table of endpoints; server, OpenAPI, client and page take their types from it.
-// Never here: what a call does beyond reading its input and putting its answer into words.
+// Never here: what a call does beyond reading its input and wording its answer.
 
 export { toWireServer } from "./agent/mcp-servers.ts";
 export { type Api, createApi } from "./app.ts";

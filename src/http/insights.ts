@@ -1,5 +1,4 @@
-// How it went over the last days: sums for each day of a zone's calendar, and of the whole time how tools fared, why sessions ended and
-// how long people waited.
+// Statistics of the last days: sums per calendar day of a zone, and in total tool errors, ends of sessions and waiting times.
 import { z } from "@hono/zod-openapi";
 import { isTimeZone, localDays } from "../domain/index.ts";
 import { readInsights, type Spent } from "../store/index.ts";

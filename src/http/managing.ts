@@ -1,4 +1,4 @@
-// What is done with conversations as a whole: named, pinned, archived, deleted, restored; one, or many at once.
+// Actions on whole conversations: name, pin, archive, delete, restore; one or many.
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../errors.ts";
 import { type HandlersOf, running } from "./call.ts";
@@ -42,13 +42,13 @@ export const managingHandlers: HandlersOf<typeof managingEndpoints> = {
 	},
 	setConversationState: async ({ conversations, state }, { host, scope }) => {
 		const { actions } = running(host);
-		// Only an owner could bring it back.
+		// Only an owner could restore it.
 		if (state === "deleted" && scope.kind !== "operator")
-			throw new KeryxError("argument.invalid", "only an owner may delete a conversation", {
+			throw new KeryxError("argument.invalid", "only an owner can delete a conversation", {
 				field: "state",
 				hint: "archive it instead",
 			});
-		// All of them are there, or none is changed.
+		// All of them exist, or none is changed.
 		for (const id of conversations) await host.store.conversation({ scope, ref: { id } });
 		let changed = 0;
 		for (const conversation of conversations)

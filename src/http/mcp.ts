@@ -1,4 +1,4 @@
-// /mcp: settles who calls, and hands the rest to what was given for it. Tools call the API back with the same token: no right begins here.
+// /mcp: authenticates, and passes on the rest. Tools call the API with the same token: no rights originate here.
 import type { Context } from "hono";
 import type { ApiHost } from "./call.ts";
 import type { Rates } from "./entry/guards.ts";
@@ -27,14 +27,14 @@ export function addMcp(
 	app.all(PATH, (c) => {
 		const visitor = c.get("visitor");
 		if (!visitor) rates.assertStranger(c);
-		// A browser sends its cookie without being asked to: here a token is shown.
+		// A browser sends its cookie automatically: a token is needed here.
 		if (!visitor || visitor.via === "page") throw needsToken(c.env.entrance.kind);
 		const [, bearer] = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "") ?? [];
 		return mcp.fetch(c.req.raw, { ask, bearer });
 	});
 }
 
-/** What a client of MCP is told with a 401: where it stands how to get in. */
+/** What an MCP client gets with a 401: where to find out how to log in. */
 export function challenge(c: Context<AppEnvironment>): string {
 	return c.req.path === PATH ? `Bearer resource_metadata="${new URL(METADATA, originOf(c)).href}"` : "Bearer";
 }

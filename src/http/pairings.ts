@@ -1,4 +1,4 @@
-// Strangers who have asked to be let in, and what whoever runs Keryx decides about them.
+// Strangers who asked for access, and the owner's decisions.
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../errors.ts";
 import type { Pairing, PairingDecision, PairingRef } from "../store/index.ts";
@@ -62,7 +62,7 @@ export const pairingHandlers: HandlersOf<typeof pairingEndpoints> = {
 		decided(await store.denyPairing({ which: await refOf(input), by, via })),
 };
 
-/** When it is needed: clients load this file, too, for its schemas. */
+/** On demand: clients also load this file, for its schemas. */
 function gateway() {
 	return import("../gateway/index.ts");
 }

@@ -1,4 +1,4 @@
-// What the API takes and gives, on the wire: snake_case JSON, times as ISO strings in UTC. Server, OpenAPI and client share these.
+// The API on the wire: snake_case JSON, times as ISO strings in UTC. Shared by server, OpenAPI and client.
 import { z } from "@hono/zod-openapi";
 import { conversationId as toConversationId, sessionId as toSessionId } from "../domain/index.ts";
 import type { EventKind, EventOf, EventType } from "../store/index.ts";
@@ -15,7 +15,7 @@ export const sessionId = z
 	.min(1)
 	.max(64)
 	.transform((id) => toSessionId(id));
-/** The store writes NUL and half a character like something else: two different texts would be one to it. */
+/** The store replaces NUL and lone surrogates: two different texts would be the same. */
 export const distinctText = z
 	.string()
 	.refine(
@@ -273,7 +273,7 @@ const eventFields = z.object({
 	message: message.optional().openapi({ description: "with message.appended, read when it is sent" }),
 	delivery: delivery.optional().openapi({ description: "with delivery.*, read when it is sent" }),
 });
-/** Typed by the table of events. Not checked against it: a client follows later versions too, and passes over what it does not know. */
+/** Typed by the event table but not checked: a client also follows later versions, and skips unknown events. */
 export type WireEvent = EventOf<Omit<z.output<typeof eventFields>, "type" | "facts">>;
 export const event = eventFields.openapi("Event") as unknown as z.ZodType<WireEvent>;
 

@@ -1,4 +1,4 @@
-// Messages that answer nobody, to a target: sent once by an id of the caller, with what became of each part.
+// Unprompted messages to a target: sent once by the caller's id, with the state of each part.
 import { isDeepStrictEqual } from "node:util";
 import { z } from "@hono/zod-openapi";
 import { contentText, type Part } from "../domain/index.ts";

@@ -1,5 +1,5 @@
-// Serving the API: on a Unix socket in Keryx's home, whose permission makes whoever can open it the operator, and on a port, where
-// everybody has to say who they are.
+// Serves the API: on a Unix socket in Keryx's home, whose permission makes its user the operator, and on a port, where every caller
+// authenticates.
 import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,14 +12,14 @@ import type { Api } from "./app.ts";
 import type { Entrance } from "./entry/auth.ts";
 import { isTerminal } from "./terminal/terminals.ts";
 
-/** What the kernel takes for the path of a socket, less the byte that ends it. */
+/** The kernel's limit for a socket path, without the final byte. */
 const LONGEST_PATH = process.platform === "darwin" ? 103 : 107;
 
 export interface Served {
 	close(): Promise<void>;
 }
 
-/** Only the owner of the store may call this: a socket file of an earlier owner is replaced. */
+/** Only the store's owner may call this: an earlier owner's socket file is replaced. */
 export function serveOnSocket(
 	api: Api,
 	path: string,
@@ -29,10 +29,10 @@ export function serveOnSocket(
 		throw new KeryxError("home.unusable", `the socket's path ${path} is longer than ${LONGEST_PATH} bytes`, {
 			hint: "choose a KERYX_HOME with a shorter path",
 		});
-	// Node deletes the name that a server was bound to when it closes, whoever has it by then: so that name is only for a moment.
+	// Node deletes a server's bound name when it closes, even if another server has it by then: so that name is temporary.
 	const draft = join(dirname(path), `.${process.pid}`);
 	rmSync(draft, { force: true });
-	// An import is one request, and may take longer than the five minutes that Node allows by itself.
+	// An import is one request, and may take longer than Node's default of five minutes.
 	const server = serverFor(api, { requestTimeout: 0 }, () => ({ kind: "socket" }));
 	return new Promise((resolve, reject) => {
 		const refuse = (cause: Error) =>
@@ -40,7 +40,7 @@ export function serveOnSocket(
 				new KeryxError("home.unusable", `the socket ${path} cannot be opened: ${cause.message}`, { cause }),
 			);
 		server.once("error", refuse);
-		// The socket is bound within this call: nobody else can open it before its permission is set.
+		// The socket is bound synchronously: nobody can open it before its permission is set.
 		const before = process.umask(0o177);
 		try {
 			server.listen(draft, () => {
@@ -60,13 +60,13 @@ export function serveOnSocket(
 }
 
 export interface PortOptions {
-	/** A name or an address. Another than loopback lets the network in; it is plain HTTP, so put TLS in front. */
+	/** A name or address. Anything but loopback lets the network in, over plain HTTP: put TLS in front. */
 	readonly host: string;
 	/** 0: any free one. */
 	readonly port: number;
-	/** Takes requests for confirmations and tells their status without a token, and nothing else. */
+	/** Accepts confirmation requests and reports their status without a token, and nothing else. */
 	readonly compat?: boolean;
-	/** Where it listens, too, on the same port; left out, on the other loopback address where `host` is one. */
+	/** A second address on the same port; default: the other loopback address if `host` is one. */
 	readonly sibling?: string;
 	/** How long a client may take to send its headers, and its whole request. */
 	readonly timeouts?: { readonly headersMs: number; readonly requestMs: number };
@@ -74,24 +74,24 @@ export interface PortOptions {
 
 export interface ServedOnPort extends Served {
 	readonly port: number;
-	/** The sibling, where this machine has no such address. */
+	/** The sibling address, if this machine lacks it. */
 	readonly missing: string | null;
 }
 
 const USUAL_TIMEOUTS = { headersMs: 10_000, requestMs: 30_000 };
 const KEEP_ALIVE_MS = 10_000;
-/** How long a request under way may still take when Keryx stops: from the network, and on the socket, where an import takes longer. */
+/** How long running requests may take at shutdown: from the network, and on the socket, where an import takes longer. */
 const GRACE_MS = 2000;
 const SOCKET_GRACE_MS = 10_000;
 const IDLE_LOOK_MS = 50;
 const MOST_HEADER_BYTES = 16 * 1024;
-/** A name of this machine may lead to either, and to any program that listens there when Keryx does not. */
+/** A name of this machine may lead to either, and to any program that listens there instead of Keryx. */
 const LOOPBACKS: Readonly<Record<string, readonly [string, string]>> = {
 	"127.0.0.1": ["127.0.0.1", "::1"],
 	"::1": ["::1", "127.0.0.1"],
 	localhost: ["127.0.0.1", "::1"],
 };
-/** A free port of one address may be taken on the other. */
+/** A free port on one address may be taken on the other. */
 const MOST_TRIES = 20;
 
 export async function serveOnPort(api: Api, options: PortOptions): Promise<ServedOnPort> {
@@ -136,7 +136,7 @@ function openPort(
 		requestTimeout: timeouts.requestMs,
 		keepAliveTimeout: KEEP_ALIVE_MS,
 		maxHeaderSize: MOST_HEADER_BYTES,
-		// How late a slow client may be cut off.
+		// When a slow client is disconnected at the latest.
 		connectionsCheckingInterval: Math.min(2000, timeouts.headersMs),
 	};
 	const server = serverFor(api, serverOptions, ({ socket }) => {
@@ -166,12 +166,12 @@ function serverFor(
 		clientTracking: false,
 		perMessageDeflate: false,
 		maxPayload: MOST_FRAME_BYTES,
-		// What else is offered is the page's key, which is not said back.
+		// The other offered protocol is the page's key, which is not echoed.
 		handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
 	});
 	const server = createAdaptorServer({
 		createServer,
-		// What is not upgraded is a request like any other, where Node can be told so (24.9).
+		// A refused upgrade is an ordinary request, if Node supports it (24.9).
 		serverOptions: { ...serverOptions, shouldUpgradeCallback: isUpgraded } as ServerOptions,
 		websocket: { server: sockets as unknown as WebSocketServerLike },
 		fetch: (request, connection) =>
@@ -180,7 +180,7 @@ function serverFor(
 	const [upgrade] = server.listeners("upgrade") as Upgrade[];
 	server.removeAllListeners("upgrade");
 	server.on("upgrade", (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
-		// No server looks after such a connection any more: who is refused must not keep it.
+		// No server manages such a connection any more: a refused client must not keep it.
 		socket.once("finish", () => setTimeout(() => socket.destroy(), GRACE_MS).unref());
 		socket.on("error", () => socket.destroy());
 		if (isUpgraded(incoming)) upgrade?.(incoming, socket, head);
@@ -215,7 +215,7 @@ function closedAt(path: string, ino: number, close: () => Promise<void>): Promis
 	return close();
 }
 
-/** A client that takes its time does not hold up the end, and neither does one that asks again and again on the connection it has. */
+/** Slow clients, and those that keep sending requests, do not delay the shutdown. */
 function closed(api: Api, server: Server, graceMs: number): Promise<void> {
 	const idle = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
 	const impatience = setTimeout(() => server.closeAllConnections(), graceMs);

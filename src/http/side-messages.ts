@@ -1,4 +1,4 @@
-// What was said in a conversation beside its transcript.
+// Messages outside a conversation's transcript.
 import { z } from "@hono/zod-openapi";
 import type { HandlersOf } from "./call.ts";
 import { endpoint, ofConversation, pageSize } from "./endpoint.ts";

@@ -1,6 +1,6 @@
-// Webhooks in: whoever knows a route's secret puts a message into the route's conversation. Nothing but the signature speaks for the
-// caller; it covers the time, the route and the whole body, holds for five minutes, and is taken once: it is the message's id, so
-// that the store itself refuses the second. What the body says is text of a guest, never a command.
+// Incoming webhooks: a holder of a route's secret puts a message into the route's conversation. Only the signature authenticates the
+// caller; it covers the time, the route and the whole body, is valid for five minutes, and is accepted once: it is the message's id, so
+// the store itself refuses a second one. The body is a guest's text, never a command.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createRoute, z } from "@hono/zod-openapi";
 import { KeryxError } from "../errors.ts";

@@ -1,4 +1,4 @@
-// From the store's words to the wire. One function per thing; what stands on the wire is in schemas.ts.
+// Converts store data to the wire. One function per kind; schemas.ts defines the wire format.
 import { limitInfo, toWireLimitInfo, toWireSource } from "../domain/index.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type {

@@ -16,6 +16,13 @@ export {
 	type TestRunner,
 	testChannel,
 } from "./channel-conformance.ts";
+export {
+	type ClusterNode,
+	type ClusterOptions,
+	createCluster,
+	type NodePlace,
+	type TestCluster,
+} from "./cluster.ts";
 export type { AgentUnderTest, Ask } from "./conformance/agent.ts";
 export {
 	countedIds,
@@ -24,6 +31,7 @@ export {
 } from "./conformance/clock.ts";
 export type { BackendUnderTest } from "./conformance/process-backend.ts";
 export type { ConformanceOptions, Open, Opened } from "./conformance/store.ts";
+export { createFaultProxy, type FaultProxy, type LinkState } from "./fault-proxy.ts";
 export {
 	type Fault,
 	type FaultingEngine,

@@ -181,9 +181,14 @@ class Line {
 		this.#later(() => this.#connect());
 	}
 
+	/** Again and again, until it is done or stopped: the cursor cannot be read while the store is away. */
 	#later(what: () => Promise<void>): void {
 		this.#cancelTimer();
-		this.#cancelTimer = this.#clock.after(this.#reconnectMs, () => void what());
+		this.#cancelTimer = this.#clock.after(this.#reconnectMs, () => {
+			what().catch(() => {
+				if (this.#state !== "stopped") this.#later(what);
+			});
+		});
 	}
 
 	async #subscribe(): Promise<void> {

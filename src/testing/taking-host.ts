@@ -58,6 +58,13 @@ export class TakingHost implements ChannelHost {
 		return Promise.resolve(this.#cursor);
 	}
 
+	known(chatId: string, platformMessages: readonly string[]): Promise<readonly string[]> {
+		const taken = this.taken.filter(({ source }) => source.chat_id === chatId);
+		return Promise.resolve(
+			platformMessages.filter((id) => taken.some(({ platformMessage }) => platformMessage === id)),
+		);
+	}
+
 	async putBlob(bytes: AsyncIterable<Uint8Array>, { name }: { readonly name: string }): Promise<string> {
 		const pieces: Uint8Array[] = [];
 		let size = 0;

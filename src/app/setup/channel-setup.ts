@@ -1,5 +1,5 @@
-// Adding and removing a channel: tries the token, writes the key file and the entry of config.yaml. Used by `keryx channels` and the
-// page; a Keryx that runs follows the file. Nothing is written unless the platform accepts the token.
+// Adds and removes a channel: tries the token, writes the key file and the entry of config.yaml. For `keryx channels` and the page; a
+// running Keryx follows the file. Nothing is written unless the platform accepts the token.
 
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -23,28 +23,28 @@ import { writeSecretFile } from "./secret-file.ts";
 
 export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
 
-/** Who the platform says the token is. */
+/** Who the token belongs to, from the platform. */
 export interface ChannelIdentity {
 	readonly who: string;
-	/** What it cannot do as it is set up on the platform, each with the remedy. */
+	/** What it cannot do as configured on the platform, each with the remedy. */
 	readonly remarks: readonly string[];
 }
 
 export interface NewChannel {
 	readonly platform: ChannelPlatform;
-	/** Of the entry; left out, the platform's. */
+	/** The entry's name; default: the platform's. */
 	readonly name?: string;
 	readonly account?: string;
-	/** Left out: IRC without a login. */
+	/** Absent: IRC without a login. */
 	readonly token?: GivenToken;
-	/** Of the app, where the platform wants one beside the bot's. */
+	/** The app's token, if the platform also needs one. */
 	readonly appToken?: GivenToken;
-	/** In place of the app's token: Slack posts its events to Keryx, signed with this. */
+	/** Instead of the app's token: Slack posts its events to Keryx, signed with this. */
 	readonly signingSecret?: GivenToken;
-	/** Telegram posts its updates to this address. One without a path gets that of the channel. */
+	/** Telegram posts its updates to this address. Without a path, the channel's is added. */
 	readonly webhookUrl?: string;
 	readonly apiRoot?: string;
-	/** Of an IRC server that has one. */
+	/** An IRC server's password. */
 	readonly serverPassword?: GivenToken;
 	/** The network, for IRC. */
 	readonly irc?: NewIrc;
@@ -61,7 +61,7 @@ export interface NewIrc {
 	readonly join?: readonly string[];
 }
 
-/** The token itself, for a key file; or the variable that holds it. */
+/** The token itself, for a key file; or its variable. */
 export type GivenToken = { readonly value: string } | { readonly variable: string };
 
 export interface SetupPlace {
@@ -99,7 +99,7 @@ export function channelSetup(place: TokenPlace & { readonly writer: ConfigFile }
 	};
 }
 
-/** Asks the platform who the bot is, with the token as it is now. */
+/** Asks the platform who the bot is, with the current token. */
 export async function testChannel(name: string, place: TokenPlace): Promise<ChannelIdentity> {
 	const settings = checkConfig(place).config?.values.channels[name];
 	if (!settings) throw noChannel(name);
@@ -122,7 +122,7 @@ function known(platform: string): ChannelPlatform {
 	);
 }
 
-/** Throws channel.refused where the platform does not accept the token. */
+/** Throws channel.refused if the platform does not accept the token. */
 function tryToken(
 	platform: TokenPlatform,
 	{ apiRoot, ...tokens }: Omit<Asked, "apiRoot"> & { readonly apiRoot?: string | undefined },
@@ -132,12 +132,12 @@ function tryToken(
 
 interface Asked {
 	readonly token: string;
-	/** Empty where the platform has none. */
+	/** Empty if the platform has none. */
 	readonly appToken: string;
 	readonly apiRoot?: string;
 }
 
-/** Those that know a bot by its token alone. */
+/** Those that identify a bot by its token alone. */
 type TokenPlatform = Exclude<ChannelPlatform, "irc">;
 
 const IDENTIFY: Readonly<Record<TokenPlatform, (asked: Asked) => Promise<ChannelIdentity>>> = {
@@ -155,7 +155,7 @@ async function tryIrc(
 	return identifyIrc({ ...ircConnection(settings, home), secrets: async () => secrets });
 }
 
-/** Answers the entry's name and who the bot is. */
+/** Returns the entry's name and the bot. */
 export async function addChannel(
 	wanted: NewChannel,
 	place: SetupPlace,
@@ -203,7 +203,7 @@ export async function addChannel(
 	return { ...identity, remarks: [...identity.remarks, ...nextSteps(name, wanted, webhookUrl)], name };
 }
 
-/** The secrets of an entry: where the configuration names them, and what their key file ends with. */
+/** The secrets of an entry: their keys in the configuration, and their file suffix. */
 const SECRETS = [
 	{ option: "token", setting: "token", ending: "token", called: "the token" },
 	{ option: "appToken", setting: "app_token", ending: "app-token", called: "the app-level token" },
@@ -237,7 +237,7 @@ function refuseMissing({ platform, token, appToken, signingSecret, irc }: NewCha
 	if (needsApp && !isGiven)
 		throw new KeryxError("argument.invalid", `${platform} also needs an app-level token`, {
 			field: "app_token",
-			hint: "or give the signing secret, if Slack is to post its events to your address",
+			hint: "or give the signing secret, if Slack posts its events to your address",
 		});
 	if (!needsApp && appToken !== undefined)
 		throw new KeryxError("argument.invalid", `${platform} does not use an app-level token`, {
@@ -245,7 +245,7 @@ function refuseMissing({ platform, token, appToken, signingSecret, irc }: NewCha
 		});
 }
 
-/** An address alone means Keryx itself, so the channel's path is added. */
+/** An address without a path means Keryx itself, so the channel's path is added. */
 function withPath(address: string, name: string): string {
 	const url = URL.canParse(address) ? new URL(address) : null;
 	if (url?.pathname !== "/" || url.search !== "" || url.hash !== "") return address;
@@ -256,7 +256,7 @@ function eventsPath(name: string): string {
 	return `/channels/${name}/events`;
 }
 
-/** What is left to do where the platform posts to Keryx. */
+/** What remains to be done if the platform posts to Keryx. */
 function nextSteps(name: string, { signingSecret }: NewChannel, webhookUrl: string | undefined): string[] {
 	const path = eventsPath(name);
 	if (signingSecret)
@@ -267,7 +267,7 @@ function nextSteps(name: string, { signingSecret }: NewChannel, webhookUrl: stri
 	return [`Your proxy must pass ${webhookUrl} on to Keryx as ${path}.`];
 }
 
-/** Takes the entry out, and the key files that `addChannel` wrote for it. */
+/** Removes the entry, and the key files that `addChannel` wrote. */
 export async function removeChannel(
 	name: string,
 	place: SetupPlace,
@@ -283,7 +283,7 @@ export async function removeChannel(
 			rmSync(join(place.home, keyFile(name, ending)), { force: true });
 }
 
-/** Left out: at once, and without a record of who did it. */
+/** Default: written at once, without a record of who did it. */
 type WriteChanges = (changes: ConfigChanges) => Promise<unknown>;
 
 function unrecorded({ home }: SetupPlace): WriteChanges {

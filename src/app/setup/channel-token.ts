@@ -1,5 +1,5 @@
-// Where a channel's token is: an environment variable, or a file that only its owner can read. It is read at every connect, so
-// that a new one is used without a restart, and hidden from the moment it is read (I12).
+// A channel's token: in an environment variable, or a file that only its owner can read. Read at every connect, so that a new one needs
+// no restart, and hidden from the moment it is read (I12).
 import type { ChannelSettings, Environment } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Secrets } from "../../secrets/index.ts";
@@ -12,7 +12,7 @@ export interface TokenPlace {
 	readonly secrets: Pick<Secrets, "learn">;
 }
 
-/** Throws channel.token_missing or channel.token_exposed, which name the entry and the remedy. */
+/** Throws channel.token_missing or channel.token_exposed, with the entry and the remedy. */
 export async function readToken(
 	name: string,
 	settings: Pick<ChannelSettings, "token_env" | "token_file">,
@@ -21,7 +21,7 @@ export async function readToken(
 	return read(`channels.${name}`, settings, { env, home, secrets });
 }
 
-/** The same for the token of the app, which some platforms want beside the bot's. */
+/** The same for the app's token, which some platforms also need. */
 export async function readAppToken(
 	name: string,
 	{ app_token_env, app_token_file }: Pick<ChannelSettings, "app_token_env" | "app_token_file">,
@@ -31,7 +31,7 @@ export async function readAppToken(
 	return read(`the app of channels.${name}`, where, place);
 }
 
-/** The same for the secret that Slack signs its requests with. */
+/** The same for Slack's signing secret. */
 export async function readSigningSecret(
 	name: string,
 	{

@@ -1,5 +1,5 @@
-// The one door by which a running Keryx changes config.yaml for somebody: checked as a whole, recorded with who did it, then written. A
-// file that somebody else has changed meanwhile is left alone. Changes wait for each other, so that none is made on an old text.
+// How a running Keryx changes config.yaml for someone: checked as a whole, recorded with who did it, then written. A file changed by
+// someone else meanwhile is left alone. Changes are serialised, so that none is based on an old text.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { KeryxError } from "../../errors.ts";
 import type { Author } from "../../http/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
 import type { ConfigEdit, Store } from "../../store/index.ts";
-import { wordsOf } from "../report.ts";
+import { wordsOf } from "../report/report.ts";
 
 export interface ConfigFileOptions {
 	readonly home: string;
@@ -28,11 +28,11 @@ export interface ConfigFileOptions {
 
 export interface ConfigText {
 	readonly text: string;
-	/** Another one for every text. */
+	/** Different for every text. */
 	readonly version: string;
 }
 
-/** Dotted keys and their new values; undefined takes a key out. */
+/** Dotted keys and their new values; undefined removes a key. */
 export type ConfigChanges = Readonly<Record<string, unknown>>;
 
 export class ConfigFile {
@@ -53,7 +53,7 @@ export class ConfigFile {
 		};
 	}
 
-	/** What the file would be, and what would be wrong with it. Nothing is written. */
+	/** What the file would be, and its problems. Nothing is written. */
 	plan(changes: ConfigChanges): ConfigText & {
 		readonly after: string;
 		readonly problems: readonly ConfigProblem[];
@@ -64,14 +64,14 @@ export class ConfigFile {
 		return { ...now, after, problems: checkConfig({ home, env, text: after, file: this.#path }).problems };
 	}
 
-	/** Known secrets, and whatever looks like one. */
+	/** Known secrets, and anything that looks like one. */
 	hide(text: string): string {
 		return hideSecretLike(this.#options.secrets.hide(text));
 	}
 
 	/**
-	 * Answers the number of the change in the audit; null where the file says all of it already. `changes` is asked for once it is this one's
-	 * turn. Throws config.stale where the file is not `version` any more, config.invalid where it would be wrong; then nothing is written.
+	 * Returns the change's number in the audit; null if the file already says it. `changes` is read when its turn comes. Throws
+	 * config.stale if the file is no longer `version`, config.invalid if it would be wrong; then nothing is written.
 	 */
 	change(wanted: {
 		readonly changes: () => ConfigChanges | Promise<ConfigChanges>;
@@ -106,7 +106,7 @@ export class ConfigFile {
 		const author = { by: by.who, via: by.via };
 		const n = await store.recordConfigChange({ edits, undoes: undoes ?? null, ...author });
 		try {
-			// Somebody may have saved it while the change was recorded.
+			// Someone may have saved it while the change was recorded.
 			if (this.read().version !== before) throw stale();
 			writeConfig(this.#path, after);
 		} catch (error) {

@@ -1,4 +1,4 @@
-// From the settings of an IRC channel to what its client takes: the server, and the secrets, which are read at every connect.
+// Converts the settings of an IRC channel for its client: the server, and the secrets, which are read at every connect.
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
@@ -7,7 +7,7 @@ import type { ChannelSettings } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { readSecret, readServerPassword, readToken, type TokenPlace } from "./channel-token.ts";
 
-/** Throws config.invalid where a file of certificates cannot be read. */
+/** Throws config.invalid if a certificate file cannot be read. */
 export function ircConnection(
 	{ irc }: Pick<ChannelSettings, "irc">,
 	home: string,

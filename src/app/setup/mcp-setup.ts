@@ -1,5 +1,5 @@
-// Adding and removing an MCP server: writes its entry of config.yaml. Used by `keryx mcp` and the page; a Keryx that runs follows the
-// file, and says by the server's state what came of it.
+// Adds and removes an MCP server: writes its entry of config.yaml. For `keryx mcp` and the page; a running Keryx follows the file, and
+// the server's state shows the result.
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { KERYX } from "../../called.ts";
@@ -18,7 +18,7 @@ import type { ConfigChanges, ConfigFile } from "./config-file.ts";
 export interface McpSetupOptions {
 	readonly home: string;
 	readonly env: Environment;
-	/** Records who changed it; left out: it is written at once, by whoever runs the command. */
+	/** Records who changed it; absent: written at once, by the command's user. */
 	readonly writer?: ConfigFile;
 }
 

@@ -1,4 +1,4 @@
-// One MCP server, connected for a moment by a command where no Keryx runs: to see what it has, and that it answers.
+// Connects one MCP server briefly from a command without a running Keryx: to see what it has, and that it answers.
 import type { Environment, LoadedConfig } from "../../config/index.ts";
 import { workspaceFinder, workspaceFolders } from "../../gateway/index.ts";
 import { type Answer, toWireServer } from "../../http/index.ts";

@@ -1,5 +1,5 @@
-// Which models a conversation may choose from: those that the configuration names, and those that their providers list. A provider is asked
-// at most every ten minutes, with the key and at the address of the configuration; one that does not answer in time lists nothing.
+// The models a conversation may choose: the configured ones, and those their providers list. A provider is asked at most every ten
+// minutes, with the configured key and address; one that does not answer in time lists nothing.
 import { listModels, PROVIDER_ADDRESSES } from "../../agents/index.ts";
 import {
 	type Config,
@@ -14,7 +14,7 @@ import { readSecretFile } from "./secret-file.ts";
 
 const ANSWER_MS = 5000;
 const KEPT_MS = 600_000;
-/** What failed is asked for again soon. */
+/** A failure is retried soon. */
 const KEPT_FAILED_MS = 30_000;
 
 export interface ModelNamed {
@@ -44,7 +44,7 @@ export class ModelChoices {
 		this.#place = place;
 	}
 
-	/** The configured ones first, each once; none where no model answers. */
+	/** The configured ones first, each once; none if no model answers. */
 	async of(profile: string): Promise<readonly ModelNamed[]> {
 		const settings = this.#place.answering(profile)?.settings;
 		const { provider, model } = settings ?? {};

@@ -1,5 +1,5 @@
-// Connecting a model: tries it, writes the key file and the entry of config.yaml. Used by `keryx setup` and the page; a Keryx that runs
-// follows the file. Nothing is written unless the model answers.
+// Connects a model: tries it, writes the key file and the entry of config.yaml. For `keryx setup` and the page; a running Keryx follows
+// the file. Nothing is written unless the model answers.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createModelAgent, listModels, type ModelCheck, PROVIDER_ADDRESSES } from "../../agents/index.ts";
@@ -19,7 +19,7 @@ import { systemClock } from "../../time/index.ts";
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
 import { readSecretFile, writeSecretFile } from "./secret-file.ts";
 
-/** What most people take; a suggestion, never a default that is written unasked. */
+/** The usual choice; a suggestion, never written unasked. */
 export const SUGGESTED_MODELS: Readonly<Record<ModelProvider, string>> = {
 	openai: "gpt-5.1",
 	anthropic: "claude-sonnet-4-5",
@@ -42,9 +42,9 @@ export interface ModelWanted {
 	readonly provider: ModelProvider;
 	readonly model: string;
 	readonly baseUrl?: string | undefined;
-	/** The key itself, for a key file; left out: the one stored for the provider, or its variable's. */
+	/** The key itself, for a key file; default: the provider's stored one, or its variable's. */
 	readonly key?: string | undefined;
-	/** In place of the provider's usual one. */
+	/** Instead of the provider's usual one. */
 	readonly variable?: string | undefined;
 }
 
@@ -81,7 +81,7 @@ export function modelSetup(place: ModelPlace & { readonly writer: ConfigFile }):
 	};
 }
 
-/** Throws model.unreachable with what the provider said. */
+/** Throws model.unreachable with the provider's message. */
 export async function modelsOf(
 	{ provider, baseUrl, key }: Omit<ModelWanted, "model">,
 	place: ModelPlace,
@@ -100,7 +100,7 @@ export async function modelsOf(
 	}
 }
 
-/** Throws model.unreachable where the model does not answer, and then nothing is written. */
+/** Throws model.unreachable if the model does not answer; then nothing is written. */
 export async function takeModel(
 	wanted: ModelWanted,
 	place: ModelPlace,
@@ -109,7 +109,7 @@ export async function takeModel(
 		write = async (changes) => writeChanges(changes, place),
 	}: {
 		readonly signal?: AbortSignal;
-		/** Left out: at once, and without a record of who did it. */
+		/** Default: written at once, without a record of who did it. */
 		readonly write?: (changes: ConfigChanges) => Promise<unknown>;
 	} = {},
 ): Promise<Extract<ModelCheck, { ok: true }>> {
@@ -120,7 +120,7 @@ export async function takeModel(
 	if (!check.ok)
 		throw new KeryxError(
 			"model.unreachable",
-			`${wanted.provider} ${wanted.model} did not answer: ${check.failure.detail}`,
+			`the model ${wanted.model} did not answer: ${check.failure.detail}`,
 		);
 	const changes = modelChanges(wanted, place);
 	if (wanted.key !== undefined)
@@ -129,7 +129,7 @@ export async function takeModel(
 	return check;
 }
 
-/** Unasked, for whoever knows that it will answer. */
+/** Untested, if it is known to work. */
 export function writeModel(wanted: ModelWanted, place: Pick<ModelPlace, "home">): string {
 	const changes = modelChanges(wanted, place);
 	if (wanted.key !== undefined)
@@ -185,7 +185,7 @@ export function tryModel(
 	return agent.check(signal ? AbortSignal.any([signal, deadline]) : deadline);
 }
 
-/** One file for each provider, so that going back to one needs no key again. */
+/** One file per provider, so that switching back needs no key. */
 function keyFileOf(provider: ModelProvider): string {
 	return join("keys", `${provider}.key`);
 }
@@ -196,7 +196,7 @@ function storedKey(provider: ModelProvider, { home, env }: Pick<ModelPlace, "hom
 	return env[USUAL_KEY_VARIABLES[provider] ?? ""]?.trim() || null;
 }
 
-/** A key that is stored goes where the configuration sends it, or to its provider: whoever names another address brings the key. */
+/** A stored key goes only to its configured address or its provider: another address needs the key again. */
 function assertMayUseKey({ provider, baseUrl, key }: Omit<ModelWanted, "model">, place: ModelPlace): void {
 	if (baseUrl === undefined || key?.trim() || storedKey(provider, place) === null) return;
 	const { agent, profiles = {} } = checkConfig(place).config?.values ?? {};

@@ -1,4 +1,4 @@
-// Files that hold one secret each: a key of a model, a token of a channel. Only their owner may read them.
+// Files with one secret each: a model's key, a channel's token. Only their owner may read them.
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
@@ -19,7 +19,7 @@ export function readSecretFile(file: string, home: string): SecretFile {
 
 export function writeSecretFile(path: string, value: string): void {
 	mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-	// Anew: a file that was there keeps its mode.
+	// Recreated: an existing file keeps its mode.
 	rmSync(path, { force: true });
 	writeFileSync(path, `${value}\n`, { mode: 0o600, flag: "wx" });
 }

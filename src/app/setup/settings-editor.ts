@@ -1,4 +1,4 @@
-// Changing settings from the page: the few keys that are safe to change, checked one by one, with the way back.
+// Changes settings from the page: a few safe keys, checked one by one, with undo.
 import { isDeepStrictEqual } from "node:util";
 import { checkConfig, EDITABLE_SETTINGS, type Environment, writtenValue } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -7,7 +7,7 @@ import { type ConfigChangeEntry, OPERATOR, type Store } from "../../store/index.
 import { type ConfigChanges, type ConfigFile, stale } from "./config-file.ts";
 
 const SAFE: ReadonlySet<string> = new Set(EDITABLE_SETTINGS.map(({ key }) => key));
-/** Written where a model is connected: to go back is to connect the one before, which is tried first like any other. */
+/** Written when a model is connected: undoing means connecting the previous one, which is tried first. */
 const OF_MODEL: ReadonlySet<string> = new Set(
 	["kind", "provider", "model", "base_url", "api_key_env", "api_key_file"].map((name) => `agent.${name}`),
 );
@@ -58,7 +58,7 @@ export function settingsEditor({ home, env, file, store }: SettingsPlace): Setti
 			if (typeof value === "string" && file.hide(value) !== value)
 				throw new KeryxError(
 					"argument.invalid",
-					`${key} must not hold a secret: config.yaml is no place for one`,
+					`${key} must not contain a secret: secrets do not belong in config.yaml`,
 					{
 						field: key,
 						hint: "name it as \u0024{secret:NAME}",
@@ -116,7 +116,7 @@ export function settingsEditor({ home, env, file, store }: SettingsPlace): Setti
 				by,
 			});
 			if (n !== null) return n;
-			throw new KeryxError("argument.invalid", "config.yaml says this already", { field: "changes" });
+			throw new KeryxError("argument.invalid", "config.yaml already says this", { field: "changes" });
 		},
 		history,
 	};
@@ -127,7 +127,7 @@ function plain(message: string, key: string): string {
 	return key !== "" && message.startsWith(`${key} `) ? message.slice(key.length + 1) : message;
 }
 
-/** Why a change cannot be undone, as the file is now. */
+/** Why a change cannot be undone now. */
 function whyFixed({ edits, failed }: ConfigChangeEntry, text: string): string | null {
 	if (failed !== null) return "it was never written";
 	if (edits.some(({ lost }) => lost)) return "what was there before held a secret, which is not kept";

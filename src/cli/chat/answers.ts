@@ -1,19 +1,18 @@
-// Answers on their way to the screen. What is given out is printed and never taken back: a piece leaves only when it is
-// finished, one message after the other, and a final text that does not go on from what was printed is given out whole,
-// after a mark that says so.
+// Prints streaming answers. Printed text is never taken back: a piece is printed only when finished, one message after another, and a
+// final text that does not continue what was printed is printed whole, after a mark that says so.
 import type { EventOf } from "./events.ts";
 import { type Piece, PieceSplitter } from "./split.ts";
 
 export type Print =
 	| { readonly kind: "piece"; readonly source: string; readonly apart: boolean }
-	/** What follows replaces what was printed before: its final text is another, or the turn was begun again. */
+	/** Replaces what was printed before: the final text differs, or the turn restarted. */
 	| { readonly kind: "correction" | "restart" };
 
 interface Message {
 	readonly turn: string;
 	readonly splitter: PieceSplitter;
 	received: string;
-	/** Something of it was printed. */
+	/** Part of it was printed. */
 	isBegun: boolean;
 }
 
@@ -21,11 +20,11 @@ interface Message {
 const REMEMBERED = 500;
 
 export class Answers {
-	/** In the order of their first words. Only the first one is printed; the others wait for its end. */
+	/** In order of their first words. Only the first is printed; the others wait for its end. */
 	readonly #running = new Map<string, Message>();
 	readonly #finished = new Map<string, string>();
 
-	/** What is known of the message in the making and not yet printed. */
+	/** The known but unprinted part of the current message. */
 	get open(): Piece & { readonly isInFence: boolean } {
 		const [head] = this.#running.values();
 		if (!head) return { source: "", apart: false, isInFence: false };
@@ -33,7 +32,7 @@ export class Answers {
 		return { source: open.source, apart: !head.isBegun || open.apart, isInFence };
 	}
 
-	/** Known text is ignored; after a gap the message waits for text that closes it, or for its end. */
+	/** Known text is ignored; after a gap the message waits for the missing text, or for its end. */
 	delta({ turn, index, offset, text }: EventOf<"delta">): Print[] {
 		const key = keyOf(turn, index);
 		if (this.#finished.has(key)) return [];
@@ -68,7 +67,7 @@ export class Answers {
 		return [...prints, ...rest(message, text), ...this.#feed()];
 	}
 
-	/** The turn runs again from the last message it had finished: what it had streamed of the next one is void. */
+	/** The turn restarts from its last finished message: streamed text of the next one is void. */
 	restart(turn: string): Print[] {
 		const prints: Print[] = [];
 		for (const [key, message] of [...this.#running]) {
@@ -79,7 +78,7 @@ export class Answers {
 		return [...prints, ...this.#feed()];
 	}
 
-	/** Nothing more will come of this turn: what was streamed and not finished stands as it is. */
+	/** Nothing more comes from this turn: unfinished streamed text stays as it is. */
 	end(turn: string): Print[] {
 		const keys = [...this.#running].filter(([, message]) => message.turn === turn).map(([key]) => key);
 		return [...keys.flatMap((key) => this.#close(key)), ...this.#feed()];
@@ -117,7 +116,7 @@ export class Answers {
 		return rest(message, message.received);
 	}
 
-	/** A message whose place in the turn is not known is the one that was streamed with these words. */
+	/** A message without a known position is the one streamed with these words. */
 	#keyFor(turn: string, text: string): string | undefined {
 		for (const [key, message] of this.#running)
 			if (message.turn === turn && text.startsWith(message.received)) return key;
@@ -135,7 +134,7 @@ export class Answers {
 /** What is left to print of a message whose final text is known. */
 function rest({ splitter, isBegun }: Message, text: string): Print[] {
 	const printed = splitter.source.slice(0, splitter.given);
-	// White space before the first word may be gone from what was stored.
+	// Leading white space may be missing from the stored text.
 	const start = [printed, printed.trimStart()].find((one) => text.startsWith(one));
 	if (start === undefined) return corrected(text);
 	const source = text.slice(start.length);

@@ -1,4 +1,4 @@
-// The input box as rows on the screen, and where the cursor stands in them.
+// The input box as rows on the screen, and the cursor's position.
 import { columnsOf, graphemes } from "../io/width.ts";
 import { printable } from "./printable.ts";
 import { type Line, span } from "./style.ts";
@@ -16,7 +16,7 @@ export interface CellPosition {
 const PROMPT = "> ";
 const INDENT = "  ";
 
-/** At most `height` rows, those around the cursor. */
+/** At most `height` rows around the cursor. */
 export function viewBox(text: string, cursor: number, columns: number, height: number): BoxView {
 	const { from, to } = stretch(text, cursor, height);
 	const { rows, position } = layRows(
@@ -32,7 +32,7 @@ export function viewBox(text: string, cursor: number, columns: number, height: n
 	return { rows: lines, cursor: { row: position.row - first, column: position.column + PROMPT.length } };
 }
 
-/** So many lines of the text on both sides of the cursor: more cannot be seen, however much was pasted. */
+/** How many lines around the cursor are laid out: more cannot be seen, however much was pasted. */
 function stretch(text: string, cursor: number, height: number): { from: number; to: number } {
 	let from = cursor;
 	for (let line = 0; line <= height && from >= 0; line++)
@@ -70,7 +70,7 @@ function layRows(text: string, cursor: number, room: number): { rows: string[]; 
 		if (isEnd) end();
 	}
 	if (cursor >= at) {
-		// The cursor has a place of its own after a row that is full.
+		// After a full row the cursor has its own place.
 		if (used >= room) end();
 		position = { row: rows.length, column: used };
 	}

@@ -1,8 +1,8 @@
-// Completion of commands: the candidates are shown as they narrow down; Tab takes what they share, then one after the other.
+// Command completion: candidates narrow as one types; Tab takes their common part, then cycles.
 import type { Complete, EditorState, Menu } from "./editor-state.ts";
 import { offsetFrom } from "./text.ts";
 
-/** The menu for a command that is being written, if there is one. */
+/** The menu for the current command, if any. */
 export function openMenu({ text, cursor }: EditorState, complete: Complete): Menu | null {
 	const typed = text.slice(0, cursor);
 	if (!typed.startsWith("/") || typed.includes("\n")) return null;

@@ -1,4 +1,4 @@
-// The input box as a pure state machine: a state and a key give the next state and what is to be done.
+// The input box as a pure state machine: a state and a key give the next state and the actions.
 import { closeMenu, cycle, openMenu } from "./completion.ts";
 import type { Complete, EditorState, Menu } from "./editor-state.ts";
 import { beginSearch, recall, searchKey } from "./history.ts";
@@ -19,7 +19,7 @@ import {
 
 export type Effect =
 	| { readonly kind: "submit"; readonly text: string }
-	/** A line for the history; one that repeats the last is not told again. */
+	/** A line for the history; repeats of the last are skipped. */
 	| { readonly kind: "remember"; readonly text: string }
 	| { readonly kind: "interrupt" | "leave" | "clear" };
 
@@ -63,7 +63,7 @@ export function reduce(state: EditorState, key: Key, complete: Complete): Step {
 	};
 }
 
-/** Puts a text into the box. What stood there can be brought back like anything that was cut. */
+/** Puts a text into the box. The previous text can be restored like any cut. */
 export function replaceText(state: EditorState, text: string): EditorState {
 	const taken = typable(text);
 	const killed = state.text === "" ? state.killed : state.text;
@@ -170,7 +170,7 @@ function cut(state: EditorState, from: number, to: number): EditorState {
 	return { ...without(state, from, to), killed, isKilling: true };
 }
 
-/** A changed text is what is being written, wherever it was taken from. */
+/** Edited text counts as new, wherever it came from. */
 function edited(state: EditorState, text: string, cursor: number): EditorState {
 	return { ...state, text, cursor: offsetFrom(text, cursor), historyIndex: state.history.length };
 }
@@ -185,7 +185,7 @@ function vertical(state: EditorState, way: "up" | "down"): EditorState {
 	return recall(state, way);
 }
 
-/** While a command is being written, what it could become is shown; moving about closes that. */
+/** While typing a command, its completions are shown; moving the cursor closes them. */
 function menuAfter(state: EditorState, earlier: EditorState, key: Key, complete: Complete): Menu | null {
 	if (key.kind === "escape" || state.text === earlier.text || state.historyIndex < state.history.length)
 		return null;

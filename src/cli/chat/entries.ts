@@ -1,10 +1,10 @@
-// What each event looks like once it is part of the record on the screen.
+// How each event looks in the record on the screen.
 import type { EventOf } from "./events.ts";
 import { onOneLine, printable, printableLines } from "./printable.ts";
 import { type Line, lineColumns, type Span, span } from "./style.ts";
 import { clipLine, wrapLine } from "./wrap.ts";
 
-/** Less than this for a call beside its result says nothing; the result then stands below. */
+/** With less width a call next to its result says nothing; the result then goes below. */
 const LEAST_CALL = 12;
 
 const DIVIDER_COLUMNS = 72;
@@ -43,7 +43,7 @@ export function runningLine(call: EventOf<"call">, columns: number): Line {
 	return clipLine([...nameOf(call.name), span(argumentsOf(call.args), "dim")], columns);
 }
 
-/** A call and what came of it, in one line; in two where there is no room. A call without a result says so. */
+/** A call and its result in one line; in two if there is no room. A call without a result says so. */
 export function callLines(
 	call: Pick<EventOf<"call">, "name" | "args">,
 	result: EventOf<"result"> | null,
@@ -78,7 +78,7 @@ function outcomeOf(result: EventOf<"result"> | null): Line {
 	return [span("✓ ", "good"), span(summary, "dim")];
 }
 
-/** The arguments in as few words as possible: of one string only that, otherwise names with values. */
+/** The arguments, shortened: a single string alone, otherwise names with values. */
 function argumentsOf(args: string): string {
 	const value = parsed(args);
 	if (value === undefined) return onOneLine(args);

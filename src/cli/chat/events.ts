@@ -1,9 +1,9 @@
-// What a chat shows, whoever tells it: the closed list of things that happen in a conversation as a person sees it.
+// The events of a chat, from any source: the closed list of what a person sees in a conversation.
 
 export type ChatEvent =
 	/** A message of a person; `mine` if it was written here. */
 	| { readonly kind: "user"; readonly author: string | null; readonly text: string; readonly mine: boolean }
-	/** A piece of an answer on its way; `offset` counts UTF-16 units within the message (turn, index). */
+	/** A streaming piece; `offset` counts UTF-16 units within the message (turn, index). */
 	| {
 			readonly kind: "delta";
 			readonly turn: string;
@@ -11,7 +11,7 @@ export type ChatEvent =
 			readonly offset: number;
 			readonly text: string;
 	  }
-	/** The finished text of an assistant message. It replaces what was streamed for (turn, index). */
+	/** An assistant message's final text. It replaces the streamed one for (turn, index). */
 	| { readonly kind: "answer"; readonly turn: string; readonly index: number | null; readonly text: string }
 	| {
 			readonly kind: "call";

@@ -1,9 +1,9 @@
-// Going back to what was sent before, step by step or by a word in it.
+// Going back to sent lines, step by step or by search.
 import type { EditorState, Search } from "./editor-state.ts";
 import type { Key } from "./keys.ts";
 import { before, typable } from "./text.ts";
 
-/** One step back or forward. What is being written is kept and found again after the newest line. */
+/** One step back or forward. The unsent text is kept after the newest line. */
 export function recall(state: EditorState, way: "up" | "down"): EditorState {
 	const { history, historyIndex } = state;
 	const next = way === "up" ? historyIndex - 1 : historyIndex + 1;
@@ -23,7 +23,7 @@ export function beginSearch(state: EditorState): EditorState {
 	};
 }
 
-/** A key while one searches; undefined if it ends the search and then means what it always means. */
+/** A key during a search; undefined if it ends the search and keeps its usual meaning. */
 export function searchKey(state: EditorState, search: Search, key: Key): EditorState | undefined {
 	const newest = state.history.length - 1;
 	if (key.kind === "text") {
@@ -40,7 +40,7 @@ export function searchKey(state: EditorState, search: Search, key: Key): EditorS
 	return undefined;
 }
 
-/** Looks from a line backwards; where there is none, the last one found stays in the box. */
+/** Searches backwards from a line; if nothing is found, the last match stays. */
 function found(state: EditorState, search: Search, from: number): EditorState {
 	const { history } = state;
 	const query = search.query.toLowerCase();

@@ -1,4 +1,4 @@
-// The chat of the terminal: what is shown, how it is drawn, and how one writes.
+// The terminal chat: what is shown, how it is drawn, and input.
 
 export type { Complete } from "./editor-state.ts";
 export type { ChatEvent } from "./events.ts";

@@ -1,4 +1,4 @@
-// The text inside a block as lines of spans: styles as looks, links with where they lead.
+// Text inside a block as lines of spans: styles, and links with their targets.
 import type { MarkdownInline } from "../../gateway/index.ts";
 import { printable } from "./printable.ts";
 import { type Line, type Look, type Span, span } from "./style.ts";
@@ -15,7 +15,7 @@ interface OpenLink {
 	label: string;
 }
 
-/** One line for each that the writer made; at least one. */
+/** One line per source line; at least one. */
 export function inlineLines(
 	text: readonly MarkdownInline[],
 	{ colour, looks: base = [] }: InlineOptions,

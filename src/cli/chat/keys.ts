@@ -1,4 +1,4 @@
-// Keys as the editor knows them, from keys as a terminal sends them.
+// Converts terminal keys to editor keys.
 import type { Key as TerminalKey } from "node:readline";
 
 type KeyName =
@@ -77,7 +77,7 @@ const META: Readonly<Record<string, KeyName>> = {
 	backspace: "kill-word",
 };
 
-/** Reads one terminal key after the other; answers nothing for one without a meaning, and for those of a paste until its end. */
+/** Reads one terminal key at a time; returns nothing for meaningless ones, and during a paste until its end. */
 export function createKeyReader(): (typed: string | undefined, key: TerminalKey) => Key | undefined {
 	let pasted: string | undefined;
 	return (typed, key) => {

@@ -1,5 +1,5 @@
-// What stands in the live region, from the answer in the making down to the box, when there is room for all of it and when
-// there is not. The box comes first, then what explains it, then what goes on above.
+// Lays out the live region, from the streaming answer down to the box, with or without enough room. The box comes first, then its hints,
+// then what is above.
 import { type BoxView, viewBox } from "./box.ts";
 import type { EditorState, Menu } from "./editor-state.ts";
 import { onOneLine, printable } from "./printable.ts";
@@ -7,12 +7,12 @@ import { type Line, lineColumns, span } from "./style.ts";
 import { clipLine } from "./wrap.ts";
 
 export interface LiveParts {
-	/** What will be printed once it is finished; of too much, the end is shown. */
+	/** Will be printed once finished; only the end is shown if there is too much. */
 	readonly moving: readonly Line[];
-	/** What goes on, right above the box. */
+	/** Current activity, right above the box. */
 	readonly notes: readonly Line[];
 	readonly editor: EditorState;
-	/** Below the box, if nothing else has to be said there. */
+	/** Below the box, if nothing else is shown there. */
 	readonly status: Line | null;
 	/** Something stands on the screen above. */
 	readonly isBelowText: boolean;
@@ -52,7 +52,7 @@ export function layOut(parts: LiveParts, columns: number, rows: number): Layout 
 	};
 }
 
-/** As many lines as there is room for, the last ones; a sign stands for those before. */
+/** As many lines as fit, the last ones; a sign replaces earlier ones. */
 function lastOf(lines: readonly Line[], room: number): readonly Line[] {
 	if (lines.length <= room) return lines;
 	return room < 2 ? [] : [[span("…", "dim")], ...lines.slice(1 - room)];

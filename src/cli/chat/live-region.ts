@@ -1,30 +1,30 @@
-// The few rows at the bottom of the screen that are drawn again and again. Everything above them is ordinary text that is
-// written once. A drawing is one string, and leaves the cursor where the reader expects it.
+// The few rows at the bottom of the screen that are redrawn. Everything above is ordinary text, written once. A drawing is one string,
+// and leaves the cursor where expected.
 import type { CellPosition } from "./box.ts";
 
 export interface LiveRow {
 	readonly text: string;
-	/** In columns, without what colours it. */
+	/** In columns, without colour codes. */
 	readonly width: number;
 }
 
 export interface Frame {
 	/** Lines for the record, written above. */
 	readonly above: readonly string[];
-	/** At least one, and never more than the screen has rows. */
+	/** At least one, and at most the screen's rows. */
 	readonly rows: readonly LiveRow[];
 	readonly cursor: CellPosition;
 }
 
 const ESC = "\x1b[";
-/** Terminals that know it show the drawing at once; others ignore it. */
+/** Terminals that support it show the drawing at once; others ignore it. */
 const BEGIN = `${ESC}?2026h${ESC}?25l`;
 const END = `${ESC}?25h${ESC}?2026l`;
-/** A row whose width the terminal sees otherwise than we do must not become two. */
+/** A row whose width the terminal measures differently must not become two. */
 const NO_WRAP = `${ESC}?7l`;
 const WRAP = `${ESC}?7h`;
 const TO_LINE_END = `${ESC}K`;
-/** From the second column on: from the first, some terminals take it for a new screen and keep the old one as text. */
+/** From the second column: from the first, some terminals start a new screen and keep the old one as text. */
 const TO_SCREEN_END = `${ESC}K${ESC}C${ESC}J\r`;
 
 export class LiveRegion {
@@ -33,7 +33,7 @@ export class LiveRegion {
 	#columns = 0;
 	#isBroken = false;
 
-	/** What to write for the next frame; "" if it looks like the last one. */
+	/** What to write for the next frame; "" if nothing changed. */
 	draw({ above, rows, cursor }: Frame, columns: number): string {
 		if (above.length === 0 && columns === this.#columns && this.#isShown(rows, cursor)) return "";
 		const start = BEGIN + this.#toTop(columns);
@@ -57,22 +57,21 @@ export class LiveRegion {
 	}
 
 	/**
-	 * The terminal has another size. A narrower one breaks rows that are too wide for it, if they stood there before: of rows
-	 * drawn just now nobody knows. Taken for broken when they are not, what is above them would be lost; the other way round
-	 * something of them stays behind.
+	 * The terminal was resized. A narrower one wraps rows that were drawn before; for rows drawn just now this is unknown. If we wrongly
+	 * assume wrapping, text above would be lost; otherwise some of the rows remain.
 	 */
 	resized(isBroken: boolean): void {
 		this.#isBroken = isBroken;
 	}
 
-	/** What to write so that nothing of it is left; the next frame begins where it stood. */
+	/** Erases it; the next frame starts in the same place. */
 	erase(columns: number): string {
 		const text = this.#toTop(columns) + TO_SCREEN_END;
 		this.forget();
 		return text;
 	}
 
-	/** The screen was emptied: nothing of it is there any more. */
+	/** The screen was cleared. */
 	forget(): void {
 		this.#rows = [];
 		this.#cursor = { row: 0, column: 0 };

@@ -1,4 +1,4 @@
-// Markdown on a terminal. Text is made printable after it is parsed: an entity in the source can name any character.
+// Markdown on a terminal. Text is made printable after parsing: an entity can name any character.
 import { type Block as MarkdownBlock, type List as MarkdownList, parseMarkdown } from "../../render/index.ts";
 import { inlineLines } from "./inline.ts";
 import { printable } from "./printable.ts";
@@ -8,7 +8,7 @@ import { clipLine, cutLine, wrapLine } from "./wrap.ts";
 
 export interface MarkdownOptions {
 	readonly columns: number;
-	/** Without it, looks that carry a meaning are written out: `code`, # headings, ~~struck~~. */
+	/** Without colours, meaningful styles are written out: `code`, # headings, ~~struck~~. */
 	readonly colour: boolean;
 }
 
@@ -17,7 +17,7 @@ const NARROWEST = 8;
 
 const RULE_COLUMNS = 40;
 
-/** The lines to print, none wider than `columns` (8 at least); none for a text that shows nothing. Never throws. */
+/** The lines to print, at most `columns` wide (at least 8); none for a text without visible content. Never throws. */
 export function renderMarkdown(text: string, { columns, colour }: MarkdownOptions): string[] {
 	const paint = createPaint(colour);
 	return markdownLines(text, { columns, colour }).map((line) => paint(line).trimEnd());

@@ -1,5 +1,4 @@
-// When to draw: at once if the screen has been still, otherwise with the next frame; never while the terminal has not yet taken
-// what it was given.
+// When to draw: at once if the screen was still, otherwise with the next frame; never while the terminal has unread output.
 import type { Writable } from "node:stream";
 import type { Clock } from "../../time/index.ts";
 
@@ -36,7 +35,7 @@ export class Pacer {
 		return this.#isHeld;
 	}
 
-	/** Draws nothing for so long, and then what is to be drawn. */
+	/** Draws nothing for this long, then the current state. */
 	hold(ms: number): void {
 		if (this.#isStopped) return;
 		this.#cancel?.();
@@ -63,7 +62,7 @@ export class Pacer {
 		});
 	}
 
-	/** Writes beside the frames. */
+	/** Writes outside the frames. */
 	write(text: string): void {
 		if (text === "") return;
 		const { output, clock } = this.#options;

@@ -1,4 +1,4 @@
-// A chat over a pipe: what a program or a file is given. No escape code ever leaves here.
+// A chat over a pipe, for programs and files. No escape codes.
 import { escapeJson } from "../io/output.ts";
 import type { ChatEvent } from "./events.ts";
 import { renderMarkdown } from "./markdown.ts";
@@ -6,7 +6,7 @@ import { printableLines } from "./printable.ts";
 
 export interface PlainChatOptions {
 	readonly output: { write(text: string): unknown };
-	/** Every event as one line of JSON; otherwise only what was said, as text. */
+	/** Every event as one JSON line; otherwise only the messages, as text. */
 	readonly json: boolean;
 }
 

@@ -1,5 +1,4 @@
-// The one exit of text to the terminal in a chat. As strict as escapeText, but for the joiners that emoji and some scripts
-// are written with: there they are part of a letter and cannot hide anything.
+// The chat's only exit of text to the terminal. As strict as escapeText, except for joiners that emoji and some scripts need.
 import { escapeText } from "../io/output.ts";
 
 /** Letters that a joiner between them changes the shape of. */
@@ -24,7 +23,7 @@ const MAY_BE_KEPT = /\u200c|\u200d|[\u{e0020}-\u{e007f}]/u;
 
 const TAB = "    ";
 
-/** One line: whatever could move the cursor or hide is written as an escape; a tab is four spaces. */
+/** One line: anything that could move the cursor or hide text is escaped; a tab is four spaces. */
 export function printable(text: string): string {
 	const spaced = text.replaceAll("\t", TAB);
 	if (!MAY_BE_KEPT.test(spaced)) return escapeText(spaced);

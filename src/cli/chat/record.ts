@@ -1,5 +1,5 @@
-// The conversation as it is shown: what is to be printed next, and what is still moving. Events become lines here; what was
-// taken is on the screen and never asked for again.
+// The conversation on screen: what to print next, and what is still changing. Events become lines here; printed lines are never requested
+// again.
 import type { Clock } from "../../time/index.ts";
 import { Answers, type Print } from "./answers.ts";
 import { boundaryLines, callLines, noticeLines, runningLine, userLines } from "./entries.ts";
@@ -11,11 +11,11 @@ export interface ChatRecordOptions {
 	readonly columns: () => number;
 	readonly colour: boolean;
 	readonly clock: Clock;
-	/** Time alone has changed what is to be shown. */
+	/** Only time has changed what is shown. */
 	readonly onChange: () => void;
 }
 
-/** Of an unfinished piece longer than this only the end is rendered: no screen shows more. */
+/** Of a longer unfinished piece only the end is rendered: no screen shows more. */
 const LONG_PIECE = 8192;
 
 const MARKS = {
@@ -75,14 +75,14 @@ export class ChatRecord {
 		}
 	}
 
-	/** The lines to print now; each is given once. */
+	/** The lines to print now; each is returned once. */
 	take(): Line[] {
 		const lines = this.#lines;
 		this.#lines = [];
 		return lines;
 	}
 
-	/** What stands below the printed lines for the moment: what will be printed once it is finished, and what goes on. */
+	/** What is below the printed lines: text to be printed once finished, and current activity. */
 	live(): { readonly moving: Line[]; readonly notes: Line[]; readonly isBelowText: boolean } {
 		const answer = this.#openAnswer();
 		const calls = [...this.#calls.values()].map((call) => runningLine(call, this.#columns));
@@ -143,7 +143,7 @@ export class ChatRecord {
 		if (outcome === "stopped") this.#put("turn", [[span("stopped", "dim")]]);
 	}
 
-	/** Seconds are shown, so something changes each second for as long as it takes. */
+	/** Seconds are shown, so it changes every second. */
 	#tick(): void {
 		this.#cancelTick?.();
 		const { clock, onChange } = this.#options;

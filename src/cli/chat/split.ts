@@ -1,6 +1,5 @@
-// Cuts Markdown that is still being written into pieces that can be rendered one by one: paragraphs, items of the outermost
-// list, fences. A piece is given out only when nothing that follows can change what it looks like; while it is too early to
-// tell, it waits. (A link definition below its use is the exception: the link is then shown as it was written.)
+// Splits streaming Markdown into pieces that can be rendered one by one: paragraphs, outermost list items, fences. A piece is returned
+// only when nothing later can change its look. (Exception: a link definition below its use; the link is then shown as written.)
 
 export interface Piece {
 	readonly source: string;
@@ -10,7 +9,7 @@ export interface Piece {
 
 interface Fence {
 	readonly marker: string;
-	/** It stands in a list item: a line that is not indented ends both. */
+	/** It is in a list item: an unindented line ends both. */
 	readonly inItem: boolean;
 }
 
@@ -23,7 +22,7 @@ const UNDECIDED = /^(?:[-+*_ \t]*|\d{1,9}[.)]?[ \t]*)$/;
 
 export class PieceSplitter {
 	#source = "";
-	/** Where the piece in the making begins, and the line that is to be read next. */
+	/** Where the current piece starts, and the next line to read. */
 	#from = 0;
 	#lineFrom = 0;
 	#isApart = false;
@@ -38,7 +37,7 @@ export class PieceSplitter {
 		return this.#source;
 	}
 
-	/** How much of it was given out, blank lines after it included. */
+	/** How much was returned, including blank lines after it. */
 	get given(): number {
 		return this.#from;
 	}
@@ -70,7 +69,7 @@ export class PieceSplitter {
 		return pieces;
 	}
 
-	/** Whether a piece begins with this line; false also while that cannot be told. */
+	/** Whether a piece starts with this line; also false while unknown. */
 	#begins(line: string, isWhole: boolean): boolean {
 		if (this.#lineFrom === this.#from) return false;
 		if (this.#fence && !this.#isLeft(line)) return false;
@@ -79,7 +78,7 @@ export class PieceSplitter {
 		if (RULE.test(line)) return this.#sawBlank && isWhole;
 		const number = NUMBER.exec(line)?.[1];
 		if (number !== undefined) {
-			// Numbers that do not count up are counted by whoever renders the list as one.
+			// Numbers that do not count up are counted by the renderer of the whole list.
 			if (this.#number !== undefined) return Number(number) === this.#number + 1;
 			return this.#sawBlank || Number(number) === 1;
 		}

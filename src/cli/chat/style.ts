@@ -1,4 +1,4 @@
-// Text with its looks kept apart, so that it can be measured and wrapped before it is painted.
+// Text with separate styles, so that it can be measured and wrapped before it is coloured.
 import colours from "picocolors";
 import { columns } from "../io/width.ts";
 

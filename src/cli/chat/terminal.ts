@@ -1,5 +1,5 @@
-// A chat on a terminal. The record above is ordinary text that the terminal scrolls; only a few rows at the bottom are drawn
-// again: the answer in the making, what goes on, and the box one writes in. Nothing that arrives touches what is being typed.
+// A chat on a terminal. The record above is ordinary text that the terminal scrolls; only a few rows at the bottom are redrawn: the
+// streaming answer, the activity, and the input box. Incoming events never disturb typing.
 import { emitKeypressEvents, type Key as TerminalKey } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../time/index.ts";
@@ -29,7 +29,7 @@ export interface ChatTerminalOptions {
 	/** A line to keep for later runs. */
 	readonly onHistory?: (line: string) => void;
 	readonly onSubmit: (text: string) => void;
-	/** Ctrl-C with nothing in the box. */
+	/** Ctrl-C with an empty box. */
 	readonly onInterrupt: () => void;
 	/** Ctrl-C once more within two seconds, Ctrl-D in an empty box, or the end of the input. */
 	readonly onLeave: () => void;
@@ -37,18 +37,18 @@ export interface ChatTerminalOptions {
 
 export interface ChatTerminal {
 	show(event: ChatEvent): void;
-	/** Puts a text into the box; what stood there comes back with Ctrl-Y. */
+	/** Puts a text into the box; Ctrl-Y restores the previous one. */
 	setInput(text: string): void;
 	/** The line below the box. */
 	status(text: string | null): void;
-	/** Leaves the record on the screen and the terminal as it was. Later calls do nothing. */
+	/** Leaves the record on the screen and restores the terminal. Later calls do nothing. */
 	close(): void;
 }
 
 const LEAVE_MS = 2000;
-/** While its edge is dragged a terminal tells of many sizes; drawing waits for the last one. */
+/** While being resized a terminal reports many sizes; drawing waits for the last. */
 const RESIZING_MS = 100;
-/** A terminal may tell of its new size so much later; what was written meanwhile it has laid out for that size. */
+/** A terminal may report its new size this much later; text written meanwhile was laid out for that size. */
 const STILL_MS = 300;
 const PASTE_ON = "\x1b[?2004h";
 const PASTE_OFF = "\x1b[?2004l";

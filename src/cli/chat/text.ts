@@ -1,11 +1,10 @@
-// Places in a text as a person sees it: characters, words, lines. Offsets are in UTF-16 units and always between two
-// characters, never inside one.
+// Positions in a text as a person sees it: characters, words, lines. Offsets are in UTF-16 units, always between two characters.
 import { stripVTControlCharacters } from "node:util";
 import { columns, columnsOf } from "../io/width.ts";
 
 const characters = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** What may stand in a message: no control characters but line feeds and tabs, no half of a character. */
+/** What a message may contain: no control characters except line feeds and tabs, no lone surrogates. */
 export function typable(text: string): string {
 	return stripVTControlCharacters(text.replace(/\r\n?/g, "\n"))
 		.toWellFormed()
@@ -55,7 +54,7 @@ export function lineEnd(text: string, at: number): number {
 	return end < 0 ? text.length : end;
 }
 
-/** How far to the right a place stands in its line. */
+/** A position's column in its line. */
 export function columnOf(text: string, at: number): number {
 	return columns(text.slice(lineStart(text, at), at));
 }

@@ -1,4 +1,4 @@
-// Lines made to fit a width in display columns. Nothing is lost but the spaces a line is broken at.
+// Wraps lines to a width in display columns. Only the spaces at line breaks are lost.
 import { columnsOf, graphemes } from "../io/width.ts";
 import { type Line, type Look, lineColumns, type Span, span } from "./style.ts";
 
@@ -8,7 +8,7 @@ interface Cell {
 	readonly looks: readonly Look[];
 }
 
-/** Breaks at spaces and beside wide characters; a longer word is cut. At least one line. */
+/** Breaks at spaces and next to wide characters; a longer word is cut. At least one line. */
 export function wrapLine(line: Line, width: number): Line[] {
 	if (lineColumns(line) <= width) return [line];
 	const cells = cellsOf(line);

@@ -1,4 +1,4 @@
-// `keryx archive`: what retention has put away in files, and would put away.
+// `keryx archive`: conversations that retention has archived, and would archive.
 
 import type { Command } from "commander";
 import { withConnection } from "../connect.ts";
@@ -112,7 +112,7 @@ async function runNow(
 				total.ended += pass.ended;
 				total.kept = pass.kept;
 				tell(texts.archive.run.progress(counted(total.archived, "conversation")));
-				// Those that are kept come again: without progress there is no end to it.
+				// Kept ones come again: without progress this would never end.
 				more = pass.more && pass.archived + pass.ended > 0;
 			}
 		});

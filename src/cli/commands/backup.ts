@@ -1,4 +1,4 @@
-// `keryx backup`: writes the store to one file. A Keryx that runs does it itself, and goes on answering meanwhile.
+// `keryx backup`: writes the store to one file. A running Keryx does it itself, and keeps answering.
 
 import { resolve } from "node:path";
 import type { Command } from "commander";
@@ -52,7 +52,7 @@ export function contentsInWords(facts: {
 
 const SHORTEST = 8;
 
-/** The first line of the file; null: none is named. */
+/** The file's first line; null: no file given. */
 export async function readPassphrase(context: CliContext, file: string | undefined): Promise<string | null> {
 	if (file === undefined) return null;
 	const [passphrase = ""] = (await readText(file, context)).split(/\r?\n/, 1);

@@ -1,4 +1,4 @@
-// `keryx channels`: connects a chat platform, shows the connections there are, tries one, takes one out.
+// `keryx channels`: connects a chat platform, lists, tests and removes connections.
 
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
@@ -114,7 +114,7 @@ async function runAdd(context: CliContext, given: string, flags: AddFlags): Prom
 	);
 	if (output.json) return output.value(added);
 	output.line(texts.channels.add.done(added.who, added.name));
-	for (const remark of added.remarks) output.warn(remark);
+	for (const remark of added.remarks) output.note(remark);
 	if ((await running(context)) === null) output.note(texts.channels.add.startKeryx);
 	output.note(texts.channels.add.nobodyYet(platform));
 }
@@ -140,7 +140,7 @@ function missing(option: string, example: string): KeryxError {
 	});
 }
 
-/** The account's password first, where there is a login; then the server's. */
+/** The account's password first, if there is a login; then the server's. */
 async function ircTokensOf(
 	{ login, tokenEnv, serverPassword, serverPasswordEnv }: AddFlags,
 	context: CliContext,
@@ -243,7 +243,7 @@ async function runTest(context: CliContext, name: string): Promise<void> {
 	const identity = await testChannel(name, place);
 	if (output.json) return output.value({ name, ...identity });
 	output.line(texts.channels.test.done(identity.who, name));
-	for (const remark of identity.remarks) output.warn(remark);
+	for (const remark of identity.remarks) output.note(remark);
 }
 
 async function runRemove(context: CliContext, name: string): Promise<void> {

@@ -1,4 +1,4 @@
-// `keryx chat`: a conversation in this terminal or over a pipe, with the Keryx that runs here, or with one in this process.
+// `keryx chat`: a conversation in this terminal or over a pipe, with the running Keryx, or one in this process.
 
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
@@ -34,14 +34,14 @@ export function addChat(program: Command, context: CliContext): void {
 
 const EXAMPLES = texts.chat.help;
 
-/** Talks until the person leaves, or the input has ended and everything is answered. */
+/** Runs until the person leaves, or the input has ended and everything is answered. */
 export async function chat(context: CliContext, connection: Connection, flags: TalkFlags): Promise<void> {
 	const talk = await Talk.begin(connection, flags);
 	if (process.stdin.isTTY === true && !context.json) await onTerminal(context, talk);
 	else await overPipe(context, talk);
 }
 
-/** How much of the transcript is shown at first, and how many of its messages the arrow keys find. */
+/** How much of the transcript is shown first, and how many of its messages the arrow keys reach. */
 const SHOWN = 20;
 const HISTORY = 100;
 const HINT = texts.chat.keys;
@@ -67,7 +67,7 @@ async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
 	const { show, setInput, status } = terminal;
 	const view = new ConversationView(show);
 	const questions = new OpenQuestions(talk.client, (words) => status(words ?? HINT));
-	/** What waits is read again after everything that may have changed it. */
+	/** Open questions are read again after anything that may change them. */
 	const readQuestions = (): void => {
 		const id = talk.conversation?.id;
 		if (id === undefined) return;
@@ -139,7 +139,7 @@ async function answeringModel({ client, conversation }: Talk): Promise<string | 
 	const chosen = conversation?.model_override;
 	if (chosen?.model !== undefined) return [chosen.provider, chosen.model].filter(Boolean).join(":");
 	const { profiles } = await client.profiles().catch((error: unknown) => {
-		// A Keryx from before this call was there may still run.
+		// The running Keryx may be older than this call.
 		if (error instanceof KeryxError && error.code === "http.no_route") return { profiles: [] };
 		throw error;
 	});
@@ -154,7 +154,7 @@ function undoneSentence({ turns, rows }: { readonly turns: number; readonly rows
 	return texts.chat.undone(what, rows, was, it);
 }
 
-/** Each line is a message. Ends when the input has ended and every message has its end. */
+/** Each line is a message. Ends when the input has ended and every message is settled. */
 async function overPipe(context: CliContext, talk: Talk): Promise<void> {
 	const plain = createPlainChat({ output: context.stdout, json: context.json });
 	const view = new ConversationView(plain.show);

@@ -1,7 +1,7 @@
-// `keryx logs gateway`: Keryx's own log, from its files. Nothing has to run for it.
+// `keryx logs gateway`: Keryx's own log, from its files. Nothing needs to run.
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { gatewayLogPath } from "../../app/journal.ts";
+import { gatewayLogPath } from "../../app/report/journal.ts";
 import { keryxHome } from "../../config/index.ts";
 import type { CliContext } from "../context.ts";
 import { openConfig } from "../context.ts";
@@ -10,7 +10,7 @@ import { untilTold } from "../io/until-told.ts";
 import { texts } from "../texts.ts";
 
 const LOOK_MS = 300;
-/** Older files are looked through for lines, the newest first. */
+/** Older files are searched for lines, newest first. */
 const MOST_FILES = 100;
 
 export async function showGatewayLog(
@@ -30,7 +30,7 @@ export async function showGatewayLog(
 		const now = existsSync(path) ? statSync(path) : null;
 		if (!now) continue;
 		if (at && now.ino !== at.ino) {
-			// The rest of the file that is an older one by now.
+			// The rest of a file that was rotated meanwhile.
 			for (const line of await linesOf(`${path}.1`, position)) print(output, line);
 			position = 0;
 		}
@@ -68,7 +68,7 @@ async function linesOf(path: string, from: number, to?: number): Promise<string[
 
 const OWN: ReadonlySet<string> = new Set(["time", "at", "level", "area", "event", "message"]);
 
-/** As it stands there for programs, in columns for people. */
+/** Raw for programs, in columns for people. */
 function print(output: Output, line: string): void {
 	const entry = parsed(line);
 	if (output.json || !entry) {

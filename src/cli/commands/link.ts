@@ -1,4 +1,4 @@
-// `keryx link`: a login link for a browser; with two ids of platforms, that they are one person, says the operator.
+// `keryx link`: a login link for a browser; with two platform ids, links them to one person.
 
 import type { Command } from "commander";
 import { nearest } from "../../config/index.ts";
@@ -55,7 +55,7 @@ async function runLink(context: CliContext, first: string, second: string): Prom
 	});
 }
 
-/** The id may hold colons of its own. */
+/** The id may contain colons. */
 function readPlatformId(text: string): { platform: string; id: string } {
 	const [, platform, id] = /^([a-z][a-z0-9_]{1,31}):(\S.{0,199})$/s.exec(text.trim()) ?? [];
 	if (platform !== undefined && id !== undefined) return { platform, id };

@@ -1,4 +1,4 @@
-// `keryx login`: links that log people in to the page with a role of their own, who is logged in, and ending that.
+// `keryx login`: links that log in people with their own role, the list of logins, and logging out.
 
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";

@@ -1,4 +1,4 @@
-// `keryx nodes`: the gateways that use this store. On a file there is one at most.
+// `keryx nodes`: the gateways that use this store. A file has at most one.
 import type { Command } from "commander";
 import { withConnection } from "../connect.ts";
 import type { CliContext } from "../context.ts";
@@ -17,7 +17,7 @@ export function addNodes(program: Command, context: CliContext): void {
 function runNodes(context: CliContext): Promise<void> {
 	return withConnection(context, "read", async ({ client, output, isRemote }) => {
 		const listed = await client.nodes();
-		// A store in a file notes the end of its gateway at the next start; where nobody answers, none runs.
+		// A store in a file records its gateway's end at the next start; if nobody answers, none is running.
 		const nodes = listed.nodes.filter(({ expires_at }) => isRemote || expires_at !== null);
 		if (output.json) return output.value({ nodes });
 		if (nodes.length === 0) return output.note(texts.nodes.none);

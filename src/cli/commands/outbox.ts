@@ -1,4 +1,4 @@
-// `keryx outbox`: answers that have not arrived, why, and what a person decides about them.
+// `keryx outbox`: undelivered answers, why, and a person's decisions.
 
 import type { Command } from "commander";
 import type { Client, WireDelivery } from "../../http/index.ts";
@@ -115,7 +115,7 @@ function print(output: Output, deliveries: readonly WireDelivery[], now: number)
 	}
 }
 
-/** Enough to know it again. */
+/** Enough to recognise it. */
 const SHOWN_TEXT = 76;
 
 function toCells({ id, state, destination, created_at, attempts, reason, plain }: WireDelivery): string[] {

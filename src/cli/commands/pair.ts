@@ -1,4 +1,4 @@
-// `keryx pair`: strangers who have asked to be let in, by the code that they were sent.
+// `keryx pair`: strangers who asked for access, by their code.
 
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";

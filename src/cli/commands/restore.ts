@@ -1,4 +1,4 @@
-// `keryx restore`: checks a backup, and puts it in the place of the store. Only while no Keryx runs.
+// `keryx restore`: checks a backup, and replaces the store with it. Only while Keryx is not running.
 
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";

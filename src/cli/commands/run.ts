@@ -1,4 +1,4 @@
-// `keryx`: the gateway in this process, until it is told to stop. On a terminal one can talk to it.
+// `keryx`: the gateway in this process, until stopped. On a terminal one can talk to it.
 
 import { flushCompileCache } from "node:module";
 import { type Host, openHost } from "../../app/host.ts";
@@ -20,7 +20,7 @@ export async function runGateway(context: CliContext): Promise<void> {
 	const update = untilAsked(host.home.path);
 	const tidying = tidyWhenOld(host.home.path, { clock: systemClock, warn: (text) => output.warn(text) });
 	let isLost = false;
-	// Of a store on a server. A service manager starts it anew.
+	// For a store on a server. A service manager restarts it.
 	const lost = host.lost.then(() => {
 		isLost = true;
 		output.warn(texts.run.lost);
@@ -34,17 +34,17 @@ export async function runGateway(context: CliContext): Promise<void> {
 	if (!isClosed || isLost) process.exit(1);
 }
 
-/** Beyond the time that answers under way have. */
+/** In addition to the time for running answers. */
 const SPARE_MS = 15_000;
 
-/** Nothing depends on an orderly end, and nobody is served by one that never comes. */
+/** A clean exit is optional, and must not take forever. */
 async function closedInTime(host: Host, { shutdown }: Config): Promise<boolean> {
 	const { promise: isLate, resolve } = Promise.withResolvers<boolean>();
 	const cancel = systemClock.after(shutdown.drain_seconds * 1000 + SPARE_MS, () => resolve(false));
 	return Promise.race([host.close().then(() => true), isLate]).finally(cancel);
 }
 
-/** Whether it was stopped because an update waits. */
+/** Whether it was stopped for an update. */
 async function untilStopped(
 	context: CliContext,
 	host: Host,
@@ -59,7 +59,7 @@ async function untilStopped(
 	});
 	if (process.stdin.isTTY === true && !context.json) {
 		tellWhere(host, output);
-		// Only somebody at a terminal can talk to it.
+		// Only a person at a terminal can talk to it.
 		const { chat } = await import("./chat.ts");
 		const client = createClient(apiTransport(host.api, asOperator(context)));
 		const connection = { client, config, output, isRemote: false, close: () => host.close() };
@@ -74,10 +74,10 @@ async function untilStopped(
 		atOnceIfToldAgain();
 		return isForUpdate;
 	}
-	// Who reads that it runs may stop it at once.
+	// A reader may stop it as soon as it says that it runs.
 	const stopAsked = untilTold();
 	output.line(texts.run.running(host.home.socketPath));
-	// One that is killed would leave nothing for the next start.
+	// If killed, it would leave nothing for the next start.
 	flushCompileCache();
 	tellWhere(host, output);
 	await Promise.race([stopAsked, askedForUpdate, lost]);
@@ -85,11 +85,11 @@ async function untilStopped(
 	return isForUpdate;
 }
 
-/** The link comes last: it is what somebody new looks for. */
+/** The link comes last: newcomers look for it. */
 function tellWhere({ url, hasPage, api }: Host, output: Output): void {
 	if (url === null) return;
 	output.note(hasPage ? texts.run.page(url) : texts.run.noPage(url));
-	// Whoever reads a log must not be able to log in.
+	// Readers of a log must not be able to log in.
 	if (!output.notesAreSeen) {
 		output.note(texts.run.linkHint);
 		return;

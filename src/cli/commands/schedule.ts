@@ -1,4 +1,4 @@
-// `keryx schedule`: jobs that run later. Words are shown back exactly before they hold.
+// `keryx schedule`: jobs that run later. A time in words is shown as an exact time first.
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";
 import { withConnection } from "../connect.ts";

@@ -35,7 +35,7 @@ export function addSend(program: Command, context: CliContext): void {
 
 const EXAMPLES = texts.send.help;
 
-/** Seconds that one request waits; then it is asked again. */
+/** Seconds per request; then it asks again. */
 const WAIT = 30;
 
 async function runSend(context: CliContext, words: readonly string[], flags: Flags): Promise<void> {
@@ -62,7 +62,7 @@ async function runSend(context: CliContext, words: readonly string[], flags: Fla
 	});
 }
 
-/** As an answer to nobody. What Keryx itself started does not send like this: its agent has a tool for it, which asks. */
+/** An unprompted message. Processes that Keryx started may not do this: its agent has a tool that asks. */
 async function sendTo(context: CliContext, text: string, target: string, flags: Flags): Promise<void> {
 	assertOutside(context);
 	if (flags.conversation !== undefined)

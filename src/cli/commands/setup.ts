@@ -1,4 +1,4 @@
-// `keryx setup`: connects a model. Asks on a terminal, takes options elsewhere; tries the model before it writes anything.
+// `keryx setup`: connects a model. Asks on a terminal, otherwise takes options; tries the model before it writes anything.
 
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
@@ -33,7 +33,7 @@ interface Flags {
 	readonly test: boolean;
 }
 
-/** More than fits a screen helps nobody choose. */
+/** More than a screenful does not help. */
 const LISTED = 20;
 
 export function addSetup(program: Command, context: CliContext): void {
@@ -71,13 +71,18 @@ async function runSetup(context: CliContext, flags: Flags): Promise<void> {
 	}
 }
 
-/** Where somebody can be asked, a model that does not answer can be corrected. */
+/** On a terminal, a model that does not answer can be corrected. */
 async function tried(wanted: ModelWanted, place: ModelPlace, terminal: Terminal | null, output: Output) {
 	for (let now = wanted; ; ) {
 		try {
 			return await takeModel(now, place);
 		} catch (error) {
-			if (!terminal || !(error instanceof KeryxError) || error.code !== "model.unreachable") throw error;
+			if (!(error instanceof KeryxError) || error.code !== "model.unreachable") throw error;
+			if (!terminal)
+				throw new KeryxError(error.code, error.message, {
+					cause: error,
+					hint: texts.setup.orUntried(error.hint),
+				});
 			output.line(error.message);
 			if (!/^y/i.test(await terminal.ask(texts.setup.again, "y"))) throw error;
 			now = await ask({ test: true }, terminal, place, output);
@@ -86,7 +91,7 @@ async function tried(wanted: ModelWanted, place: ModelPlace, terminal: Terminal 
 }
 
 interface Terminal {
-	/** Answers the line; a default stands where nothing is written. */
+	/** Returns the line; an empty one is the default. */
 	ask(question: string, usual?: string): Promise<string>;
 	/** The same without showing what is typed. */
 	askSecretly(question: string): Promise<string>;
@@ -151,10 +156,13 @@ async function ask(
 				: undefined;
 	const usual = USUAL_KEY_VARIABLES[provider];
 	const variable = flags.apiKeyEnv === undefined ? undefined : variableOf(flags.apiKeyEnv);
-	const key =
-		variable !== undefined || usual === null
-			? undefined
-			: await terminal.askSecretly(texts.setup.askKey(provider, usual));
+	const question =
+		usual !== null
+			? texts.setup.askKey(provider, usual)
+			: provider === "openai-compatible"
+				? texts.setup.askServerKey(provider)
+				: null;
+	const key = variable !== undefined || question === null ? undefined : await terminal.askSecretly(question);
 	const wanted = {
 		provider,
 		...(baseUrl !== undefined && { baseUrl }),

@@ -1,4 +1,4 @@
-// `keryx status`: whether Keryx runs in this home, and how it is doing. Only looks, also where the configuration is broken.
+// `keryx status`: whether Keryx runs in this home, and its health. Works even if the configuration is broken.
 
 import type { Command } from "commander";
 import { type Home, homeAt } from "../../app/home.ts";
@@ -47,7 +47,7 @@ async function runStatus(context: CliContext): Promise<void> {
 	if (health.problem !== null) output.warn(texts.status.failing(health.problem));
 }
 
-/** A command that owns the store for a moment is no Keryx that runs. */
+/** A command that briefly owns the store is not a running Keryx. */
 function tellStopped({ path, storePath }: Home, output: Output): void {
 	const owner = ownerOf(storePath);
 	if (output.json) {

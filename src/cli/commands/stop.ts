@@ -1,5 +1,5 @@
-// `keryx stop`: asks the Keryx that runs in this home to stop, and waits until it has. It ends in order: answers under way get their
-// time (shutdown.drain_seconds), and what is left goes on at the next start.
+// `keryx stop`: asks the running Keryx to stop, and waits. It stops cleanly: running answers get their time (shutdown.drain_seconds), and
+// the rest continues at the next start.
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "commander";
@@ -11,7 +11,7 @@ import { assertOutside } from "../inside.ts";
 import { texts } from "../texts.ts";
 
 const LOOK_MS = 100;
-/** Beyond the time that answers under way are given. */
+/** In addition to the time for running answers. */
 const SPARE_MS = 30_000;
 
 export function addStop(program: Command, context: CliContext): void {

@@ -1,4 +1,4 @@
-// `keryx store`: brings the tables of a store on a server up to date, and moves a store to another place.
+// `keryx store`: migrates a store on a server, and moves stores.
 
 import { resolve } from "node:path";
 import type { Command } from "commander";
@@ -69,7 +69,7 @@ function placeOf(context: CliContext, given: string): string {
 	return given.startsWith("sqlite:") ? `sqlite:${resolve(given.slice("sqlite:".length))}` : given;
 }
 
-/** The index is made of the messages, and not moved. */
+/** The index is rebuilt from the messages, not moved. */
 async function rebuildSearch(url: string, tell: (rows: number) => void): Promise<void> {
 	const store = await openStore({
 		url,

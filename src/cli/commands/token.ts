@@ -1,4 +1,4 @@
-// `keryx token`: what programs and people that come over the network show. One is printed once; only its digest is kept.
+// `keryx token`: credentials for programs and people on the network. Printed once; only the digest is stored.
 
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";

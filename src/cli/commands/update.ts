@@ -1,5 +1,5 @@
-// `keryx update`: another version takes the place of the one that runs, after it was tried on a copy of the store. It goes back by itself
-// where the new version does not work.
+// `keryx update`: replaces the running version, after testing the new one on a copy of the store. Reverts by itself if the new version
+// does not work.
 
 import type { Command } from "commander";
 import { openHome } from "../../app/home.ts";

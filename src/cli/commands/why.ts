@@ -1,4 +1,4 @@
-// `keryx why <message>`: the story of one message, also when nothing came of it.
+// `keryx why <message>`: what happened to one message.
 
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";

@@ -26,7 +26,7 @@ export function readOneOf<Word extends string>(option: string, text: string, wor
 
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** The offset is required: a time without one would mean another instant on another machine. */
+/** The offset is required: without one, a time would mean different instants on different machines. */
 export function readTime(option: string, text: string): number {
 	const [, clock = ""] = TIME.exec(text) ?? [];
 	const time = clock === "" ? Number.NaN : Date.parse(text);

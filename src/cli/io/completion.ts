@@ -29,7 +29,7 @@ export function completerOf(commands: readonly CommandInfo[]): Complete {
 	};
 }
 
-/** The words that a usage offers: `/busy queue|interrupt|steer`, `/stop [all]`; not what stands for something else. */
+/** The literal words in a usage: `/busy queue|interrupt|steer`, `/stop [all]`; no placeholders. */
 function choicesOf(usage: string): string[] {
 	const words = usage.split(" ").slice(1).join(" ").replace(/[[\]]/g, "").split("|");
 	return words.length > 1 || words[0] === "all" ? words.filter((word) => /^[a-z]+$/.test(word)) : [];

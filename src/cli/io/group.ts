@@ -1,4 +1,4 @@
-// Commands that hold commands, and what is said to a word that is none of them. What only an error needs is loaded for it.
+// Command groups, and errors for unknown words. What only an error needs is loaded on demand.
 
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";

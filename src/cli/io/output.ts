@@ -1,5 +1,5 @@
-// Everything the CLI prints goes through here. Text is untrusted at this door: whatever could move the cursor,
-// change a colour or fake a line is written as an escape, so only this file lays out lines and colours.
+// Everything the CLI prints. Text is untrusted here: anything that could move the cursor, change a colour or fake a line is escaped, so
+// only this file lays out lines and colours.
 import colours from "picocolors";
 import { columns, cut } from "./width.ts";
 
@@ -16,7 +16,7 @@ export interface Streams {
 
 export interface OutputOptions {
 	readonly json: boolean;
-	/** Applied to everything printed; the place where known secrets are taken out. */
+	/** Applied to all output; hides known secrets. */
 	readonly hide?: (text: string) => string;
 }
 
@@ -28,7 +28,7 @@ export interface Piece {
 
 export interface Output {
 	readonly json: boolean;
-	/** A person reads it: results are laid out and may be cut. Otherwise they go to a file or a program, whole. */
+	/** A person reads it: results are laid out and may be cut. Otherwise they go complete to a file or program. */
 	readonly isTerminal: boolean;
 	/** A person reads notes and warnings; otherwise they may end in a log. */
 	readonly notesAreSeen: boolean;
@@ -38,15 +38,15 @@ export interface Output {
 	pieces(pieces: readonly Piece[]): void;
 	/** A text of any number of lines, as it was written: spaces at the end and tabs stay. */
 	text(text: string): void;
-	/** What is handed on unchanged to a file or a program; only on a terminal it is made harmless. */
+	/** Passed unchanged to a file or program; made safe only on a terminal. */
 	raw(text: string): void;
-	/** A unified diff. On a terminal in colours and made harmless, otherwise unchanged, so that it can be applied. */
+	/** A unified diff. Coloured and safe on a terminal, otherwise unchanged, so that it can be applied. */
 	patch(text: string): void;
 	/** Label, value and, if any, a remark; one line each, the values in one column. */
 	pairs(rows: readonly (readonly [label: string, value: string, remark?: string])[]): void;
 	/**
-	 * Aligned under a heading on a terminal; when piped, one row a line with tabs between the cells and no heading.
-	 * On a narrow terminal the columns named `elastic` give way.
+	 * Aligned under a heading on a terminal; when piped, one row per line with tabs and no heading. On a narrow terminal `elastic`
+	 * columns shrink.
 	 */
 	table(
 		head: readonly string[],
@@ -57,9 +57,9 @@ export interface Output {
 	value(value: unknown, shape?: "lines" | "line"): void;
 	/** On stderr, so that it never mixes with results. */
 	warn(text: string): void;
-	/** The same for what is no warning: where nothing was found, what to do next. Nothing with --json. */
+	/** The same for non-warnings: what to do next if nothing was found. Nothing with --json. */
 	note(text: string): void;
-	/** How far long work is, in one line that the next one replaces; null ends it. Only where stderr is a terminal. */
+	/** Progress in one line that the next replaces; null ends it. Only if stderr is a terminal. */
 	progress(text: string | null): void;
 }
 

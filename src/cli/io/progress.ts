@@ -1,11 +1,11 @@
-// How far long work is, told to a person who watches.
+// Shows the progress of long work.
 import type { Output } from "./output.ts";
 
 /** More often nobody reads it. */
 const EVERY_MS = 100;
 const TICK_MS = 1000;
 
-/** Shows a line now and then, however often it is told; ends the line when the work has ended. */
+/** Shows a line now and then, however often it is called; ends the line with the work. */
 export async function withProgress<Result>(
 	output: Output,
 	work: (tell: (text: string) => void) => Promise<Result>,
@@ -22,7 +22,7 @@ export async function withProgress<Result>(
 	}
 }
 
-/** For work that cannot say how far it is: for how long it has been going on. */
+/** For work without measurable progress: its duration. */
 export async function whileWaiting<Result>(
 	output: Output,
 	what: string,

@@ -23,7 +23,7 @@ async function readAll(stream: CliContext["stdin"]): Promise<Uint8Array> {
 	return Buffer.concat(parts);
 }
 
-/** Strict: a byte that is replaced could turn one id into another. */
+/** Strict: a replaced byte could turn one id into another. */
 function decode(bytes: Uint8Array, name: string): string {
 	try {
 		return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -1,4 +1,4 @@
-// How a command ends: the exit code, and what is said about an error. No stack trace reaches the user unless asked for.
+// How a command ends: the exit code, and the error message. No stack trace unless asked for.
 import { CommanderError } from "commander";
 import { KeryxError } from "../../errors.ts";
 import type { CliContext } from "../context.ts";
@@ -7,7 +7,7 @@ import { createOutput, escapeText } from "./output.ts";
 /** As documented in docs/reference/cli.md. */
 export const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
 
-/** Prints the error and answers the exit code. With --json it is one object on stdout, and stderr stays empty. */
+/** Prints the error and returns the exit code. With --json it is one object on stdout, and stderr stays empty. */
 export function reportError(error: unknown, context: CliContext): number {
 	// Help and the version are no errors; commander has printed them.
 	if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
@@ -23,7 +23,7 @@ export function reportError(error: unknown, context: CliContext): number {
 	return EXIT.failure;
 }
 
-/** The families of codes that say the input is wrong; any other means that Keryx could not do it. */
+/** Code families that mean wrong input; any other is a failure of Keryx. */
 const INPUT_FAULTS: ReadonlySet<string> = new Set([
 	"source",
 	"address",

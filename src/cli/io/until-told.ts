@@ -1,9 +1,6 @@
-// How a command that goes on until it is told to stop is told.
+// How a long-running command is told to stop.
 
-/**
- * Resolves when the process is told to end. Keeps the process alive until then, which the timers of what runs alone do not; not where
- * something else ends it, too: a process would go on that has nothing to do.
- */
+/** Resolves when the process is told to stop. Keeps the process alive until then, unless something else also ends it. */
 export function untilTold({ keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): Promise<void> {
 	return new Promise((resolve) => {
 		const alive = setInterval(() => {}, 1 << 30);

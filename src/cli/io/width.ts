@@ -1,12 +1,11 @@
-// How much room text takes on a terminal. Counted by character as a reader sees it, so that an emoji made of several
-// code points is one thing of two columns.
+// Text width on a terminal, by grapheme, so that an emoji of several code points counts once, as two columns.
 
 const ASCII = /^[\x20-\x7e]*$/;
 const WIDE =
 	/^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|^\p{Extended_Pictographic}\ufe0f|^[#*\d]\ufe0f\u20e3/u;
 const NOTHING = /^[\p{M}\p{Cf}]+$/u;
 
-/** Made when a text first needs it: most commands print ASCII, and this takes longer than all else they do. */
+/** Created when first needed: most commands print ASCII, and this is expensive. */
 let characters: Intl.Segmenter | undefined;
 
 function segments(text: string): Intl.Segments {

@@ -20,7 +20,7 @@ export function clockTime(at: number | string, timezone: string): string {
 	return format.format(new Date(at));
 }
 
-/** "3 h ago". A time that is yet to come, by a clock that differs, is now. */
+/** "3 h ago". A future time, by a differing clock, is now. */
 export function ago(at: string, now: number): string {
 	return `${describeDuration(Math.max(0, now - Date.parse(at)))} ago`;
 }

@@ -1,5 +1,4 @@
-// Checkpoints of the folder that a conversation's agent works in: look at them, take one, go back to one. Paths are checked by the
-// checkpoints themselves, before anything is done with them.
+// Checkpoints of a conversation's folder: list, take and restore. The checkpoints themselves validate paths first.
 import { z } from "@hono/zod-openapi";
 import type { Checkpoints, Kept, RestoreOptions, RestoreReport } from "../../checkpoints/index.ts";
 import type { ConversationId } from "../../domain/index.ts";
@@ -178,7 +177,7 @@ export function toWireRestored({ id, target, before, ...report }: RestoreReport)
 	};
 }
 
-/** What the caller may not see has no checkpoints, either: it is not found. */
+/** A conversation the caller may not see is not found, and so are its checkpoints. */
 async function within(
 	{ host, scope }: Call,
 	conversation: ConversationId,

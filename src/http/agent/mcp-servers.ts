@@ -1,5 +1,5 @@
-// The MCP servers whose tools the agent uses: how each is connected, what it offers and to whom. Trying one again starts it anew; adding
-// and removing one changes config.yaml, so it asks for proof of a human.
+// The agent's MCP servers: their state, what they offer and to whom. A retry restarts one; adding and removing change config.yaml, so
+// they need proof of a human.
 import { z } from "@hono/zod-openapi";
 import { hideSecretLike } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -109,7 +109,7 @@ function setupOf({ mcpSetup }: ApiHost): McpSetup {
 	);
 }
 
-/** `profiles`: beside Keryx's own. */
+/** `profiles`: in addition to Keryx's own. */
 export function toWireServer(
 	{
 		name: called,
@@ -129,7 +129,7 @@ export function toWireServer(
 	const seen = settings.profiles;
 	return {
 		name: called,
-		// Somebody may have written a key where it does not belong.
+		// Someone may have written a key in the wrong place.
 		address: hideSecretLike(settings.url ?? [settings.command, ...settings.args].join(" ")),
 		state: state.kind,
 		why: "why" in state ? state.why : null,

@@ -1,4 +1,4 @@
-// The programs that the agent started: what runs, what it printed, its input, its end.
+// The agent's programs: state, output, input, end.
 import { constants } from "node:os";
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../../errors.ts";
@@ -9,7 +9,7 @@ import { endpoint, flag, pageSize } from "../endpoint.ts";
 import { standingOf } from "../entry/scope.ts";
 import { conversationId, time } from "../schemas.ts";
 
-/** They are swept after a few days, so that there are never many. */
+/** They are swept after a few days, so there are never many. */
 const MOST = 10_000;
 const LONGEST_PART = 1024 * 1024;
 const LONGEST_INPUT = 256 * 1024;
@@ -41,6 +41,10 @@ const process = z
 			.array(z.int())
 			.openapi({ description: "pids of processes it started that are still running" }),
 		unreachable: z.boolean().openapi({ description: "its host does not answer: this may be out of date" }),
+		elsewhere: z.object({ node: z.string(), lives: z.boolean() }).nullable().openapi({
+			description:
+				"it runs at another gateway on this store; where that one is gone, it is lost until it is back",
+		}),
 	})
 	.openapi("Process");
 
@@ -145,10 +149,12 @@ export const processHandlers: HandlersOf<typeof processEndpoints> = {
 	process: async ({ id }, { host, scope }) => {
 		const processes = processesOf(host);
 		const found = await processes.find(scope, id);
+		const elsewhere = await processes.elsewhere(found);
 		return toWireProcess({
 			...found,
-			survivors: await processes.leftBehind(found.id),
+			survivors: elsewhere ? [] : await processes.leftBehind(found.id),
 			isUnreachable: await processes.isUnreachable(found),
+			elsewhere,
 		});
 	},
 	processLog: async ({ id, from, lines, limit, raw }, { host, scope }) => {
@@ -164,7 +170,7 @@ export const processHandlers: HandlersOf<typeof processEndpoints> = {
 		const options = { signal: signalNamed(signal), graceMs: grace_seconds * 1000 };
 		const { process, result, survivors } = await processesOf(host).kill(await actorOn(id, call), id, options);
 		return {
-			process: toWireProcess({ ...process, survivors, isUnreachable: false }),
+			process: toWireProcess({ ...process, survivors, isUnreachable: false, elsewhere: null }),
 			result,
 			survivors: [...survivors],
 		};
@@ -182,7 +188,7 @@ export const processHandlers: HandlersOf<typeof processEndpoints> = {
 	},
 };
 
-/** A person acts in the conversation of the process, which they must see, with the role they have. */
+/** A person acts in the process's conversation, which they must see, with their role. */
 async function actorOn(id: string, { host, scope, visitor }: Call): Promise<ProcessActor> {
 	if (scope.kind === "operator") return scope;
 	const { conversation } = await processesOf(host).find(scope, id);
@@ -191,8 +197,8 @@ async function actorOn(id: string, { host, scope, visitor }: Call): Promise<Proc
 
 export function processesOf({ processes }: ApiHost): Processes {
 	if (processes) return processes;
-	throw new KeryxError("gateway.stopped", "this Keryx runs no processes", {
-		hint: "ask the one that runs the gateway",
+	throw new KeryxError("gateway.stopped", "processes are off in this Keryx", {
+		hint: "use the Keryx that runs the gateway",
 	});
 }
 
@@ -201,7 +207,7 @@ interface ListPosition {
 	readonly id: string;
 }
 
-/** A position stays valid whatever begins or ends in between. */
+/** A position stays valid whatever starts or ends in between. */
 function newestFirst(a: ListPosition, b: ListPosition): number {
 	return b.startedAt - a.startedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
@@ -244,5 +250,6 @@ function toWireProcess(one: ListedProcess): z.output<typeof process> {
 		ended_at: one.endedAt === null ? null : new Date(one.endedAt).toISOString(),
 		survivors: [...one.survivors],
 		unreachable: one.isUnreachable,
+		elsewhere: one.elsewhere,
 	};
 }

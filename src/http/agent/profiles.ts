@@ -1,4 +1,4 @@
-// What answers: Keryx's own agent and those of profiles, and which models a conversation may choose from.
+// Keryx's own agent and those of profiles, and the models a conversation may choose.
 import { z } from "@hono/zod-openapi";
 import { MODEL_PROVIDERS } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -35,7 +35,7 @@ export const profileEndpoints = {
 
 export const profileHandlers: HandlersOf<typeof profileEndpoints> = {
 	profiles: (_input, { host, scope }) => {
-		// People talk to whom the configuration gives them.
+		// People use the configured agents.
 		if (scope.kind !== "operator") return { profiles: [] };
 		const own = { profile: "", agent: host.agent, provider: null, model: null, runsOn: "this machine" };
 		const all = host.answering?.() ?? [own];

@@ -1,4 +1,4 @@
-// Jobs: what is due, what became of earlier runs, and managing them. Words are made exact by one call; only the exact form makes a job.
+// Jobs: what is due, past runs, and management. One call turns words into an exact time; only the exact form creates a job.
 import { z } from "@hono/zod-openapi";
 import { isConversationId, isOwnPlatform } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -258,12 +258,12 @@ function jobsOf(scope: Scope): JobScope {
 
 function schedulesOf({ schedules }: ApiHost): Schedules {
 	if (schedules) return schedules;
-	throw new KeryxError("gateway.stopped", "this Keryx runs no jobs", {
-		hint: "ask the one that runs the gateway",
+	throw new KeryxError("gateway.stopped", "jobs are off in this Keryx", {
+		hint: "use the Keryx that runs the gateway",
 	});
 }
 
-/** Jobs are loaded when they are asked for. */
+/** Loaded on demand. */
 async function modelOf(text: string | null | undefined): Promise<Job["model"]> {
 	if (text === undefined || text === null) return null;
 	const { jobModel } = await import("../../schedules/index.ts");
@@ -283,7 +283,7 @@ async function targetOf(
 	return { target: found.target, shown: found.shown, approved: true };
 }
 
-/** The job has the operator's rights. In somebody's own chat, that person would answer its questions. */
+/** The job has the operator's rights. In someone's private chat, that person would answer its questions. */
 function assertNotPrivate({ shared, platform }: Conversation): void {
 	if (shared || isOwnPlatform(platform)) return;
 	throw new KeryxError("schedule.invalid", "a job of yours cannot run in somebody's private chat", {

@@ -1,5 +1,5 @@
-// The calls of a bridge program, which speaks for a platform that Keryx does not know. A token of role channel may call these, for its
-// own channel, and nothing else. docs/reference/bridge.md is the protocol.
+// The calls of a bridge program, which connects another platform. Only a token of role channel may use these, for its own channel.
+// docs/reference/bridge.md describes the protocol.
 import { z } from "@hono/zod-openapi";
 import type { Part } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -16,7 +16,7 @@ export const name = z
 const id = distinctText.min(1).max(512);
 const done = z.object({ done: z.literal(true) });
 
-/** Platform and account are the channel's own: a program cannot speak for another one. */
+/** Platform and account are the channel's: a program cannot speak for another one. */
 const source = z
 	.strictObject({
 		chat_id: id,
@@ -317,7 +317,7 @@ function toWireWork(given: BridgeWork): z.output<typeof work> {
 	};
 }
 
-/** Whether a token of this channel may ask for it. */
+/** Whether this channel's token may ask for it. */
 export function isBridgePath(path: string, channel: string | null): boolean {
 	if (channel === null) return false;
 	const own = `/api/bridges/${channel}`;

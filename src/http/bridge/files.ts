@@ -1,4 +1,4 @@
-// Files of bridge programs, which are not JSON: in before the message that names them, out while their work is open.
+// Files of bridge programs, which are not JSON: incoming before their message, outgoing while their work is open.
 import { Readable } from "node:stream";
 import { createRoute, z } from "@hono/zod-openapi";
 import { KeryxError } from "../../errors.ts";

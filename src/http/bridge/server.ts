@@ -1,4 +1,4 @@
-// A bridge channel behind the API, without a gateway: what the conformance suite needs to check a bridge program over HTTP.
+// A bridge channel behind the API, without a gateway: for checking a bridge program over HTTP with the conformance suite.
 import { randomBytes } from "node:crypto";
 import { createBridgeChannel } from "../../channels/bridge/index.ts";
 import { createConfirmations } from "../../confirmations/index.ts";
@@ -12,7 +12,7 @@ import { serveOnPort } from "../serve.ts";
 export interface ServedBridge {
 	/** For `testChannel` of keryx/testing. */
 	readonly channel: Channel;
-	/** For the program: where Keryx is, and what it shows there. */
+	/** For the program: Keryx's address and its token. */
 	readonly url: string;
 	readonly token: string;
 	close(): Promise<void>;

@@ -1,4 +1,4 @@
-// One message and its answer: send, stream, wait. Waiting outlasts a cut connection; the message itself is sent once.
+// One message and its answer: send, stream, wait. Waiting survives a broken connection; the message itself is sent once.
 import { KeryxError } from "../../errors.ts";
 import type { CallInput } from "../endpoints.ts";
 import type { WireDelivery, WireInbound } from "../schemas.ts";
@@ -6,16 +6,16 @@ import type { CallingClient } from "./types.ts";
 
 export interface AskInput {
 	readonly text: string;
-	/** The chat it is written in. The same name is the same conversation. */
+	/** Its chat. The same name is the same conversation. */
 	readonly chat?: string;
-	/** Write in this conversation instead. Only the operator may. */
+	/** Write in this conversation instead. Operator only. */
 	readonly conversation?: string;
-	/** Who writes, and from where; overrides `chat`. */
+	/** The sender; overrides `chat`. */
 	readonly source?: CallInput<"send">["source"];
-	/** Your own id for the message. Asking again with the same id sends nothing, and answers the same. */
+	/** Your own id for the message. The same id again sends nothing, and returns the same answer. */
 	readonly id?: string;
 	readonly attachments?: CallInput<"send">["attachments"];
-	/** Ends the waiting and the stream. The message is answered all the same. */
+	/** Ends waiting and streaming. The message is still answered. */
 	readonly signal?: AbortSignal;
 }
 
@@ -39,7 +39,7 @@ export interface AskAnswer {
 
 type AskClient = Pick<CallingClient, "send" | "inbound" | "turn" | "delivery" | "follow">;
 
-/** Seconds that one request waits; then it is asked again. */
+/** Seconds per request; then it asks again. */
 const WAIT = 30;
 
 export async function ask(client: AskClient, input: AskInput): Promise<Asking> {
@@ -71,18 +71,19 @@ async function answerTo(client: AskClient, id: number, signal?: AbortSignal): Pr
 	return { text: parts.join(""), notices: told, inbound, deliveries };
 }
 
-/** Text as the model writes it, of the turn that answers this message alone; ends with the answer. */
+/** Text as the model writes it, only of the turn that answers this message; ends with the answer. */
 async function* pieces(
 	client: AskClient,
 	{ id, conversation, signal }: { id: number; conversation: string; signal: AbortSignal | undefined },
 ): AsyncGenerator<string> {
 	const over = new AbortController();
 	const finished = ended(client, id, signal).finally(() => over.abort());
-	// Whoever stops reading has not asked for its failure.
+	// A reader who stopped does not care about failures.
 	finished.catch(() => {});
 	const mine = new Set<string>();
 	const others = new Set<string>();
-	const read = new Map<number, number>();
+	/** By index of the message within the turn. */
+	const read = new Map<number, string>();
 	const frames = client.follow({ conversation, signal: over.signal });
 	try {
 		for await (const frame of frames) {
@@ -90,20 +91,51 @@ async function* pieces(
 			const { turn, index, offset, text } = frame.delta;
 			if (!mine.has(turn) && !others.has(turn))
 				((await client.inbound({ id })).turn === turn ? mine : others).add(turn);
-			// Text that was already given comes again after a cut.
-			const from = read.get(index) ?? 0;
+			// Text that was already passed on comes again after a reconnect.
+			const before = read.get(index) ?? "";
+			const from = before.length;
 			if (!mine.has(turn) || offset > from || offset + text.length <= from) continue;
-			read.set(index, offset + text.length);
-			yield text.slice(from - offset);
+			const more = text.slice(from - offset);
+			read.set(index, before + more);
+			yield more;
 		}
 		const inbound = await finished;
-		// An answer that was written before the stream stood, and a command's, come as a whole.
-		if (read.size > 0) return;
-		const deliveries = await answersTo(client, inbound);
-		for (const { kind, text } of deliveries) if (kind !== "notice") yield text;
+		const parts = (await answersTo(client, inbound)).filter(({ kind }) => kind !== "notice");
+		// Pieces may be lost on their way, an answer may have been written before the stream was open, and a command's has no pieces.
+		const missing = missingOf(parts.map(({ text }) => text).join(""), [...read.values()]);
+		if (missing !== "") yield missing;
 	} finally {
 		over.abort();
 	}
+}
+
+/** What of the stored answer was not read. Blanks do not count: an answer is stored without those at its ends. */
+function missingOf(whole: string, read: readonly string[]): string {
+	const last = read.at(-1) ?? "";
+	// Text before a tool call may be no part of the answer.
+	const rest = restOf(whole, read.join("")) ?? restOf(whole, last);
+	if (rest !== null) return rest;
+	return withoutBlanks(whole).endsWith(withoutBlanks(last)) ? "" : `\n\n${whole}`;
+}
+
+/** Null: the answer begins in another way. */
+function restOf(whole: string, read: string): string | null {
+	let at = 0;
+	const skip = () => {
+		while (at < whole.length && /\s/.test(whole.charAt(at))) at++;
+	};
+	for (const unit of withoutBlanks(read).split("")) {
+		skip();
+		if (at === whole.length) return "";
+		if (whole.charAt(at) !== unit) return null;
+		at++;
+	}
+	if (/\s$/.test(read)) skip();
+	return whole.slice(at).trim() === "" ? "" : whole.slice(at);
+}
+
+function withoutBlanks(text: string): string {
+	return text.replace(/\s+/g, "");
 }
 
 async function ended(client: AskClient, id: number, signal?: AbortSignal): Promise<WireInbound> {

@@ -1,5 +1,5 @@
-// The API for programs in TypeScript: one method per endpoint, typed by the same schemas the server checks with. Talks to a socket,
-// or to the app itself within a process.
+// The API for TypeScript programs: one method per endpoint, typed by the server's schemas. Talks to a socket, or to the app within a
+// process.
 import { KeryxError } from "../../errors.ts";
 import type { Api } from "../app.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -13,13 +13,13 @@ import { errorOf, headersOf, type Transport, type TransportOptions, textOf } fro
 import type { CallingClient, Calls, Followed, FollowInput } from "./types.ts";
 
 export interface Client extends CallingClient {
-	/** Sends one message; its answer can be read while it is written, or as a whole. */
+	/** Sends one message; read its answer while it is written, or as a whole. */
 	ask(input: AskInput): Promise<Asking>;
 	/** Ask for approval before an action, wait for the decision, use it once; or decide. */
 	readonly confirmations: ConfirmationCalls;
 }
 
-/** Between two attempts to connect again. */
+/** Between two reconnects. */
 const RECONNECT_MS = [50, 100, 200, 500, 1000, 2000] as const;
 
 export function createClient(transport: Transport): Client {
@@ -88,7 +88,7 @@ export function apiTransport(api: Pick<Api, "fetch">, options: TransportOptions 
 	};
 }
 
-/** Within a process nobody hangs up for us: the end of interest is told to the stream. */
+/** Within a process nobody disconnects: the stream is told when its reader leaves. */
 async function* untilAborted(
 	body: ReadableStream<Uint8Array> | null,
 	signal: AbortSignal | undefined,

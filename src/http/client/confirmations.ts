@@ -1,4 +1,4 @@
-// Confirmations, grants and the audit as typed calls. A refusal is thrown as a KeryxError.
+// Confirmations, grants and the audit as typed calls. Refusals are thrown as KeryxErrors.
 import { KeryxError } from "../../errors.ts";
 import {
 	type ConfirmAnswer,
@@ -10,19 +10,19 @@ import {
 import type { CallingClient } from "./types.ts";
 
 export interface ConfirmCallInput<Name extends ConfirmCallName> {
-	/** Stands for {id} in the path. */
+	/** Replaces {id} in the path. */
 	readonly id?: string;
 	readonly query?: Readonly<Record<string, string>>;
 	readonly body?: ConfirmBody<Name> | Readonly<Record<never, never>>;
 	readonly signal?: AbortSignal | undefined;
 }
 
-/** What a program needs to ask for one action, and a person's program to decide. */
+/** For a program that asks for an action, and for a person's program that decides. */
 export interface ConfirmationCalls {
 	/** Asks a person. With the same `idempotency_key` it asks once. */
 	request(body: ConfirmBody<"confirmRequest">): Promise<ConfirmAnswer<"confirmRequest">>;
 	get(id: string): Promise<WireConfirmation>;
-	/** Waits until somebody has decided, or the time is up. */
+	/** Waits until someone has decided, or it has expired. */
 	decided(id: string, signal?: AbortSignal): Promise<WireConfirmation>;
 	/** Uses an approval, once, for exactly the arguments with this digest. Call it right before you act. */
 	consume(id: string, digest: string): Promise<WireConfirmation>;
@@ -37,7 +37,7 @@ export interface ConfirmationCalls {
 	}): Promise<ConfirmAnswer<"confirmList">>;
 }
 
-/** Seconds that one request waits; then it is asked again. */
+/** Seconds per request; then it asks again. */
 const WAIT = 30;
 
 export function confirmationCalls(client: Pick<CallingClient, "confirm">): ConfirmationCalls {

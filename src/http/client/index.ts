@@ -1,4 +1,4 @@
-// The API's client without its server, for a program that only calls. How the API answers never comes in here.
+// The API's client without its server, for a program that only calls. The server's code is never imported here.
 
 export type { AskAnswer, AskInput, Asking } from "./ask.ts";
 export { apiTransport, type Client, createClient } from "./client.ts";

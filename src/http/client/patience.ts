@@ -1,23 +1,23 @@
-// How long a client waits for a Keryx that says nothing. A call may take as long as it takes: while nothing comes, Keryx is asked for its
-// health beside it, and only one that does not answer that either is given up.
+// How long a client waits for a silent Keryx. A call may take as long as it needs: meanwhile Keryx is asked for its health, and is given
+// up only if it does not answer that either.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { KeryxError } from "../../errors.ts";
 import { type Clock, systemClock } from "../../time/index.ts";
 
 export interface Patience {
-	/** Until the connection stands. */
+	/** Until it is connected. */
 	readonly connectMs: number;
-	/** How long Keryx may be silent, from the request to its answer and within that. */
+	/** How long Keryx may be silent, until and during its answer. */
 	readonly silenceMs: number;
-	/** The error for one that is given up; left out, one that names no process. */
+	/** The error for a silent Keryx; default: one without a process. */
 	readonly givenUp?: (waitedMs: number) => KeryxError;
 	readonly clock?: Pick<Clock, "after">;
 }
 
-/** It is asked within the time that it may be silent. */
+/** Asked within the time it may be silent. */
 const LONGEST_PROBE_MS = 5000;
 
-/** Ends the request with an error when its Keryx is given up. The body of its answer is to be read through what this returns. */
+/** Fails the request when its Keryx is given up. Read the answer's body through the returned stream. */
 export function watchSilence(
 	sent: ClientRequest,
 	socketPath: string,
@@ -45,7 +45,7 @@ export function watchSilence(
 			alive();
 			answer.on("error", () => {}).resume();
 		});
-		// One that has gone altogether is noticed by the request itself.
+		// The request itself notices a Keryx that is gone.
 		asked.on("error", () => {});
 		asked.end();
 		wait(probeMs, () => {

@@ -1,5 +1,5 @@
-// One request to a Keryx that runs, over its socket, and what it answers. Knows nothing of the calls there are: a command that only asks
-// for the health loads no schema.
+// One request to a running Keryx over its socket, and its answer. Independent of the calls: a command that only asks for the health loads
+// no schema.
 import {
 	type ClientRequest,
 	Agent as HttpAgent,
@@ -10,7 +10,7 @@ import { KeryxError } from "../../errors.ts";
 import type { Answer } from "../endpoints.ts";
 import { type Patience, watchSilence } from "./patience.ts";
 
-/** How one request travels. */
+/** How one request is sent. */
 export type Transport = (request: {
 	readonly method: string;
 	readonly path: string;
@@ -22,11 +22,11 @@ export type Transport = (request: {
 export interface TransportOptions {
 	/** A token, or the operator secret. */
 	readonly bearer?: string | undefined;
-	/** What the audit says of where it came from; heard only on the socket. */
+	/** The origin for the audit; respected only on the socket. */
 	readonly via?: "cli";
 }
 
-/** To a Keryx that runs, over its socket. Without patience it waits for ever. */
+/** To a running Keryx over its socket. Without patience it waits forever. */
 export function socketTransport(
 	socketPath: string,
 	options: TransportOptions & { readonly patience?: Patience } = {},
@@ -48,7 +48,7 @@ export function socketTransport(
 		});
 }
 
-/** How it is doing. Throws what the transport throws where nobody answers. */
+/** Its health. Throws the transport's error if nobody answers. */
 export async function readHealth(transport: Transport): Promise<Answer<"health">> {
 	const { status, body } = await transport({ method: "GET", path: "/health", headers: {} });
 	const text = await textOf(body);
@@ -69,7 +69,7 @@ export async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
 	return Buffer.concat(chunks).toString("utf8");
 }
 
-/** The error as the server threw it: the same code, message and hint. */
+/** The error as the server threw it: same code, message and hint. */
 export function errorOf(text: string, status: number): KeryxError {
 	try {
 		const { error } = JSON.parse(text) as {

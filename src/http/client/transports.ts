@@ -1,4 +1,4 @@
-// Over HTTP, wherever there is fetch: Node and other runtimes.
+// Over HTTP, wherever fetch exists: Node and other runtimes.
 import type { Transport, TransportOptions } from "./socket.ts";
 
 /** To a Keryx at an address, such as http://127.0.0.1:7717, with a token. */

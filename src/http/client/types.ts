@@ -1,4 +1,4 @@
-// What a client offers, call by call.
+// The client's interface, call by call.
 import type { Answer, CallInput, EndpointName } from "../endpoints.ts";
 import type { WireDelta, WireEvent } from "../schemas.ts";
 
@@ -14,28 +14,28 @@ export type Followed =
 	| { readonly kind: "event"; readonly event: WireEvent }
 	| { readonly kind: "delta"; readonly delta: WireDelta }
 	| { readonly kind: "resync"; readonly cursor: string }
-	/** The connection was cut, and stands again; nothing is missed in between. */
+	/** Reconnected; nothing was missed. */
 	| { readonly kind: "lost" | "restored" };
 
 export interface FollowInput {
-	/** Left out: only what comes. */
+	/** Absent: only new events. */
 	readonly after?: string;
 	readonly conversation?: string;
 	readonly signal: AbortSignal;
 }
 
-/** The calls themselves. `Client` adds what is made of several. */
+/** The plain calls. `Client` adds combinations. */
 export interface CallingClient extends Calls {
-	/** Events from a cursor on, across cuts and restarts of Keryx, each once, until the signal. */
+	/** Events from a cursor on, across reconnects and restarts of Keryx, each once, until the signal. */
 	follow(input: FollowInput): AsyncGenerator<Followed>;
-	/** The lines of an export, as they come. */
+	/** The lines of an export, as they arrive. */
 	export(input: {
 		readonly session?: string;
 		readonly conversation?: string;
 		readonly format?: "jsonl" | "markdown";
 	}): AsyncGenerator<Uint8Array>;
 	import(body: AsyncIterable<Uint8Array>, origin?: string): Promise<Readonly<Record<string, number>>>;
-	/** A call of the confirmations' own family: /confirm, /audit, /grants. What it answers is given as it is, refusals too. */
+	/** A call of the confirmations' family: /confirm, /audit, /grants. Returns the answer unchanged, including refusals. */
 	confirm(
 		method: "GET" | "POST" | "DELETE",
 		path: string,

@@ -1,5 +1,5 @@
-// The calls of confirmations: /confirm, /grants, /audit. Their errors are flat, and their checks come in one order, which clients of
-// the earlier daemon rely on: 413, 401, 403 by role, 405, 404, 415, 400, then what the confirmation itself says.
+// The calls of confirmations: /confirm, /grants, /audit. Their errors are flat, and their checks have a fixed order, which clients of the
+// earlier daemon rely on: 413, 401, 403 by role, 405, 404, 415, 400, then the confirmation's own.
 import type { Context } from "hono";
 import {
 	type Attempt,
@@ -30,23 +30,23 @@ const LONGEST_WAIT_S = 60;
 export interface ConfirmContext {
 	readonly confirmations: Confirmations;
 	readonly bodyLimit: number;
-	/** Who calls; null for a stranger. */
+	/** The caller; null for a stranger. */
 	readonly visitor: Visitor | null;
 	readonly entrance: Entrance["kind"];
-	/** The address of the page, null where there is none. */
+	/** The page's address; null if there is none. */
 	readonly page: string | null;
 	readonly signal: AbortSignal;
-	/** Throws where the caller may read a confirmation, but not decide it so. */
+	/** Throws if the caller may read a confirmation, but not decide it this way. */
 	readonly assertMayDecide: (asked: Confirmation, grant: GrantScope | null) => Promise<void>;
 }
 
 interface Call extends Pick<ConfirmContext, "assertMayDecide"> {
 	readonly confirmations: Confirmations;
 	readonly visitor: Visitor;
-	/** From the path, where it names one. */
+	/** From the path, if it has one. */
 	readonly id: string;
 	readonly query: URLSearchParams;
-	/** Undefined where there is none. */
+	/** Undefined if there is none. */
 	readonly body: unknown;
 	readonly page: string | null;
 	readonly signal: AbortSignal;
@@ -60,7 +60,7 @@ interface Reply {
 
 interface Method {
 	readonly attempt: Attempt;
-	/** The permission of the socket is not enough: a program that the agent runs may reach that, too. */
+	/** The socket's permission is not enough: the agent's programs may reach it, too. */
 	readonly asksForProof?: true;
 	handle(call: Call): Promise<Reply>;
 }
@@ -69,7 +69,7 @@ type Methods = Readonly<Partial<Record<string, Method>>>;
 
 const FAMILY = /^\/(?:confirm|grants|audit)(?:\/|$)/;
 
-/** Whether a path is one of this family, whose errors are flat. */
+/** Whether a path belongs to this family, whose errors are flat. */
 export function isConfirmPath(path: string): boolean {
 	return FAMILY.test(path);
 }
@@ -96,7 +96,7 @@ export async function answerConfirm(c: Context, context: ConfirmContext): Promis
 		query: new URL(c.req.url).searchParams,
 		body: name === "POST" ? parsed(bytes, c.req.header("content-type")) : undefined,
 		page: context.page,
-		// Made when a call waits; most do not.
+		// Created only when a call waits.
 		get signal() {
 			return context.signal;
 		},
@@ -105,7 +105,7 @@ export async function answerConfirm(c: Context, context: ConfirmContext): Promis
 	return c.json(reply.body, reply.status as 200, { ...reply.headers });
 }
 
-/** What is refused to somebody who was authenticated is noted. */
+/** Refusals of authenticated callers are recorded. */
 async function assertRole(
 	{ methods, id }: Found,
 	method: Method | undefined,
@@ -283,7 +283,7 @@ async function list({ confirmations, visitor, query }: Call): Promise<Reply> {
 	};
 }
 
-/** Who was told about it is not for those who asked, or whose turn did. */
+/** Not shown to the requester: who was notified. */
 function seesNotices({ role }: Visitor): boolean {
 	return role !== "agent" && role !== "member" && role !== "guest";
 }
@@ -359,7 +359,7 @@ async function acceptAudit({ confirmations, visitor, body }: Call): Promise<Repl
 	return { status: 200, body: { count } satisfies ConfirmAnswer<"auditAccept"> };
 }
 
-/** Whole numbers are brought within bounds; anything else is the default, as clients of long standing expect. */
+/** Whole numbers are clamped; anything else is the default, as older clients expect. */
 function limitOf(text: string | null): number {
 	return text !== null && /^-?\d+$/.test(text) ? Math.min(500, Math.max(1, Number(text))) : 50;
 }
@@ -375,7 +375,7 @@ function parsed(bytes: Uint8Array | null, contentType: string | undefined): unkn
 	}
 }
 
-/** What is no encoding stands for itself: no id has it. */
+/** An invalid encoding stands for itself: no id has it. */
 function decoded(segment: string): string {
 	try {
 		return decodeURIComponent(segment);

@@ -1,6 +1,5 @@
-// The confirmations' own family on the wire: the one table that the server's answers, OpenAPI, the client, the page and the commands
-// take their shapes from. What comes in is read by hand, leniently where clients of long standing need it: of bodies and queries this
-// describes, and does not check.
+// The confirmations' family on the wire: the one table for the server's answers, OpenAPI, the client, the page and the commands. Inputs
+// are read by hand, leniently for older clients: for bodies and queries this describes, but does not check.
 import { z } from "@hono/zod-openapi";
 
 export const status = z.enum([
@@ -17,13 +16,13 @@ const iso = z.iso.datetime().openapi({ description: "the same as text" });
 const details = z.record(z.string(), z.unknown());
 const scope = z.enum(["session", "conversation", "always"]);
 
-/** A time that is always there, in both forms. */
+/** A time that is always present, in both forms. */
 function moment<Name extends string>(name: Name) {
 	return { [name]: seconds, [`${name}_iso`]: iso } as Record<Name, typeof seconds> &
 		Record<`${Name}_iso`, typeof iso>;
 }
 
-/** One that may not have come. */
+/** A time that may be absent. */
 function moments<Name extends string>(name: Name, description = seconds.description ?? "") {
 	const [number, text] = [seconds.nullable().openapi({ description }), iso.nullable()];
 	return { [name]: number, [`${name}_iso`]: text } as Record<Name, typeof number> &

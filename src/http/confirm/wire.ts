@@ -1,5 +1,4 @@
-// Confirmations, grants and the audit on the wire, in the form that clients of the earlier daemon know: times in seconds since 1970,
-// each with its ISO form beside it.
+// Confirmations, grants and the audit on the wire, in the earlier daemon's format: times in seconds since 1970, each with its ISO form.
 import { KERYX } from "../../called.ts";
 import type { AuditEntry, Confirmation, Grant } from "../../store/index.ts";
 import type {
@@ -11,11 +10,11 @@ import type {
 	WireResolved,
 } from "./schemas.ts";
 
-/** One time in both its forms. */
+/** One time in both forms. */
 type Moment<Name extends string, At extends number | null> = Readonly<Record<Name, At>> &
 	Readonly<Record<`${Name}_iso`, At extends null ? string | null : string>>;
 
-/** `full`: with who is told, which is no business of who asked. */
+/** `full`: with who is notified; not shown to the requester. */
 export function toWireConfirmation(
 	confirmation: Confirmation,
 	{ full }: { readonly full: boolean },
@@ -37,7 +36,7 @@ export function toWireConfirmation(
 	};
 }
 
-/** The latest state of one, as /audit lists it. */
+/** A confirmation's latest state, for /audit. */
 export function stateOf(confirmation: Confirmation): WireConfirmationState {
 	return {
 		id: confirmation.id,
@@ -49,12 +48,12 @@ export function stateOf(confirmation: Confirmation): WireConfirmationState {
 		status: confirmation.status,
 		...times("created_at", confirmation.createdAt),
 		...times("resolved_at", confirmation.resolvedAt),
-		// Clients of long standing expect a string.
+		// Older clients expect a string.
 		resolved_by: confirmation.resolvedBy ?? "",
 	};
 }
 
-/** The answer to a new request; `page` is the address of the page, null where there is none. */
+/** The answer to a new request; `page` is the page's address, null if there is none. */
 export function toWirePending(confirmation: Confirmation, page: string | null): WireAsked {
 	const { id, action, status, details, digest, timeoutSeconds, expiresAt } = confirmation;
 	const path = `/confirm/${id}`;
@@ -86,12 +85,12 @@ function pendingMessage(confirmation: Confirmation): string {
 	return `${why} A person has to answer, with ${how}.`;
 }
 
-/** Somebody was told, or still can be. */
+/** Someone was notified, or still can be. */
 function wasTold({ notices }: Confirmation): boolean {
 	return notices.some(({ state }) => state !== "dead");
 }
 
-/** What a decision is answered with. */
+/** The answer to a decision. */
 export function toWireResolved(confirmation: Confirmation): WireResolved {
 	const { id, action, status, resolvedBy, resolvedAt, digest, reason } = confirmation;
 	return {
@@ -133,7 +132,7 @@ function times<Name extends string, At extends number | null>(name: Name, at: At
 	} as Moment<Name, At>;
 }
 
-/** Addresses of webhooks often hold a secret. */
+/** Addresses of webhooks often contain a secret. */
 function receiverShown(to: string): string {
 	return /^https?:/.test(to) && URL.canParse(to) ? new URL(to).origin : to;
 }

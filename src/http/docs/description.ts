@@ -1,4 +1,4 @@
-// What the API says of itself: OpenAPI made from the schemas that the server checks with, and a reference made from that.
+// The API's self-description: OpenAPI from the server's schemas, and a reference from that.
 import { z } from "@hono/zod-openapi";
 import { htmlPage } from "../entry/html.ts";
 import type { App } from "../environment.ts";
@@ -7,7 +7,7 @@ import { type Described, type Operation, referenceOf } from "./reference.ts";
 const ABOUT =
 	"The session gateway for AI agents. Errors are {error: {code, message, hint?, field?}}; those of /confirm, /grants and /audit are {error, status?}.";
 
-/** Made once, when it is first asked for. */
+/** Created on first use. */
 export function addDescription(app: App, version: string): void {
 	app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
 	describeRest(app);
@@ -25,7 +25,7 @@ function describe(app: App, version: string): Described {
 	}) as unknown as Described;
 }
 
-/** What is no call of a program, and is answered all the same. */
+/** Routes that are not API calls but are answered. */
 function describeRest(app: App): void {
 	const rest = [
 		["home", "/", "the page, for a browser; otherwise a short text about where to go", "text/plain"],
@@ -60,7 +60,7 @@ function grouped(document: Described): Described {
 	return { ...document, paths: Object.fromEntries(paths) };
 }
 
-/** The resource that a path is about. */
+/** The resource of a path. */
 function groupOf(path: string): string {
 	const [first = "", second = "", third = ""] = path.split("/").filter((part) => !/^$|^\{/.test(part));
 	if (first === "v1") return "OpenAI";

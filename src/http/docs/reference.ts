@@ -1,5 +1,5 @@
-// The readable reference: HTML made from the OpenAPI document alone, so that it says what the server checks. No script, nothing from
-// elsewhere, and everything that is put in is escaped.
+// The readable reference: HTML from the OpenAPI document alone, so that it matches the server's checks. No script, nothing external, and
+// all values are escaped.
 import { html } from "hono/html";
 import type { Html } from "../entry/html.ts";
 
@@ -98,7 +98,7 @@ function parameterTable(parameters: readonly Parameter[]): Html {
 	)}</table></div>`;
 }
 
-/** The fields of an object, or what it is otherwise. */
+/** The fields of an object, or its type. */
 function shape(schema: Schema): Html {
 	const { properties } = schema;
 	if (!properties) return html`<p>${typeOf(schema)} ${noteOn(schema)}</p>`;
@@ -118,7 +118,7 @@ function noteOn({ description, default: usual }: Schema): string {
 		.join("; ");
 }
 
-/** In the words of TypeScript. */
+/** As TypeScript. */
 function typeOf(schema: Schema): Html {
 	const { $ref, anyOf, oneOf, allOf, items, properties } = schema;
 	if ($ref !== undefined) {
@@ -166,7 +166,7 @@ function curl({ method, path, parameters = [], requestBody }: Call): string {
 	return lines.join(" \\\n  ");
 }
 
-/** Something that fits; of an object, what it must have. */
+/** A matching example; for an object, its required fields. */
 function exampleOf(schema: Schema): unknown {
 	const { example, default: usual, properties, required = [] } = schema;
 	if (example !== undefined) return example;

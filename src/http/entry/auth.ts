@@ -1,6 +1,6 @@
-// Who calls. The Unix socket's permission makes whoever opens it the operator; on a port a bearer token, the operator secret or the
-// page's login says who it is. Nothing but these decides: no header or body makes anybody somebody else. A login has two halves, because a
-// browser sends a cookie to every port of a host: the cookie, and a key that only the origin knows which the login was made at.
+// Identifies callers. The Unix socket's permission makes its user the operator; on a port a bearer token, the operator secret or the
+// page's login identifies the caller. No header or body can change that. A login has two halves, because browsers send a cookie to every
+// port of a host: the cookie, and a key known only to the origin of the login.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { type Caller, may } from "../../confirmations/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -21,37 +21,37 @@ const LINK_MS = 600_000;
 const COOKIE_DAYS = 30;
 const MOST_CACHED = 1000;
 
-/** How a request came in. */
+/** How a request arrived. */
 export type Entrance =
 	| { readonly kind: "socket" }
 	| {
-			/** compat: takes requests for confirmations and tells their status, to anybody on this machine. */
+			/** compat: accepts confirmation requests and reports their status, from anyone on this machine. */
 			readonly kind: "port" | "compat";
 			readonly host: string;
 			readonly port: number;
 			readonly remote: string;
-			/** It came in under the address that http.public_url names. */
+			/** It arrived at the address in http.public_url. */
 			readonly publicOrigin?: string;
 	  };
 
 export interface Visitor extends Caller {
-	/** False where nothing but the socket's permission speaks for it. */
+	/** False if only the socket's permission identifies it. */
 	readonly proven: boolean;
-	/** The channel that its token speaks for. */
+	/** Its token's channel. */
 	readonly channel: string | null;
-	/** Whom its token or login belongs to. */
+	/** The principal of its token or login. */
 	readonly principal: string | null;
-	/** Who logged in to the page with a link of their own. */
+	/** The person who logged in with their own link. */
 	readonly person?: Person;
-	/** Aborted when its token or login is revoked, expires or gets another role: ends what goes on after the answer has begun. */
+	/** Aborted when its token or login is revoked, expires or changes its role: ends streaming answers. */
 	readonly stay: AbortSignal;
 }
 
 export interface Credentials {
 	readonly authorization: string | undefined;
-	/** The value of the cookie that is named by `cookieName`. */
+	/** The cookie's value. */
 	readonly cookie: string | undefined;
-	/** What the page keeps for its origin. */
+	/** The page's key for its origin. */
 	readonly pageKey: string | undefined;
 	/** X-Keryx-Via. */
 	readonly via: string | undefined;
@@ -81,35 +81,35 @@ export interface Login {
 	readonly maxAge: number;
 }
 
-/** What the secrets of people's logins begin with. */
+/** The prefix of people's login secrets. */
 const LOGIN = "kl_";
-/** On the socket without a token. Another name than the operator's, who may then decide about what it asks for. */
+/** On the socket without a token. Not the operator's name, so that the operator may decide its requests. */
 const AT_SOCKET = "socket";
 
-/** Bound to nothing, and never revoked. */
+/** Unbound, never revoked. */
 const NOBODYS = {
 	sessionKey: null,
 	principal: null,
 	channel: null,
 	stay: new AbortController().signal,
 } as const;
-/** The wall clock may be set while a timer runs. */
+/** The wall clock may change while a timer runs. */
 const LONGEST_LOOK_MS = 60_000;
 
 export class Access {
 	readonly #options: AccessOptions;
-	/** By digest. Emptied at each change of tokens, so that a revoked one ends at once. */
+	/** By digest. Cleared at each token change, so that a revoked one ends at once. */
 	readonly #known = new Map<string, Token>();
 	readonly #knownLogins = new Map<string, LiveLogin>();
 	#changes = 0;
-	/** Of tokens by who, of logins by who and id. */
+	/** Tokens by name, logins by name and id. */
 	readonly #stays = new Map<string, { readonly signal: AbortSignal; readonly end: () => void }>();
 
 	constructor(options: AccessOptions) {
 		this.#options = options;
 	}
 
-	/** Null for a stranger, and for whoever comes with something that is not valid. */
+	/** Null for a stranger, and for invalid credentials. */
 	async visitor(
 		{ authorization, cookie, pageKey, via }: Credentials,
 		entrance: Entrance,
@@ -166,7 +166,7 @@ export class Access {
 		}
 	}
 
-	/** Taken in the same step as the token or login was found valid, so that no revocation falls between the two. */
+	/** Taken in the same step as the validity check, so that no revocation falls in between. */
 	#stay(key: string, expiresAt: number | null): AbortSignal {
 		const known = this.#stays.get(key);
 		if (known) return known.signal;
@@ -188,7 +188,7 @@ export class Access {
 		return controller.signal;
 	}
 
-	/** Gives somebody a role, and answers the path of a link that logs one browser in as them. */
+	/** Sets a person's role, and returns the path of a link that logs in one browser. */
 	async offerLogin({ name, role }: Person, { who: by, via }: Pick<Caller, "who" | "via">): Promise<string> {
 		try {
 			const { round } = await this.#options.store.offerLogin({ name, role, by, via });
@@ -196,12 +196,12 @@ export class Access {
 			const until = this.#options.now() + LINK_MS;
 			return `/login?code=${nonce}.${until}.${round}.${name}.${this.#personSignature(nonce, until, round, name)}`;
 		} finally {
-			// What is open was opened with the role before.
+			// Open streams were opened with the previous role.
 			this.#endStays(`person:${name}/`);
 		}
 	}
 
-	/** Ends one login, or all of a person's; what they have open is closed before this resolves. */
+	/** Revokes one login, or all of a person's; their open streams are closed before this resolves. */
 	async revokeLogins(
 		which: { readonly id: string } | { readonly person: string },
 		{ who: by, via }: Pick<Caller, "who" | "via">,
@@ -216,14 +216,14 @@ export class Access {
 		for (const [key, { end }] of [...this.#stays]) if (key.startsWith(prefix)) end();
 	}
 
-	/** Of a link that makes whoever opens it first the operator, in a browser. */
+	/** A link that makes the first browser that opens it the operator. */
 	loginPath(): string {
 		const nonce = randomBytes(9).toString("base64url");
 		const until = this.#options.now() + LINK_MS;
 		return `/login?code=${nonce}.${until}.${this.#signature(nonce, until)}`;
 	}
 
-	/** The value of the page's cookie, and its key. A code's nonce becomes the name of a token, and a name is given once: so a code works once. */
+	/** The page's cookie and key. A code's nonce becomes a token name, and names are unique: so a code works once. */
 	async login(code: string, entrance: PortEntrance): Promise<Login> {
 		const [, ofPerson] = /^[\w-]{12}\.\d{1,16}\.\d{1,9}\.([a-z0-9_-]{1,40})\.[\w-]{43}$/.exec(code) ?? [];
 		if (ofPerson !== undefined) return this.#loginPerson(code, entrance);
@@ -264,7 +264,7 @@ export class Access {
 		return { secret, key: this.#pageKey(secret, placeOf(entrance)), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
 	}
 
-	/** A login is good with its cookie alone: shown as a token, it is nobody's. */
+	/** A login is valid only as a cookie, not as a token. */
 	async #person(cookie: string): Promise<Visitor | null> {
 		const login = await this.#login(digestOf(cookie));
 		if (!login) return null;
@@ -281,7 +281,7 @@ export class Access {
 		if (known) return known.expiresAt <= now ? null : known;
 		const before = this.#changes;
 		const found = await this.#options.store.loginByDigest({ scope: OPERATOR, digest, now });
-		// It may have been revoked while it was looked up.
+		// It may have been revoked during the lookup.
 		if (found && before !== this.#changes) return this.#login(digest);
 		if (found) {
 			if (this.#knownLogins.size >= MOST_CACHED) this.#knownLogins.clear();
@@ -307,7 +307,7 @@ export class Access {
 		if (known) return known.expiresAt !== null && known.expiresAt <= now ? null : known;
 		const before = this.#changes;
 		const found = await this.#options.store.tokenByDigest({ scope: OPERATOR, digest, now });
-		// It may have been revoked while it was looked up.
+		// It may have been revoked during the lookup.
 		if (found && before !== this.#changes) return this.#token(digest);
 		if (found) {
 			if (this.#known.size >= MOST_CACHED) this.#known.clear();
@@ -322,7 +322,7 @@ export class Access {
 		this.#knownLogins.clear();
 	}
 
-	/** Nobody who has the cookie alone can make it; one of another port or address is another one. */
+	/** The cookie alone cannot produce it; another port or address has another one. */
 	#pageKey(session: string, place: string): string {
 		return createHmac("sha256", this.#options.operatorSecret)
 			.update(`page.${place}.${session}`)
@@ -342,7 +342,7 @@ export class Access {
 	}
 }
 
-/** As whose a message is taken. */
+/** Whose message it is. */
 export function posterOf(visitor: Visitor): Poster {
 	const { who, via, proven } = visitor;
 	return { who, via, decides: proven && may(visitor, "resolve") };
@@ -354,17 +354,17 @@ function placeOf({ publicOrigin, port }: PortEntrance): string {
 	return publicOrigin ?? String(port);
 }
 
-/** Over TLS a browser sends it back over TLS only, and takes it from nobody but this host. */
+/** Over TLS a browser returns it only over TLS, and accepts it only from this host. */
 export function isSecure({ publicOrigin }: PortEntrance): boolean {
 	return publicOrigin?.startsWith("https:") ?? false;
 }
 
-/** Cookies know no ports: two of Keryx on one machine must not take each other's. */
+/** Cookies ignore ports: two Keryx on one machine must not share one. */
 export function cookieName(entrance: PortEntrance): string {
 	return `${isSecure(entrance) ? "__Host-" : ""}keryx_${entrance.port}`;
 }
 
-/** A page sends it as a header; with a WebSocket, where it can set none, as one of the protocols it offers. */
+/** A page sends it as a header; for a WebSocket, which cannot set headers, as an offered protocol. */
 export function pageKeyOf(header: string | undefined, protocols: string | undefined): string | undefined {
 	if (header !== undefined) return header;
 	const [, key] = /(?:^|,)\s*page\.([\w-]{43})\s*(?:,|$)/.exec(protocols ?? "") ?? [];

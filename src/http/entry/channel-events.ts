@@ -1,5 +1,5 @@
-// Requests from chat platforms, each to the address of one channel. The channel alone decides whether its platform sent one: no token,
-// cookie or Host counts here, so this stands before everything that looks at them. Anything else is refused alike.
+// Requests from chat platforms, each to one channel's address. Only the channel decides whether its platform sent it: tokens, cookies and
+// Host do not count, so this comes before their checks. Everything else is refused alike.
 import { createRoute, z } from "@hono/zod-openapi";
 import { KeryxError } from "../../errors.ts";
 import { type ApiHost, running } from "../call.ts";
@@ -21,7 +21,7 @@ export function addChannelEvents(
 				body: async () => (await readBody(c.req.raw, limit)) ?? new Uint8Array(),
 			})
 			.catch((error: unknown) => {
-				// Whoever sends too much is counted as well.
+				// Senders of too much are counted as well.
 				if (error instanceof KeryxError && error.code === "http.too_large") rates.assertStranger(c);
 				throw error;
 			});

@@ -1,10 +1,10 @@
-// A proxy in front of Keryx: under which public address a request came in, and from whom. Forwarded headers count only when the connection
-// itself comes from a proxy that the configuration names; from anybody else they are text that a stranger wrote.
+// A proxy in front of Keryx: under which public address a request arrived, and from whom. Forwarded headers count only if the connection
+// comes from a configured proxy; otherwise they are a stranger's text.
 import { BlockList, isIP } from "node:net";
 import type { Entrance } from "./auth.ts";
 
 interface FrontOptions {
-	/** The origin that people use; null: there is no proxy. */
+	/** The origin people use; null: no proxy. */
 	readonly publicUrl?: string | null;
 	/** Addresses or networks of proxies, such as 127.0.0.1 or 10.0.0.0/8. */
 	readonly trustedProxies?: readonly string[];
@@ -33,7 +33,7 @@ function isAt(host: string, origin: string): boolean {
 	return URL.canParse(`${protocol}//${host}`) && new URL(`${protocol}//${host}`).host === ours;
 }
 
-/** Each proxy adds whom it heard from at the end: the last one that is no proxy of ours is the client. */
+/** Each proxy appends its client: the last one that is not our proxy is the client. */
 function clientOf(forwarded: string | null, remote: string, trusted: (address: string) => boolean): string {
 	let client = remote;
 	for (const hop of (forwarded ?? "").split(",").map(addressIn).reverse()) {

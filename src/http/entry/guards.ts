@@ -1,5 +1,4 @@
-// What a request on a port must be before anything else looks at it: meant for this server, not sent by a foreign page, of a bearable
-// size, and not one of too many.
+// First checks of a request on a port: meant for this server, not from a foreign page, of acceptable size, and within the rate.
 import { isIP } from "node:net";
 import type { Context } from "hono";
 import { KeryxError } from "../../errors.ts";
@@ -10,11 +9,11 @@ const LONGEST_URL = 8192;
 const MOST_CALLERS = 10_000;
 const MINUTE_MS = 60_000;
 
-/** Throws for what no client of ours sends. */
+/** Throws for requests that our clients never send. */
 export function assertSound(
 	request: Request,
 	entrance: PortEntrance,
-	/** It is a file for a frame without an origin, to which every server is another site. It holds no secret and changes nothing. */
+	/** A file for a frame without an origin, to which every server is another site. It is not secret and changes nothing. */
 	isForAnySite = false,
 ): void {
 	const { headers, url } = request;
@@ -33,27 +32,27 @@ export function assertSound(
 		throw new KeryxError("http.origin", "another origin's page sent this");
 }
 
-/** A cookie is sent by the browser, whoever made it: only our own page may change something with it, or open a terminal. */
+/** Browsers send cookies with any page's requests: only our own page may change something, or open a terminal. */
 export function assertOwnPage({ headers, method }: Request): void {
 	if ((changes(method) || headers.has("upgrade")) && headers.get("origin") === null)
 		throw new KeryxError("http.origin", "a change made with the page's cookie must name its origin");
 }
 
-/** By what the request says of itself; what it says nothing of is counted while it is read. */
+/** Checks Content-Length; without one, bytes are counted while reading. */
 export function assertDeclaredSize({ headers }: Request, limit: number): void {
 	const declared = Number(headers.get("content-length") ?? 0);
 	if (declared > limit) throw tooLarge(limit);
 }
 
-/** Node's server takes exactly as much as that. */
+/** Node's server reads exactly that much. */
 export function hasDeclaredSize(headers: Headers): boolean {
 	return headers.has("content-length") && !headers.has("transfer-encoding");
 }
 
-/** The whole body; null where there is none. */
+/** The whole body; null if there is none. */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array | null> {
 	assertDeclaredSize(request, limit);
-	// The server gives these none, whatever was sent.
+	// The server provides none for these methods.
 	if (request.method === "GET" || request.method === "HEAD") return null;
 	if (hasDeclaredSize(request.headers)) {
 		const bytes = new Uint8Array(await request.arrayBuffer());
@@ -62,7 +61,7 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
 	if (!request.body) return null;
 	const chunks: Uint8Array[] = [];
 	let size = 0;
-	// Left, not cancelled: the connection must live to hear the answer.
+	// Left unread, not cancelled: the connection must stay open for the answer.
 	for await (const chunk of request.body.values({ preventCancel: true })) {
 		size += chunk.length;
 		if (size > limit) throw tooLarge(limit);
@@ -80,8 +79,8 @@ export function isJson(contentType: string | null | undefined): boolean {
 }
 
 /**
- * So many requests of one caller in a minute, in a burst or spread. In memory: a restart forgives. Whoever has shown who they are is
- * counted by name, everybody else by address, and only when refused: strangers share addresses with those who are not.
+ * Requests per caller and minute, as a burst or spread. In memory: a restart resets it. Authenticated callers are counted by name, others
+ * by address, and only when refused: strangers share addresses with others.
  */
 export class Rates {
 	readonly #perMinute: number;
@@ -94,7 +93,7 @@ export class Rates {
 		this.#now = now;
 	}
 
-	/** Throws for a caller who has had enough, and tells how long to wait. */
+	/** Throws for a caller over the limit, with the waiting time. */
 	assert(c: Context<AppEnvironment>, caller: string): void {
 		const wait = this.take(caller);
 		if (wait === null) return;
@@ -102,13 +101,13 @@ export class Rates {
 		throw new KeryxError("http.rate", `too many requests; try again in ${wait} s`);
 	}
 
-	/** The same for somebody who is about to be refused. */
+	/** The same for a caller about to be refused. */
 	assertStranger(c: Context<AppEnvironment>): void {
 		const { entrance } = c.env;
 		if (entrance.kind !== "socket") this.assert(c, `@${networkOf(entrance.remote)}`);
 	}
 
-	/** Null where it may pass, or the seconds to wait. */
+	/** Null if it may pass, or the seconds to wait. */
 	take(caller: string): number | null {
 		const now = this.#now();
 		const perMs = this.#perMinute / MINUTE_MS;
@@ -120,7 +119,7 @@ export class Rates {
 		return allowed ? null : Math.max(1, Math.ceil((1 - left) / perMs / 1000));
 	}
 
-	/** Who has been quiet for a minute has all of it back. */
+	/** After a quiet minute the allowance is full again. */
 	#forgetOldest(): void {
 		const since = this.#now() - MINUTE_MS;
 		for (const [caller, { at }] of this.#callers) if (at <= since) this.#callers.delete(caller);
@@ -128,11 +127,11 @@ export class Rates {
 	}
 }
 
-/** Whoever has one IPv6 address has the whole /64 that it is in. */
+/** An IPv6 address stands for its whole /64. */
 export function networkOf(address: string): string {
 	if (isIP(address) !== 6) return address;
 	const written = new URL(`http://[${address.replace(/%.*$/, "")}]`).hostname.slice(1, -1);
-	// An IPv4 address in the form of IPv6 is one machine.
+	// A mapped IPv4 address is one machine.
 	if (written.startsWith("::ffff:")) return address;
 	const [head = "", tail] = written.split("::");
 	const groups = head === "" ? [] : head.split(":");
@@ -161,24 +160,24 @@ function hostOf(header: string): URL | null {
 	return URL.canParse(`http://${header}`) ? new URL(`http://${header}`) : null;
 }
 
-/** An address in digits cannot be rebound, so where we listen to the world each of them is ours. */
+/** A numeric address cannot be rebound, so if we listen to the network, all of them are ours. */
 function isOurs({ hostname, port }: URL, entrance: PortEntrance): boolean {
 	if (isLoopback(hostname)) return Number(port || 80) === entrance.port;
 	if (isLoopback(entrance.host)) return false;
 	return hostname === entrance.host.toLowerCase() || isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
 }
 
-/** Whichever of the two schemes: what ends TLS in front of us speaks plainly to us. */
+/** Either scheme: a TLS proxy talks to us in plain HTTP. */
 function isSameOrigin(origin: string, host: URL): boolean {
 	return URL.canParse(origin) && /^https?:/.test(origin) && new URL(origin).host === host.host;
 }
 
-/** Under the public address the scheme is known. */
+/** For the public address the scheme is known. */
 function isExactly(origin: string, host: URL): boolean {
 	return origin === host.origin;
 }
 
-/** Somebody followed a link to here: no page of another site can read the answer, and our cookie is not sent. */
+/** Someone followed a link: no foreign page can read the answer, and our cookie is not sent. */
 function isNavigation({ method, headers }: Request): boolean {
 	return (
 		method === "GET" &&

@@ -1,4 +1,4 @@
-// Small pages that the server writes itself: readable without a script, with one style, and nothing from elsewhere.
+// Small pages written by the server: without scripts, with one style, and nothing external.
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { html, raw } from "hono/html";
@@ -18,10 +18,10 @@ nav ul { columns: 14rem; padding-left: 1.1rem } details { margin: .4rem 0 } summ
 .method { display: inline-block; min-width: 3.4rem; font-weight: 700 } .scroll { overflow-x: auto }
 `;
 
-/** The one style is known by its digest: nothing else on such a page is obeyed by a browser. */
+/** The one style is allowed by its digest: a browser ignores anything else. */
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** What is put in between is escaped, unless it is HTML of the same making. */
+/** Interpolated values are escaped, unless they are HTML from here. */
 export async function htmlPage(
 	c: Context,
 	{ title, body, status = 200 }: { readonly title: string; readonly body: Html; readonly status?: 200 | 401 },

@@ -1,4 +1,4 @@
-// Logging in to the page: links for the operator and for people with a role, who is logged in, and ending that.
+// Logging in to the page: links for the operator and for people with a role, the list of logins, and logging out.
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../../errors.ts";
 import type { Token } from "../../store/index.ts";
@@ -8,7 +8,7 @@ import { time } from "../schemas.ts";
 
 /** Logins that are listed. */
 const MOST = 500;
-/** The operator's own logins are tokens of this name. */
+/** The operator's own logins are tokens with this name. */
 const OPERATORS = "page-";
 
 const person = z

@@ -1,5 +1,5 @@
-// The built page. Its files are read once, into a map by their address: no part of a request ever names a file on the disk. They are
-// no secret, so that the page can say itself how to log in; everything it shows then comes from the API, which asks who calls.
+// The built page. Its files are read once, into a map by address: a request never names a file on disk. They are not secret, so that the
+// page can explain how to log in; all data comes from the API, which authenticates.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
@@ -26,7 +26,7 @@ const INDEX = "/index.html";
 const ASSETS = "/assets/";
 const PACKED = ".gz";
 
-/** xterm writes its theme and its measures into style elements that it makes itself: hence unsafe-inline, for styles alone. */
+/** xterm creates its own style elements: hence unsafe-inline, only for styles. */
 const POLICY = [
 	"default-src 'none'",
 	"script-src 'self'",
@@ -41,7 +41,7 @@ const POLICY = [
 	"frame-ancestors 'none'",
 ].join("; ");
 
-/** The frame that draws diagrams: it has no origin, and nothing to talk to but the page around it. */
+/** The frame that draws diagrams: it has no origin, and talks only to the surrounding page. */
 const DIAGRAM = "/diagram.html";
 const DIAGRAM_POLICY = [
 	"default-src 'none'",
@@ -53,7 +53,7 @@ const DIAGRAM_POLICY = [
 	"frame-ancestors 'self'",
 	"sandbox allow-scripts",
 ].join("; ");
-/** To a frame without an origin even its own server is another one. */
+/** For a frame without an origin even its own server is foreign. */
 const FOR_DIAGRAMS = /^\/diagram\.(?:html|js)$|^\/assets\/mermaid[\w.-]*\.js$/;
 
 export function isForDiagrams(path: string): boolean {
@@ -64,13 +64,13 @@ export interface PageFile {
 	readonly bytes: Buffer<ArrayBuffer>;
 	readonly type: string;
 	readonly etag: string;
-	/** Made when it is first asked for; null where that would not make it shorter. */
+	/** Created on first use; null if it would not be shorter. */
 	gzipped(): Promise<Buffer<ArrayBuffer> | null>;
 }
 
 export type Page = ReadonlyMap<string, PageFile>;
 
-/** By address; null where no page was built. */
+/** By address; null if no page was built. */
 export function loadPage(folder: string): Page | null {
 	if (!existsSync(join(folder, INDEX))) return null;
 	const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) =>
@@ -87,7 +87,7 @@ export function loadPage(folder: string): Page | null {
 	);
 }
 
-/** Kept compressed, and unpacked for whoever does not take it so. */
+/** Stored compressed, and decompressed for clients that need it. */
 function packedFile(file: string): PageFile {
 	const bytes = readFileSync(file);
 	return {
@@ -127,8 +127,8 @@ async function compressed(bytes: Buffer, type: string): Promise<Buffer<ArrayBuff
 }
 
 /**
- * Answers for the page's files, and with its index wherever a browser goes that is no address of the API: the page's own router knows
- * the rest. Comes before anybody is asked who they are.
+ * Serves the page's files, and its index for any address that is not an API call: the page's router handles the rest. Before
+ * authentication.
  */
 export function addPage(app: App, page: Page): void {
 	let taken: ReadonlySet<string> | undefined;
@@ -146,7 +146,7 @@ export function addPage(app: App, page: Page): void {
 	});
 }
 
-/** An address that is only posted to is free for a view: /channels has one. */
+/** A POST-only address is free for a view: /channels has one. */
 function isRead({ method }: { readonly method: string }): boolean {
 	return method === "GET" || method === "ALL";
 }
@@ -155,7 +155,7 @@ function isRead({ method }: { readonly method: string }): boolean {
 const KEPT = "public, max-age=31536000, immutable";
 const ASKED_AGAIN = "no-cache";
 
-/** Said in so many words: what takes anything is a program. */
+/** Explicitly accepted: a client that accepts anything is a program. */
 export function acceptsHtml(c: Context<AppEnvironment>): boolean {
 	return /\btext\/html\b/i.test(c.req.header("accept") ?? "");
 }

@@ -1,10 +1,10 @@
-// What people may call who logged in to the page with a link of their own, and are no owner. Everything that is not named here is closed
-// to them. What is named answers within their scope: somebody else's conversation is not found, whatever id they send.
+// What people with their own login, other than owners, may call. Everything else is closed to them. Allowed calls answer within their
+// scope: another person's conversation is not found, whatever id they send.
 import type { Endpoint } from "../endpoint.ts";
 import { type EndpointName, endpoints } from "../endpoints.ts";
 import type { Visitor } from "./auth.ts";
 
-/** Talking, and reading what was said: what a guest may do in a chat. */
+/** Talking and reading: what a guest may do in a chat. */
 const GUEST: readonly EndpointName[] = [
 	"me",
 	"health",
@@ -30,7 +30,7 @@ const GUEST: readonly EndpointName[] = [
 	"commands",
 ];
 
-/** What a member may do in a chat of their own. */
+/** What a member may do in a private chat. */
 const MEMBER: readonly EndpointName[] = [
 	...GUEST,
 	"newSession",
@@ -85,7 +85,7 @@ const ALLOWED: Readonly<Record<"member" | "guest", readonly RegExp[]>> = {
 	member: patterns(MEMBER, [...BESIDE.guest, ...BESIDE.member]),
 };
 
-/** Whether a person of this role may make a call; it says nothing about what they find there. */
+/** Whether a person of this role may make a call; not whether they find anything. */
 export function mayPersonCall(
 	{ role }: { readonly role: "member" | "guest" },
 	method: string,

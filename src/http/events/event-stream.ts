@@ -1,21 +1,21 @@
-// Server-sent events on their way out.
+// Sends server-sent events.
 import { toKeryxError } from "../errors.ts";
 import { sse } from "./frame.ts";
 
 const HEARTBEAT_MS = 15_000;
-/** A reader that has taken nothing for so many beats has hung: it is cut off, and may come back with its cursor. */
+/** A reader that takes nothing for this many beats is disconnected, and may come back with its cursor. */
 const HUNG_BEATS = 4;
 
 export interface StreamOptions {
 	/** Called when the reader leaves. */
 	readonly left: () => void;
-	/** Called when the reader has hung: ends its connection, which then counts as left. */
+	/** Called when the reader hangs: ends its connection, which then counts as left. */
 	readonly cutOff: () => void;
-	/** Calls back at each beat, until the function that it answers is called; left out: by the clock. */
+	/** Calls back at each beat, until the returned function is called; default: by the clock. */
 	readonly every?: (beat: () => void) => () => void;
 }
 
-/** Reads on as fast as its reader does: a slow one lags. Ends with the pieces, or when its reader leaves. */
+/** Reads as fast as its reader: a slow one lags. Ends with the pieces, or when its reader leaves. */
 export function eventStream(
 	pieces: AsyncGenerator<Uint8Array>,
 	{ left, cutOff, every = byTheClock }: StreamOptions,
@@ -48,7 +48,7 @@ export function eventStream(
 		cancel: async () => {
 			end();
 			left();
-			// Where nothing was being read, nobody else would end it.
+			// If nothing was being read, nobody else would end it.
 			await pieces.return(undefined);
 		},
 	});
@@ -61,7 +61,7 @@ function byTheClock(beat: () => void): () => void {
 	return () => clearInterval(beats);
 }
 
-/** A failure is told as the last frame. */
+/** A failure is the last frame. */
 async function next(
 	pieces: AsyncGenerator<Uint8Array>,
 ): Promise<{ readonly piece: Uint8Array | null; readonly done: boolean }> {

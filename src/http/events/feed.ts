@@ -1,6 +1,6 @@
-// Live events for many followers from one reading of the log. A follower that keeps up is fed from memory; one that is behind, or
-// comes back with an old cursor, reads the log itself: it lags, it never misses or repeats an event. Text on its way (deltas) is not in
-// the log: a follower that cannot take it fast enough goes without, and gets the row.
+// Live events for many followers from one read of the log. A follower that keeps up is fed from memory; one that is behind, or returns
+// with an old cursor, reads the log: it lags, but never misses or repeats an event. Streaming text (deltas) is not in the log: a slow
+// follower skips it, and gets the row.
 import { setTimeout as delay, setImmediate as immediate } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import type { Delta, Gateway } from "../../gateway/index.ts";
@@ -13,15 +13,15 @@ import { encode, type Filter, isLater, type Stretch, Tail } from "./tail.ts";
 
 const PAGE = 200;
 /**
- * After one round of telling, what happens meanwhile is gathered for the next: a busy Keryx tells many things at once. The pause is
- * four times as long as the round kept this thread, within these bounds: followers, however many, take a fifth of it at most.
+ * After one round of sending, new events are gathered for the next. The pause is four times as long as the round took, within these
+ * bounds: all followers together take at most a fifth of this thread.
  */
 const PAUSES_MS = [20, 80] as const;
 const PAUSE_SHARE = 4;
 
 export interface FollowOptions extends Filter {
 	readonly scope: Scope;
-	/** The last event that was seen; "" is the oldest that is kept, "now" the end. */
+	/** The last seen event; "" is the oldest kept one, "now" the end. */
 	readonly after: string;
 	readonly signal: AbortSignal;
 }
@@ -30,10 +30,10 @@ export class Feed {
 	readonly #store: Store;
 	readonly #gateway: Gateway | null;
 	readonly #followers = new Set<Follower>();
-	/** Null while nobody follows, before the end of the log is known, and after the log could not be read. */
+	/** Null without followers, before the log's end is known, and after the log could not be read. */
 	#tail: Tail | null = null;
 	#opening: Promise<void> | null = null;
-	/** Texts that wait for the next round, and how many there have been. */
+	/** Texts waiting for the next round, and their total count. */
 	#deltas: { readonly n: number; readonly delta: Delta }[] = [];
 	#deltaCount = 0;
 	#hasCommits = false;
@@ -46,12 +46,12 @@ export class Feed {
 		this.#gateway = gateway;
 	}
 
-	/** Frames until the signal; the present text of a running answer first. Throws where the log cannot be read (I8). */
+	/** Frames until the signal; the text so far of a running answer first. Throws if the log cannot be read (I8). */
 	async *follow(options: FollowOptions): AsyncGenerator<Frame> {
 		for await (const frames of this.#seen(options)) yield* frames;
 	}
 
-	/** The same as bytes for a stream, with all that there is to say at a time in one piece; none is empty. */
+	/** The same as bytes for a stream, with everything available in one piece; never empty. */
 	async *pieces(options: FollowOptions): AsyncGenerator<Uint8Array> {
 		if (options.scope.kind !== "operator") {
 			for await (const frames of this.#seen(options))
@@ -66,7 +66,7 @@ export class Feed {
 		}
 	}
 
-	/** What the follower's scope lets them see. */
+	/** What the follower's scope may see. */
 	async *#seen(options: FollowOptions): AsyncGenerator<readonly Frame[]> {
 		const { scope, conversation } = options;
 		const sight = scope.kind === "operator" ? null : new Sight(this.#store, scope);
@@ -101,7 +101,7 @@ export class Feed {
 				const hasMoved = next !== cursor;
 				cursor = next;
 				if (told.frames.length > 0) yield told;
-				// The log may be ahead of memory, which then is on its way to the same place.
+				// The log may be ahead of memory, which is catching up.
 				while (tail && tail === this.#tail && isLater(cursor, tail.cursor) && !signal.aborted)
 					await follower.woken();
 				for (let place = tail?.placeAfter(cursor); place !== undefined && !signal.aborted; ) {
@@ -120,7 +120,7 @@ export class Feed {
 		}
 	}
 
-	/** One page of the log for one follower. With a tail, the log was read to its end: from there on, memory is enough. */
+	/** One page of the log for one follower. With a tail, the log was read to its end: from there, memory is enough. */
 	async #fromLog(
 		after: string,
 		{ conversation, types }: FollowOptions,
@@ -139,7 +139,7 @@ export class Feed {
 		return { frames, next, tail };
 	}
 
-	/** One page at a time: many followers that are behind do not take the store's readers from everybody else. */
+	/** One page at a time: many late followers must not block the store's readers. */
 	#inTurn<Result>(read: () => Promise<Result>): Promise<Result> {
 		const result = this.#reading.then(read);
 		this.#reading = result.catch(() => undefined);
@@ -172,7 +172,7 @@ export class Feed {
 		this.#deltas = [];
 	}
 
-	/** Finds the end of the log, from where on what happens is kept. A failure is left to the followers, who read for themselves. */
+	/** Finds the end of the log; later events are kept. Failures are left to the followers, who read for themselves. */
 	#open(): Promise<void> {
 		if (this.#tail) return Promise.resolve();
 		this.#opening ??= this.#store
@@ -189,7 +189,7 @@ export class Feed {
 		return this.#opening;
 	}
 
-	/** Tells all followers what is new: at once, or after the round that is under way. */
+	/** Sends new events to all followers: at once, or after the current round. */
 	#tell(): void {
 		if (this.#isTelling) return;
 		this.#isTelling = true;
@@ -210,7 +210,7 @@ export class Feed {
 		}
 	}
 
-	/** Rows that were committed before a text was written come before it, its own row after it. */
+	/** Rows committed before a text come before it, its own row after it. */
 	async #round(): Promise<void> {
 		const deltas = this.#deltas.splice(0);
 		const tail = this.#tail;
@@ -236,7 +236,7 @@ export class Feed {
 			for (const { n, delta } of deltas) tail.add({ kind: "delta", delta }, n);
 			tail.settle();
 		} catch {
-			// Followers read for themselves now, and each is told what is wrong.
+			// Followers read for themselves now, and each gets the error.
 			this.#tail = null;
 		}
 	}
@@ -250,12 +250,12 @@ interface Page {
 	readonly cursor: string;
 }
 
-/** One follower's own frames, or a stretch that it shares with others, and up to which text it has heard already. */
+/** One follower's own frames, or a shared stretch, and up to which text it has heard. */
 type Told =
 	| { readonly frames: readonly Frame[]; readonly stretch?: undefined }
 	| { readonly stretch: Stretch; readonly heard: number };
 
-/** Bodies are read when the event is sent: what has been deleted since is left out. */
+/** Bodies are read when the event is sent: deleted ones are left out. */
 function toWire({ event, message, delivery }: LiveEvent): WireEvent {
 	return {
 		...toWireEvent(event),
@@ -264,7 +264,7 @@ function toWire({ event, message, delivery }: LiveEvent): WireEvent {
 	};
 }
 
-/** Takes the texts of the message whose row this event tells of out of a list. */
+/** Removes the texts of this event's message from a list. */
 function takeOf<One extends { readonly delta: Delta }>({ type, turn, facts }: WireEvent, from: One[]): One[] {
 	if (type !== "message.appended" || from.length === 0) return [];
 	const taken: One[] = [];
@@ -275,7 +275,7 @@ function takeOf<One extends { readonly delta: Delta }>({ type, turn, facts }: Wi
 	return taken;
 }
 
-/** One follower's waiting: woken by a round of telling, or its end. */
+/** One follower's wait: woken by a round, or its end. */
 class Follower {
 	#woken = false;
 	#resolve: (() => void) | null = null;

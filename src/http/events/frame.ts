@@ -1,13 +1,13 @@
-// What a follower is told, and each of it in the words of server-sent events.
+// A follower's frames, as server-sent events.
 import type { Delta } from "../../gateway/index.ts";
 import type { WireEvent } from "../schemas.ts";
 
 export type Frame =
 	| { readonly kind: "event"; readonly event: WireEvent }
 	| { readonly kind: "delta"; readonly delta: Delta }
-	/** Where the log ended when following began: what to go on from if nothing comes before a cut. */
+	/** Where the log ended when following started: where to continue if nothing comes before a disconnect. */
 	| { readonly kind: "hello"; readonly cursor: string }
-	/** The cursor is too old: read the state anew, and go on from this one. */
+	/** The cursor is too old: read the state again, and continue from this one. */
 	| { readonly kind: "resync"; readonly cursor: string };
 
 export function textOf(frame: Frame): string {
@@ -19,7 +19,7 @@ export function textOf(frame: Frame): string {
 	return sse({ event: frame.kind, id: frame.cursor, data: JSON.stringify(frame) });
 }
 
-/** JSON has no line breaks in it, and types and cursors are words of ours. */
+/** JSON has no line breaks, and types and cursors are Keryx's own words. */
 export function sse({
 	event,
 	id,

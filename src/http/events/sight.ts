@@ -1,14 +1,14 @@
-// What a person who is not the operator may see of live events.
+// What a person other than the operator may see of live events.
 import { type ConversationId, conversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Scope, Store } from "../../store/index.ts";
 import type { Frame } from "./frame.ts";
 
-/** What a person may see of the log: events and texts of their own conversations, and no others. */
+/** A person's view of the log: only events and texts of their own conversations. */
 export class Sight {
 	readonly #store: Pick<Store, "conversation">;
 	readonly #scope: Scope;
-	/** Emptied by events that may change the answer. */
+	/** Cleared by events that may change the answer. */
 	readonly #known = new Map<string, boolean>();
 
 	constructor(store: Pick<Store, "conversation">, scope: Scope) {

@@ -1,4 +1,4 @@
-// Reading server-sent events from bytes, however they are cut. A frame without data is none: a comment alone, or an id.
+// Parses server-sent events from bytes, cut anywhere. A frame without data does not count.
 import { createParser } from "eventsource-parser";
 
 export interface SseFrame {

@@ -1,4 +1,4 @@
-// The calls of any length: events as they happen, exports and imports.
+// The streaming calls: live events, exports and imports.
 import { createRoute, z } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
 import { conversationId, sessionId } from "../../domain/index.ts";
@@ -13,7 +13,7 @@ import { delta, event } from "../schemas.ts";
 import { eventStream } from "./event-stream.ts";
 import type { Feed } from "./feed.ts";
 
-/** In characters: so much of an export is sent at once. */
+/** In characters: an export's piece size. */
 const GATHERED = 64 * 1024;
 
 export function addEvents(app: App, feed: Feed, closing: AbortSignal): void {
@@ -56,11 +56,11 @@ export function addEvents(app: App, feed: Feed, closing: AbortSignal): void {
 		return c.body(
 			eventStream(pieces, { left: () => left.abort(), cutOff: () => c.env.outgoing?.destroy() }),
 			200,
-			// Chunked, so that no server waits for more before it sends the first.
+			// Chunked, so that a server sends the first piece at once.
 			{
 				"content-type": "text/event-stream",
 				"transfer-encoding": "chunked",
-				// A proxy that gathers an answer before it passes it on would hold events back.
+				// A buffering proxy would hold events back.
 				"x-accel-buffering": "no",
 			},
 		) as never;
@@ -98,12 +98,12 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 		const write = format === "jsonl" ? exportTexts : exportMarkdown;
 		const visitor = c.get("visitor") as Visitor;
 		const chunks = write(host.store, { scope: scopeOf(visitor), what });
-		// The first is made before the answer begins, so that what cannot be exported is an error and not a short file.
+		// The first piece is made before the answer starts, so that a failed export is an error and not a short file.
 		const first = await chunks.next();
 		const body = ReadableStream.from(
 			(async function* () {
 				const encoder = new TextEncoder();
-				// Each of them ends its own lines. Many small ones go out as one.
+				// Each ends its own lines. Many small ones are sent as one.
 				let waiting = first.done ? "" : first.value;
 				for await (const chunk of chunks) {
 					visitor.stay.throwIfAborted();
@@ -133,7 +133,7 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 			},
 		},
 	});
-	// What comes over a port is as large as anything else there may be.
+	// Over a port the usual size limit applies.
 	const limited = bodyLimit({
 		maxSize: limit,
 		onError: () => {

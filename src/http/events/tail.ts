@@ -1,23 +1,23 @@
-// The newest part of what followers are told, in one order for all: events, and between them text on its way. Each entry becomes text
-// once. Followers with the same filter at the same place get the very same bytes.
+// The newest events for all followers in one order, with streaming text in between. Each entry is serialised once. Followers with the
+// same filter and position get the same bytes.
 import type { ConversationId } from "../../domain/index.ts";
 import { withoutNames } from "../../secrets/index.ts";
 import { type Frame, textOf } from "./frame.ts";
 
-/** Kept for followers who keep up, in characters. An older place is read from the log. */
+/** Kept for followers that keep up, in characters. Older positions are read from the log. */
 const KEPT = 4 * 1024 * 1024;
-/** What goes to one follower at once. No more than this waits in memory for one that has stopped reading. */
+/** Sent to one follower at once; the most that waits in memory for a stalled one. */
 const PIECE = 128 * 1024;
 
-/** What a follower wants to hear of. */
+/** A follower's filter. */
 export interface Filter {
 	readonly conversation?: ConversationId;
 	readonly types?: ReadonlySet<string>;
-	/** Leaves names of secrets out of the text: only the operator may see them (I12). */
+	/** Hides names of secrets: only the operator may see them (I12). */
 	readonly nameless?: boolean;
 }
 
-/** A text on its way has a number, which grows; an event has 0. */
+/** Streaming text has a growing number; an event has 0. */
 interface Entry {
 	readonly frame: Extract<Frame, { readonly kind: "event" | "delta" }>;
 	readonly n: number;
@@ -26,9 +26,9 @@ interface Entry {
 
 export class Tail {
 	#entries: Entry[] = [];
-	/** The place of the first of them. */
+	/** The position of the first. */
 	#from = 0;
-	/** The last event before the first of them, and the last one of all. */
+	/** The last event before the first, and the last one of all. */
 	#before: string;
 	#last: string;
 	#characters = 0;
@@ -52,7 +52,7 @@ export class Tail {
 		if (frame.kind === "event") this.#last = frame.event.cursor;
 	}
 
-	/** Called when all that is new was added: forgets what is too old. */
+	/** Called when everything new was added: drops old entries. */
 	settle(): void {
 		this.#stretches.clear();
 		let old = 0;
@@ -66,7 +66,7 @@ export class Tail {
 		this.#from += old;
 	}
 
-	/** The place after an event; undefined where entries that come after it were forgotten. */
+	/** The position after an event; undefined if later entries were dropped. */
 	placeAfter(cursor: string): number | undefined {
 		for (let at = this.#entries.length - 1; at >= 0; at--) {
 			const { frame } = this.#entries[at] as Entry;
@@ -75,7 +75,7 @@ export class Tail {
 		return isLater(this.#before, cursor) ? undefined : this.#from;
 	}
 
-	/** What stands after a place, as much as goes out at once; undefined where some of it was forgotten. */
+	/** What follows a position, as much as is sent at once; undefined if some was dropped. */
 	after(place: number): Stretch | undefined {
 		if (place < this.#from) return undefined;
 		const known = this.#stretches.get(place);
@@ -93,11 +93,11 @@ export class Tail {
 /** Entries that follow each other. */
 export class Stretch {
 	readonly #entries: readonly Entry[];
-	/** Where the next one begins. */
+	/** Where the next one starts. */
 	readonly end: number;
-	/** Its last event; null where it has none. */
+	/** Its last event; null if none. */
 	readonly cursor: string | null = null;
-	/** The number of its first text on its way. */
+	/** The number of its first streaming text. */
 	readonly #firstDelta: number = Number.POSITIVE_INFINITY;
 	readonly #bytes = new Map<string, Uint8Array>();
 
@@ -109,7 +109,7 @@ export class Stretch {
 			else this.#firstDelta = Math.min(this.#firstDelta, n);
 	}
 
-	/** For a follower who has had the texts up to a number. */
+	/** For a follower that has the texts up to a number. */
 	frames(filter: Filter, heard: number): Frame[] {
 		return this.#matching(filter, heard).map(({ frame }) => frame);
 	}
@@ -142,7 +142,7 @@ export function encode(texts: readonly string[], { nameless = false }: Filter): 
 	return Buffer.from(nameless ? withoutNames(text) : text);
 }
 
-/** Cursors are opaque to others; here it is known that they grow, in length and then in order. */
+/** Cursors are opaque to others; internally they grow, in length and then in order. */
 export function isLater(a: string, b: string): boolean {
 	return a.length === b.length ? a > b : a.length > b.length;
 }

@@ -1,4 +1,4 @@
-// What retention would take away, does take away, and has put into archives; and the way back.
+// Retention: what it would delete, what it deletes, its archives, and restoring them.
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../../errors.ts";
 import { listArchives, readArchive, restoreArchive } from "../../keeping/index.ts";

@@ -1,5 +1,5 @@
-// Backups: one is made when the operator asks on this machine, and how old the last one is.
-// Only on the socket: the call names a file, and a login to the page must not be able to write or read one.
+// Backups: made on the operator's request on this machine, and the age of the last one. Only on the socket: the call names a file, which
+// a login to the page must not write or read.
 import { isAbsolute } from "node:path";
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../../errors.ts";

@@ -1,4 +1,4 @@
-// Everything that /metrics tells: what happened (counted from events), what waits (asked of the store), and how the process is.
+// Everything in /metrics: counters from events, gauges from the store, and the process.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { OPERATOR, type Workload } from "../../store/index.ts";
 import { systemClock } from "../../time/index.ts";
@@ -28,13 +28,21 @@ export class Meter {
 	async read(): Promise<string> {
 		const { store } = this.#host;
 		const delays = this.#delays();
-		const [workload] = await Promise.all([store.workload({ scope: OPERATOR }), this.#tally.catchUp()]);
+		const [workload, nodes] = await Promise.all([
+			store.workload({ scope: OPERATOR }),
+			store.nodes({ scope: OPERATOR }),
+			this.#tally.catchUp(),
+		]);
 		const { rss, heapUsed } = process.memoryUsage();
 		return textOf([
 			gauge("keryx_uptime_seconds", "since it was started", [[{}, (this.#monotonic() - this.#began) / 1000]]),
 			...this.#tally.metrics,
 			...this.#waiting(workload),
 			...this.#channels(),
+			gauge("keryx_nodes", "gateways that use this store", [[{}, nodes.length]]),
+			gauge("keryx_lease_held", "1 while this gateway may send and call tools", [
+				[{}, Number(store.cluster?.holdsLease ?? true)],
+			]),
 			{
 				name: "keryx_commit_seconds",
 				type: "histogram",
@@ -77,7 +85,9 @@ export class Meter {
 			gauge(
 				"keryx_channel_connected",
 				"1 for a channel that is connected",
-				all.map(({ name, state }) => [{ channel: name }, Number(state === "connected")]),
+				all
+					.filter(({ isElsewhere }) => !isElsewhere)
+					.map(({ name, state }) => [{ channel: name }, Number(state === "connected")]),
 			),
 			gauge(
 				"keryx_channel_alive_age_seconds",
@@ -89,7 +99,7 @@ export class Meter {
 		];
 	}
 
-	/** Measured from the first look on, as the commits are: nobody pays for what nobody reads. */
+	/** Measured from the first request on, like the commits: unused metrics cost nothing. */
 	#delays(): Samples {
 		if (!this.#delay) {
 			const delay = monitorEventLoopDelay({ resolution: 20 });
@@ -121,7 +131,7 @@ function gauge(name: string, help: string, samples: Samples): Metric {
 	return { name, type: "gauge", help, samples };
 }
 
-/** From nanoseconds; NaN where nothing was measured. */
+/** From nanoseconds; NaN if nothing was measured. */
 function seconds(nanoseconds: number): number {
 	return Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0;
 }

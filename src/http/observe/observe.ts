@@ -1,4 +1,4 @@
-// What a monitor asks: whether Keryx can do its work (/ready), and how much of it there is (/metrics, in Prometheus' text form).
+// For monitors: whether Keryx can work (/ready), and how much there is (/metrics, Prometheus text format).
 import { createRoute, z } from "@hono/zod-openapi";
 import type { ApiHost } from "../call.ts";
 import type { App } from "../environment.ts";
@@ -48,13 +48,18 @@ async function readinessOf({ store, gateway, now }: ApiHost) {
 		() => undefined,
 		(error: unknown) => toKeryxError(error).message,
 	);
-	const channels = (gateway?.health() ?? []).map((one) => ({
+	const health = gateway?.health() ?? [];
+	const channels = health.map((one) => ({
 		...toWireChannel(one),
 		age_seconds: one.aliveAt === null ? null : Math.max(0, (now() - one.aliveAt) / 1000),
 	}));
 	const writable = problem === undefined;
 	return {
-		ready: writable && gateway !== null && channels.every(({ state }) => state === "connected"),
+		ready:
+			writable &&
+			store.cluster?.holdsLease !== false &&
+			gateway !== null &&
+			health.every(({ state, isElsewhere }) => state === "connected" || isElsewhere),
 		store: { writable, ...(problem !== undefined && { problem }) },
 		channels,
 	};

@@ -7,7 +7,7 @@ export interface Metric {
 	readonly name: string;
 	readonly type: "gauge" | "counter" | "histogram";
 	readonly help: string;
-	/** Of a histogram: its buckets, sum and count, as `Histogram.samples` gives them. */
+	/** For a histogram: buckets, sum and count, from `Histogram.samples`. */
 	readonly samples: Samples | HistogramSamples;
 }
 

@@ -1,11 +1,10 @@
-// What happened since the first look, counted from the log of events: a look reads what has come since the one before. Events that were
-// pruned in between are not counted.
+// Counts since the first request, from the event log: each request reads what is new. Events pruned in between are not counted.
 import { OPERATOR, type Store, type StoreEvent } from "../../store/index.ts";
 import { Counter, Histogram, type Metric } from "./prometheus.ts";
 
 const PAGE = 1000;
 const TURN_SECONDS = [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800];
-/** Turns whose begin is remembered until their end. */
+/** Turns whose start is remembered until their end. */
 const MOST_OPEN = 10_000;
 
 export class Tally {
@@ -40,7 +39,7 @@ export class Tally {
 		];
 	}
 
-	/** Two looks at once count together, not twice. */
+	/** Concurrent requests count once. */
 	catchUp(): Promise<void> {
 		this.#working ??= this.#count().finally(() => {
 			this.#working = null;

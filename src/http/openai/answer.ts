@@ -1,4 +1,4 @@
-// One message through /v1: taken as any other, then followed until it has its end. Who hangs up stops listening, not the turn.
+// One message through /v1: accepted as any other, then followed to its end. A client that disconnects does not stop the turn.
 import { randomUUID } from "node:crypto";
 import { type Content, type ConversationId, contentText, conversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -14,18 +14,18 @@ export interface Asked {
 	readonly visitor: Visitor;
 	readonly content: Content;
 	readonly blobs: readonly string[];
-	/** X-Keryx-Conversation, or what stands for it. */
+	/** X-Keryx-Conversation, or its equivalent. */
 	readonly conversation: string | undefined;
 	readonly user: string | undefined;
 	readonly profile: string | null;
-	/** Left out: the message cannot be recognised when it is sent again. */
+	/** Absent: a repeated message cannot be recognised. */
 	readonly messageId: string | undefined;
 }
 
 export interface Taken {
 	readonly id: number;
 	readonly conversation: ConversationId;
-	/** Where the log ended before. */
+	/** The end of the log before. */
 	readonly cursor: string;
 }
 
@@ -38,7 +38,7 @@ export interface Answered {
 export async function take(asked: Asked, host: ApiHost, feed: Feed): Promise<Taken> {
 	const { visitor, user, profile, blobs, content } = asked;
 	const { store } = host;
-	// A token that is bound to a conversation opens no other by naming none.
+	// A bound token opens no other conversation by naming none.
 	const name = asked.conversation ?? visitor.sessionKey ?? undefined;
 	const named = name === undefined ? null : await ownConversation(name, visitor, store);
 	if (named && profile !== null && named.profile !== profile)
@@ -62,7 +62,7 @@ export async function take(asked: Asked, host: ApiHost, feed: Feed): Promise<Tak
 	return { id, conversation: conversationId(conversation), cursor };
 }
 
-/** The text as it is written, that of each step, and the reply at the end. Throws where the message ends without an answer. */
+/** The text as written, of each step, and the reply at the end. Throws if the message ends without an answer. */
 export async function* answerTo(
 	{ id, conversation, cursor }: Taken,
 	{ store, feed, signal }: { readonly store: Store; readonly feed: Feed; readonly signal: AbortSignal },
@@ -84,7 +84,7 @@ export async function* answerTo(
 		}
 	if (!hasEnded(item))
 		throw unanswered(id, "Keryx is stopping, or you no longer have access; the message is not lost");
-	// The end is known before the events that led to it have been seen.
+	// The end is known before its events were seen.
 	for (let page = await feed.page(after(last)); page.kind === "events" && page.events.length > 0; ) {
 		for (const event of page.events) yield* rowOf(event, item, said);
 		page = await feed.page(after(page.cursor));
@@ -100,7 +100,7 @@ function* rowOf({ type, message, turn, facts }: WireEvent, item: InboxItem, said
 	yield* said.row(Number(facts.index), contentText(message.content));
 }
 
-/** A command that has taken effect has its end only when it is answered. */
+/** A command that has taken effect ends only when it is answered. */
 function hasEnded({ disposition, command }: InboxItem): boolean {
 	return disposition !== null && command === null;
 }
@@ -118,10 +118,10 @@ async function outcomeOf(item: InboxItem, store: Store): Promise<Answered> {
 	throw unanswered(id, text || `it ended as ${disposition?.kind}${reason}`);
 }
 
-/** What was stopped keeps what it had written. */
+/** A stopped answer keeps its text. */
 const ANSWERED: ReadonlySet<string> = new Set(["answered", "merged", "stopped"]);
 
-/** As Markdown; one that went to another platform, because the message joined a turn there, without that platform's markup. */
+/** As Markdown; if it went to another platform because the message joined a turn there, without that platform's markup. */
 async function replyOf(id: string, store: Store): Promise<string> {
 	const { deliveries } = await store.turn({ scope: OPERATOR, id });
 	return deliveries

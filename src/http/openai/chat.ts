@@ -1,4 +1,4 @@
-// POST /v1/chat/completions: what it takes and what it answers, whole or in chunks.
+// POST /v1/chat/completions: input and output, complete or in chunks.
 import { z } from "@hono/zod-openapi";
 import type { Answered } from "./answer.ts";
 import { said } from "./input.ts";

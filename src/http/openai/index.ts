@@ -26,7 +26,7 @@ export interface OpenAiOptions {
 	readonly host: ApiHost;
 	readonly feed: Feed;
 	readonly closing: AbortSignal;
-	/** Before a body is read: what it may be. */
+	/** Before a body is read: its allowed form. */
 	readonly checked: (path: string) => void;
 }
 
@@ -167,7 +167,7 @@ async function takeFrom(
 	return { taken, frame: { id: taken.id, created: Math.floor(host.now() / 1000), model: request.model } };
 }
 
-/** A path that names a profile and a model that names another do not go together. */
+/** A path and a model must not name different profiles. */
 function chosenProfile(byModel: string | null, byPath: string | null): string | null {
 	if (byModel !== null && byPath !== null && byModel !== byPath)
 		throw new KeryxError("argument.invalid", `model: the path names the profile ${byPath}`, {
@@ -185,7 +185,7 @@ function messageId(c: Context): string | undefined {
 	});
 }
 
-/** Whose it is, is looked at as for one that the header names. */
+/** Its ownership is checked like one named by the header. */
 async function conversationOf(previous: string | null, { store }: ApiHost): Promise<string | undefined> {
 	if (previous === null) return undefined;
 	const id = Number(previous.slice("resp_".length));

@@ -1,5 +1,5 @@
-// What of a request is new. A client of OpenAI's sends the whole conversation each time; Keryx has its own record of it, so that only
-// what stands after the last answer is said now. Instructions and earlier messages are the record's to know, and are not read.
+// Finds what is new in a request. OpenAI clients send the whole conversation each time; Keryx has its own record, so only the messages
+// after the last answer are new. Instructions and earlier messages are ignored.
 import { z } from "@hono/zod-openapi";
 import type { Content } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -20,7 +20,7 @@ type Piece =
 	| { readonly type: "text"; readonly text: string }
 	| { readonly type: "image"; readonly mediaType: string; readonly data: Uint8Array };
 
-/** One message of a person: several become one, in their order. */
+/** One message of a person: several become one, in order. */
 export async function newContent(
 	messages: readonly Said[],
 	field: "messages" | "input",

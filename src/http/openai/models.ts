@@ -1,4 +1,4 @@
-// The models there are: Keryx itself, and each profile.
+// The models: Keryx itself, and each profile.
 import { KeryxError } from "../../errors.ts";
 import type { ApiHost } from "../call.ts";
 

@@ -1,11 +1,10 @@
-// Where a caller of /v1 speaks: in the conversation it names, which must be its own, or in the one of its token and `user`. What is not
-// its own is not found, in the words for what is not there.
+// Where a /v1 caller writes: in the named conversation, which must be its own, or in that of its token and `user`. Others are not found.
 import { isConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { type Conversation, OPERATOR, type Store } from "../../store/index.ts";
 import type { Visitor } from "../entry/auth.ts";
 
-/** What a chat of a token begins with; no token's name has a slash. */
+/** The prefix of a token's chats; token names have no slash. */
 function chatOf({ who }: Visitor, user: string | undefined): string {
 	return user === undefined || user === "" ? who : `${who}/${user}`;
 }

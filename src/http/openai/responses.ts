@@ -1,4 +1,4 @@
-// POST /v1/responses: what it takes and what it answers, whole or as events.
+// POST /v1/responses: input and output, complete or as events.
 import { z } from "@hono/zod-openapi";
 import type { Answered } from "./answer.ts";
 import type { Frame } from "./chat.ts";

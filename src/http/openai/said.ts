@@ -1,5 +1,5 @@
-// What of an answer a client has been told. Text on its way comes first, and may be missed or begun anew; the rows and the reply
-// that follow have the last word: what is missing is made up for, and nothing is told twice.
+// What a client has received of an answer. Streaming text comes first, and may be missed or restarted; the rows and the reply have the
+// last word: missing text is added, and nothing is repeated.
 import type { Delta } from "../../gateway/index.ts";
 
 export class Said {
@@ -11,13 +11,13 @@ export class Said {
 		if (offset <= known) yield* this.#add(index, text.slice(known - offset));
 	}
 
-	/** A message of the turn as it stands in the record. */
+	/** A message of the turn as recorded. */
 	*row(index: number, text: string): Generator<string> {
 		const known = this.#parts.get(index) ?? "";
 		yield* this.#add(index, text.startsWith(known) ? text.slice(known.length) : `\n\n${text}`);
 	}
 
-	/** The reply is made of the messages: where one was told, nothing is missing; it may stand for all where none has any text. */
+	/** The reply consists of the messages: if one was sent, nothing is missing; it stands for all if none has text. */
 	*rest(reply: string): Generator<string> {
 		if (this.#all.trim() !== "" || reply === "") return;
 		this.#all += reply;

@@ -1,5 +1,5 @@
-// Connecting a chat platform from the page: the same as `keryx channels add`, `test` and `remove`. It changes config.yaml, so it asks
-// for proof of a human; a token goes in and never comes out.
+// Connects a chat platform from the page: the same as `keryx channels add`, `test` and `remove`. It changes config.yaml, so it needs
+// proof of a human; tokens are never returned.
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../../errors.ts";
 import type { ApiHost, ChannelFound, ChannelSetup, HandlersOf } from "../call.ts";
@@ -110,7 +110,7 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 	},
 };
 
-/** Without what is not given. */
+/** Without missing values. */
 function ircOf({ port, tls, login, join, ...rest }: z.output<typeof ircSettings>) {
 	return {
 		...rest,

@@ -1,4 +1,4 @@
-// The configuration to look at, and a new one to check before it is written. Nothing here writes it: that is the operator's editor.
+// Shows the configuration, and checks a new one. Nothing here writes it.
 import { z } from "@hono/zod-openapi";
 import type { ConfigProblem, ConfigView, Origin } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";

@@ -1,5 +1,5 @@
-// Connecting a model from the page: the same as `keryx setup`. It changes config.yaml, so it asks for proof of a human; a key goes in
-// and never comes out.
+// Connects a model from the page: the same as `keryx setup`. It changes config.yaml, so it needs proof of a human; keys are never
+// returned.
 import { z } from "@hono/zod-openapi";
 import { baseUrlSchema, MODEL_PROVIDERS } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -55,7 +55,7 @@ export const modelSetupEndpoints = {
 	}),
 } as const;
 
-/** Where the program that runs Keryx gives its configuration, nothing can be connected from here. */
+/** If the embedding program provides the configuration, nothing can be connected here. */
 const NONE = { provider: null, model: null, base_url: null } as const;
 
 export const modelSetupHandlers: HandlersOf<typeof modelSetupEndpoints> = {

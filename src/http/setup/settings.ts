@@ -1,5 +1,5 @@
-// Settings that are changed from the page: what may be changed, what config.yaml would look like, the change itself, and who changed what.
-// Operators only, with proof of a human: it changes how Keryx works. Secrets are hidden in everything that is answered.
+// Settings changed from the page: what may be changed, the resulting config.yaml, the change, and who changed what. Operators only, with
+// proof of a human. Secrets are hidden in all answers.
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../../errors.ts";
 import type { ApiHost, HandlersOf, SettingsEditor, SettingsWanted } from "../call.ts";

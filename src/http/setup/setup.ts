@@ -1,5 +1,5 @@
-// The first run: three steps that the page leads through on a home where nothing is set up. What is done is read off what there is; what
-// was skipped, and that it is over, is kept in the store.
+// The first run: three steps on the page for a home without set-up. Completed steps follow from the state; skipped ones and its end are
+// stored.
 import { z } from "@hono/zod-openapi";
 import { type HandlersOf, operator, running } from "../call.ts";
 import { endpoint } from "../endpoint.ts";
@@ -27,7 +27,7 @@ export const setupEndpoints = {
 } as const;
 
 export const setupHandlers: HandlersOf<typeof setupEndpoints> = {
-	// Nobody else is led through it.
+	// Others do not see the first run.
 	setup: (_input, call) => (call.scope.kind === "operator" ? read(call) : { open: false, steps: [] }),
 	skipSetup: async ({ step: skipped }, call) => {
 		running(call.host);

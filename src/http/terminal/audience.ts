@@ -1,4 +1,4 @@
-// Who looks at the same terminal sees it in the same size, and the program has its own back when the last who changed it has left.
+// All viewers of a terminal share its size; the program gets its own back when the last viewer who changed it leaves.
 import { fitTerminal, type ProcessBackend, type PtySize, resizeTerminal } from "../../processes/index.ts";
 
 interface Looking {
@@ -8,7 +8,7 @@ interface Looking {
 export class Audiences {
 	readonly #audiences = new Map<string, Audience>();
 
-	/** `size`: as its host says. */
+	/** `size`: from its host. */
 	enter(id: string, size: PtySize, who: Looking): Audience {
 		const audience = this.#audiences.get(id) ?? new Audience(id, size);
 		this.#audiences.set(id, audience);
@@ -16,7 +16,7 @@ export class Audiences {
 		return audience;
 	}
 
-	/** The size that the terminal is to have again, or null. */
+	/** The size to restore, or null. */
 	leave(id: string, who: Looking): PtySize | null {
 		const audience = this.#audiences.get(id);
 		const back = audience?.leave(who) ?? null;
@@ -50,7 +50,7 @@ export class Audience {
 		this.#looking.add(who);
 	}
 
-	/** Somebody new sees what the program draws for them, also where the size stays as it was. */
+	/** A new viewer gets a redraw, even if the size stays the same. */
 	async resize(backend: ProcessBackend, who: Looking, size: PtySize): Promise<void> {
 		const change = this.#sizing.has(who)
 			? resizeTerminal(backend, this.#id, size)

@@ -1,5 +1,5 @@
-// One terminal in a browser, on one process. Bytes go out as fast as the browser takes them, and no faster: what waits is never more
-// than one piece here and one window at the process host. Everything ends with the socket, the process, the token or the server.
+// One terminal in a browser, on one process. Bytes are sent as fast as the browser takes them: at most one piece waits here and one
+// window at the process host. Everything ends with the socket, the process, the token or the server.
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../../errors.ts";
 import {
@@ -16,17 +16,17 @@ import { OPERATOR, type Process } from "../../store/index.ts";
 import { toKeryxError } from "../errors.ts";
 import type { Audience, Audiences } from "./audience.ts";
 
-/** Shown at first of a process on pipes. */
+/** Shown first for a process on pipes. */
 const FIRST_SHOWN = 128 * 1024;
-/** How long the record of an end is waited for after the output has ended. */
+/** How long the recorded end is waited for after the output has ended. */
 const RECORD_MS = 5000;
 const BEAT_MS = 15_000;
 const CLOSING_MS = 1000;
-/** Typed and not handed over yet; beyond it, no more is read from the socket. */
+/** Input not passed on yet; beyond it, the socket is not read. */
 const MOST_WAITING = 256 * 1024;
 const CLOSED = { done: 1000, server: 1001, refused: 1008, failed: 1011 } as const;
 
-/** What is used of a WebSocket. */
+/** The used part of a WebSocket. */
 export interface TerminalSocket {
 	send(data: string | Uint8Array, sent: (error?: Error | null) => void): void;
 	close(code: number, reason: string): void;
@@ -42,11 +42,11 @@ export interface TerminalOptions {
 	readonly socket: TerminalSocket;
 	readonly processes: Processes;
 	readonly process: Process;
-	/** Null: what the screen shows, or the end of the output. */
+	/** Null: the current screen, or the end of the output. */
 	readonly from: number | null;
 	readonly audiences: Audiences;
 	readonly mayType: boolean;
-	/** Notes that somebody tried what their role does not allow. */
+	/** Records an attempt that the role does not allow. */
 	refused(what: string): Promise<void>;
 	readonly revoked: AbortSignal;
 	readonly closing: AbortSignal;
@@ -71,7 +71,7 @@ class Terminal {
 	readonly #options: TerminalOptions;
 	readonly #id: string;
 	readonly #left = new AbortController();
-	/** Until it is known what runs it; what is typed before that waits. */
+	/** Until its backend is known; earlier input waits. */
 	readonly #ready = Promise.withResolvers<void>();
 	#backend: ProcessBackend | null = null;
 	#audience: Audience | null = null;
@@ -89,7 +89,7 @@ class Terminal {
 		const { socket, revoked, closing } = this.#options;
 		this.#left.signal.addEventListener("abort", () => void this.#backend?.close());
 		socket.on("close", () => this.#left.abort());
-		// What is wrong with the connection ends it, and is told by its close.
+		// A broken connection ends it, and its close says why.
 		socket.on("error", () => {});
 		socket.on("pong", () => {
 			this.#isAlive = true;
@@ -124,7 +124,7 @@ class Terminal {
 		const read = (id: string, options: { readonly from: number; readonly limit: number }) =>
 			processes.read(OPERATOR, id, options);
 		const backend = await this.#attached();
-		// It may have ended, and been forgotten, just now.
+		// It may have just ended and been forgotten.
 		const info = await backend?.get(this.#id).catch(() => null);
 		if (info?.pty) {
 			this.#audience = audiences.enter(this.#id, info.pty, this);
@@ -145,7 +145,7 @@ class Terminal {
 			if (info?.status === "running" && backend)
 				for await (const piece of backend.follow(this.#id, { from: at })) await put(piece);
 		} catch (error) {
-			// A host that died has left its files.
+			// A dead host has left its files.
 			if (!isGone(error) || this.#left.signal.aborted) throw error;
 		}
 		const { size } = await read(this.#id, { from: 0, limit: 0 });
@@ -153,7 +153,7 @@ class Terminal {
 		await this.#tellEnd();
 	}
 
-	/** A connection of its own, as `keryx attach` has; null where it does not run. */
+	/** A separate connection, as for `keryx attach`; null if it is not running. */
 	async #attached(): Promise<ProcessBackend | null> {
 		this.#backend = await this.#options.processes.attach(OPERATOR, this.#id);
 		if (this.#left.signal.aborted) await this.#backend?.close();
@@ -182,7 +182,7 @@ class Terminal {
 		await this.#tell({ type: "exit", state: status, exit_code: exitCode, signal, cause });
 	}
 
-	/** In order, each after the one before. */
+	/** In order, each after the previous. */
 	#hear(data: Buffer, isBinary: boolean): void {
 		const { socket } = this.#options;
 		this.#waiting += data.length;
@@ -205,7 +205,7 @@ class Terminal {
 		if (!mayType) {
 			if (!this.#wasRefused) await refused("type into");
 			this.#wasRefused = true;
-			throw new KeryxError("http.forbidden", "your role may watch, but not type");
+			throw new KeryxError("http.forbidden", "with your role you can watch, but not type");
 		}
 		const control = isBinary ? null : parsed(data);
 		if (!control) throw new KeryxError("argument.invalid", "this is not a terminal frame", FRAME);
@@ -227,7 +227,7 @@ class Terminal {
 		try {
 			if (backend) await resizeTerminal(backend, this.#id, back);
 		} catch {
-			// Its host has gone: nothing has a size any more.
+			// Its host is gone: there is no size any more.
 		} finally {
 			await backend?.close();
 		}
@@ -248,7 +248,7 @@ class Terminal {
 		});
 	}
 
-	/** Who does not answer for so long has gone, or does not read. */
+	/** Silent for this long means gone or not reading. */
 	#beat(): void {
 		const { socket } = this.#options;
 		if (this.#isAlive) socket.ping();
@@ -256,7 +256,7 @@ class Terminal {
 		this.#isAlive = false;
 	}
 
-	/** Who does not close the connection then has it closed. */
+	/** Then the connection is closed for it. */
 	#hangUp(code: number, reason: string): void {
 		const { socket } = this.#options;
 		socket.close(code, reason);

@@ -1,4 +1,4 @@
-// Where a terminal is opened in a browser: who may, on which process, and how many. What then happens is the business of terminal.ts.
+// Opens a terminal in a browser: who may, on which process, and how many. The rest is in terminal.ts.
 import { upgradeWebSocket } from "@hono/node-server";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { WebSocket } from "ws";

@@ -1,4 +1,4 @@
-// `keryx checkpoints`: snapshots of the folder that a conversation's agent works in, and the way back.
+// `keryx checkpoints`: snapshots of a conversation's folder, and restores.
 
 import type { Command } from "commander";
 import type { CliContext } from "../../context.ts";

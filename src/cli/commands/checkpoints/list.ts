@@ -1,4 +1,4 @@
-// `keryx checkpoints list`: what one can go back to.
+// `keryx checkpoints list`: the available checkpoints.
 
 import type { Command } from "commander";
 import { withConnection } from "../../connect.ts";

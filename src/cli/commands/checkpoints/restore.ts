@@ -1,4 +1,4 @@
-// `keryx checkpoints restore`: the files as they were at a checkpoint, and what became of each.
+// `keryx checkpoints restore`: restores files, and reports on each.
 
 import type { Command } from "commander";
 import type { Answer } from "../../../http/index.ts";

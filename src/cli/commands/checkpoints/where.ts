@@ -1,4 +1,4 @@
-// Whose folder is meant, and how a checkpoint is called.
+// Which folder is meant, and how a checkpoint is named.
 
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";

@@ -1,4 +1,4 @@
-// `keryx completion`: a script that teaches a shell to complete Keryx's commands. Made from the commands themselves.
+// `keryx completion`: a script for shell completion, generated from the commands.
 
 import { Argument, type Command } from "commander";
 import type { CliContext } from "../../context.ts";

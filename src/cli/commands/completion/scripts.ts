@@ -1,5 +1,5 @@
-// Completion for three shells. Each script knows at which command the cursor is by following the words before it, and offers what may
-// come there. Pure. What a command says of itself is quoted: it never becomes part of the script.
+// Completion scripts for three shells. Each finds the current command from the words before the cursor, and offers its completions. Pure.
+// Descriptions are quoted: they never become part of the script.
 import type { Place, Word } from "./tree.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;

@@ -1,4 +1,4 @@
-// The program's commands and options as data, read off the program itself.
+// The program's commands and options as data, read from the program itself.
 
 import type { Command } from "commander";
 import { texts } from "../../texts.ts";

@@ -1,4 +1,4 @@
-// `keryx config set`: changes one setting in config.yaml. Comments and order stay; nothing is written that Keryx would not accept.
+// `keryx config set`: changes one setting in config.yaml. Comments and order are kept; nothing invalid is written.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

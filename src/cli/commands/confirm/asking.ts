@@ -1,15 +1,15 @@
-// Asking the person at the terminal once more.
+// Asks the person at the terminal for confirmation.
 
 import { KeryxError } from "../../../errors.ts";
 import type { CliContext } from "../../context.ts";
 import { texts } from "../../texts.ts";
 
-/** A person sits there, and can see what is asked. */
+/** Someone is at the terminal, and can see the question. */
 export function canAsk({ stdin, stdout, json }: CliContext): boolean {
 	return stdin.isTTY === true && stdout.isTTY === true && !json;
 }
 
-/** Throws where they do not say yes; `instead` is what holds then. */
+/** Throws if they do not say yes; `instead` is what happens then. */
 export async function assertYes(
 	{ stdin, stdout }: CliContext,
 	question: string,

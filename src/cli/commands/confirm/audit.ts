@@ -1,4 +1,4 @@
-// `keryx confirm audit`: every change of state, who, from where and why; and whether the record is as it was written.
+// `keryx confirm audit`: every change of state, who, from where and why; and whether the record is intact.
 
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";

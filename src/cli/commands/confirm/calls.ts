@@ -1,4 +1,4 @@
-// The calls about confirmations as the commands make them. What is refused there is the error that the command reports.
+// The confirmation calls, as used by the commands. A refusal becomes the command's error.
 import { type ConfirmCallInput, callConfirm } from "../../../http/client/index.ts";
 import type { Client, ConfirmAnswer, ConfirmCallName } from "../../../http/index.ts";
 

@@ -1,4 +1,4 @@
-// `keryx confirm approve` and `deny`. An approval is given to exact arguments: they are shown first, and somebody has to say yes to them.
+// `keryx confirm approve` and `deny`. An approval is for exact arguments: they are shown first, and a person must agree.
 
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
@@ -78,7 +78,7 @@ async function runApprove(context: CliContext, given: string, flags: ApproveFlag
 			printQuestion(output, asked, context.now());
 			if (edited) printArguments(output, texts.confirm.approve.edited, edited);
 		}
-		// One that is decided already needs no question: the answer below says so.
+		// An already decided one needs no question: the answer below says so.
 		if (asks && asked.status === "pending")
 			await assertYes(context, texts.confirm.approve.question, texts.confirm.approve.stillWaiting(id, id));
 		const decided = await ask(client, "confirmApprove", {

@@ -1,4 +1,4 @@
-// Which one is meant by the beginning of an id.
+// Finds a confirmation by the start of its id.
 
 import { KeryxError } from "../../../errors.ts";
 import type { Client } from "../../../http/index.ts";
@@ -11,7 +11,7 @@ const BEGINNING = /^[0-9a-f]{1,11}$/;
 /** Older ones are named whole. */
 const NEWEST = 1000;
 
-/** Of those that wait for an answer, or of the newest; a whole id is taken as it is. */
+/** Among waiting ones, or the newest; a complete id is used as it is. */
 export async function confirmationId(
 	client: Client,
 	given: string,

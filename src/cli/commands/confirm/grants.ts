@@ -1,4 +1,4 @@
-// `keryx confirm grants`: what was said yes to for longer, and taking it back.
+// `keryx confirm grants`: standing approvals, and revoking them.
 
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";

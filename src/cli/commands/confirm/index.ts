@@ -1,4 +1,4 @@
-// `keryx confirm`: what waits for a human, and the human's answer.
+// `keryx confirm`: requests waiting for a human, and the answers.
 
 import type { Command } from "commander";
 import type { CliContext } from "../../context.ts";

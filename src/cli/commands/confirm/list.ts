@@ -1,4 +1,4 @@
-// `keryx confirm list`: what waits for an answer, and what was answered.
+// `keryx confirm list`: waiting and answered requests.
 
 import type { Command } from "commander";
 import type { Client, WireConfirmation } from "../../../http/index.ts";
@@ -86,7 +86,7 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
 	});
 }
 
-/** Those that wait must not be hidden by any number of newer ones that were decided. */
+/** Waiting ones must not be hidden by newer decided ones. */
 async function pendingFirst(client: Client, limit: number): Promise<readonly WireConfirmation[]> {
 	const { confirmations: pending } = await ask(client, "confirmList", {
 		query: { status: "pending", limit: String(limit) },

@@ -1,5 +1,5 @@
-// Confirmations in words. What a requester wrote goes through the output's door like any other text, and its arguments are set in,
-// so that nothing in them can look like a line of ours.
+// Confirmations as text. A requester's text is escaped like any other, and its arguments are indented, so that they cannot look like our
+// lines.
 
 import type { WireConfirmation } from "../../../http/index.ts";
 import { escapeJson, type Output } from "../../io/output.ts";
@@ -13,12 +13,12 @@ export function countdown(seconds: number): string {
 	return whole >= 60 ? `${Math.floor(whole / 60)}m ${whole % 60}s` : `${whole}s`;
 }
 
-/** How it stands, for a person. */
+/** Its state, for a person. */
 export function standing({ status, expires_at }: WireConfirmation, now: number): string {
 	return status === "pending" ? `expires in ${countdown(expires_at - now / 1000)}` : status;
 }
 
-/** Everything that is bound by an approval. */
+/** Everything an approval is bound to. */
 export function printQuestion(output: Output, asked: WireConfirmation, now: number): void {
 	output.heading(`${onOneLine(asked.action)}  ${asked.id}`);
 	output.pairs([
@@ -34,7 +34,7 @@ export function printQuestion(output: Output, asked: WireConfirmation, now: numb
 	} else printArguments(output, "arguments", asked.details);
 }
 
-/** Whole and exact: what is invisible is written as an escape. */
+/** Complete and exact: invisible characters are escaped. */
 export function printArguments(
 	output: Output,
 	label: string,

@@ -1,12 +1,11 @@
-// Confirmations with a store of their own, and the part of the API that is about them. Nothing else is served: there is no gateway, and no
-// conversation to look at.
+// Confirmations with their own store, and that part of the API. Nothing else: no gateway, no conversations.
 
 import { existsSync } from "node:fs";
 import { auditKeyAt, openHome, operatorSecret } from "../../../app/home.ts";
 import { type Listening, listen, withoutAddress } from "../../../app/listen.ts";
-import { hearTrouble } from "../../../app/store-trouble.ts";
+import { hearTrouble } from "../../../app/report/store-trouble.ts";
+import { warnOfAudit } from "../../../app/report/warn-of-audit.ts";
 import { version } from "../../../app/version.ts";
-import { warnOfAudit } from "../../../app/warn-of-audit.ts";
 import { keryxHome, type LoadedConfig } from "../../../config/index.ts";
 import {
 	type ConfirmationSettings,
@@ -29,7 +28,7 @@ export interface ConfirmdHostOptions {
 	readonly config: LoadedConfig;
 	readonly output: Output;
 	readonly dbPath: string;
-	/** read: nothing can be changed. change: owns the database. run: the same, and people can be told. */
+	/** read: nothing can be changed. change: owns the database. run: the same, and people can be notified. */
 	readonly as: "read" | "change" | "run";
 	readonly rateLimit?: number | undefined;
 	readonly webhook?: Webhook | undefined;
@@ -147,7 +146,7 @@ function confirmationsOnly(api: Api): Api {
 	};
 }
 
-/** Read once: a confirmd that is to know of a change is started again. */
+/** Read once: restart a confirmd to apply changes. */
 function settingsOf(options: ConfirmdHostOptions): ConfirmationSettings {
 	const { context, config, output, as, rateLimit, webhook } = options;
 	const { problems, chats, webhooks, ...settings } = confirmationSettings(config.values, context.env);

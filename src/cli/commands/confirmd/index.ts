@@ -1,4 +1,4 @@
-// `keryx confirmd`: confirmations alone, for programs that have an agent of their own. No gateway, no conversation.
+// `keryx confirmd`: confirmations alone, for programs with their own agent. No gateway, no conversation.
 
 import type { Command } from "commander";
 import { openHome } from "../../../app/home.ts";
@@ -34,7 +34,7 @@ async function runConfirmd(context: CliContext, flags: ConfirmdFlags): Promise<v
 	const host = await openConfirmd({ context, config, output, dbPath, as: "run", rateLimit, webhook });
 	try {
 		const served = await serveConfirmd(host, ports, output);
-		// Who reads that it runs may stop it at once.
+		// A reader may stop it as soon as it says that it runs.
 		const stopAsked = untilTold();
 		try {
 			if (output.json)

@@ -1,4 +1,4 @@
-// What `keryx confirmd` was told: by its options, then by the environment names of the daemon it replaces, then its own defaults.
+// The options of `keryx confirmd`: from its arguments, then the earlier daemon's environment variables, then defaults.
 
 import { join, resolve } from "node:path";
 import { type Webhook, weakSecret } from "../../../confirmations/index.ts";
@@ -80,7 +80,7 @@ function readWebhook(
 	});
 }
 
-/** Beside the database: who knows the one finds the other. */
+/** Next to the database, so that it can be found. */
 export function socketPathOf(dbPath: string): string {
 	return `${dbPath}.sock`;
 }

@@ -1,5 +1,5 @@
-// Who keeps the confirmations that are meant: Keryx, or with --db-path a confirmd. Either is asked over its socket where it runs; where
-// it does not, its database is opened here.
+// Finds the right store of confirmations: Keryx's, or a confirmd's with --db-path. Over the socket if running; otherwise the database is
+// opened here.
 
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
@@ -26,11 +26,11 @@ export interface Reached {
 	readonly client: Client;
 	readonly output: Output;
 	readonly timezone: string;
-	/** Who keeps them runs; otherwise this process answers. */
+	/** It is running; otherwise this process answers. */
 	readonly isRunning: boolean;
 }
 
-/** read: nothing is changed. change: where nobody runs, the database is owned for as long. */
+/** read: nothing is changed. change: if it is not running, the database is owned meanwhile. */
 export async function withKeeper(
 	context: CliContext,
 	need: "read" | "change",
@@ -66,7 +66,7 @@ async function openHere(options: ConfirmdHostOptions): Promise<ConfirmdHost> {
 	return openConfirmd(options);
 }
 
-/** Where nothing was found: it may be that the other one is meant. */
+/** If nothing was found: the other one may be meant. */
 export function noteOther(context: CliContext, { dbPath }: DbPathFlag, output: Output): void {
 	const other = dbPath === undefined ? otherDatabase(context) : null;
 	if (other !== null) output.note(texts.confirmd.otherStore(other));

@@ -1,4 +1,4 @@
-// Whether the audit is as it was written: its chain, and what its witness outside the store saw.
+// Whether the audit is intact: its chain, and its witness outside the store.
 
 import { auditKeyIn, auditWitness, type Home, mayHaveStore, storeUrlOf } from "../../../app/home.ts";
 import type { Config } from "../../../config/index.ts";

@@ -1,4 +1,4 @@
-// How old the last backup is, and whether the schedule of backups works.
+// The age of the last backup, and whether scheduled backups work.
 
 import { existsSync } from "node:fs";
 import type { Config } from "../../../config/index.ts";

@@ -1,4 +1,4 @@
-// What Keryx stands on: Node, its home, the disk, the configuration. Nothing is made; permissions are changed only to fix them.
+// The basics: Node, the home, the disk, the configuration. Nothing is created; permissions are changed only to fix them.
 
 import { accessSync, chmodSync, constants, readdirSync, type Stats, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -37,13 +37,13 @@ export function lookAtConfig(home: string, env: Environment): Finding {
 	return fine("configuration", file ?? texts.doctor.config.none);
 }
 
-/** Entries for platforms that this Keryx cannot speak on. */
+/** Entries for platforms this Keryx does not support. */
 export function lookAtChannels(config: Config): Finding[] {
 	const remedy = texts.doctor.config.unreached;
 	return unreached(config).map((found) => remark("channels", found, remedy));
 }
 
-/** Where it is not there or cannot be used, there is nothing to look at more closely. */
+/** If it is missing or unusable, there is nothing more to check. */
 export function lookAtHome(home: string, fix: boolean): { findings: Finding[]; isThere: boolean } {
 	const found = statSync(home, { throwIfNoEntry: false });
 	if (!found)
@@ -86,7 +86,7 @@ function privacyOfHome(home: string, { mode }: Stats, fix: boolean): Finding {
 	return fixed("home", texts.doctor.home.fixed(home));
 }
 
-/** The store, its log and lock, the keys, the socket: everything in the home but what a person put there. */
+/** The store, its log and lock, the keys, the socket: everything in the home except a person's own files. */
 const OWN = /^(keryx\.db.*|.+\.key|audit\.witness|keryx\.sock)$/;
 
 function privacyOfFiles(home: string, fix: boolean): Finding {
@@ -107,7 +107,7 @@ function privacyOfFiles(home: string, fix: boolean): Finding {
 	return fixed("files", texts.doctor.files.fixed(names));
 }
 
-/** A store that cannot grow loses nothing, but takes nothing any more. */
+/** A store that cannot grow loses nothing, but accepts nothing. */
 const TOO_LITTLE = 100e6;
 const LITTLE = 1e9;
 

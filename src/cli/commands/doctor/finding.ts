@@ -2,7 +2,7 @@
 
 export interface Finding {
 	readonly check: string;
-	/** remark: worth knowing, and nothing is broken. */
+	/** remark: worth knowing, but nothing is broken. */
 	readonly state: "fine" | "fixed" | "remark" | "wrong";
 	readonly found: string;
 	readonly remedy: string | null;

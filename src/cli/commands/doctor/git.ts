@@ -1,4 +1,4 @@
-// The program that checkpoints are made with.
+// git, for checkpoints.
 
 import { isOlder } from "../../../app/version.ts";
 import { gitVersion } from "../../../checkpoints/index.ts";

@@ -1,4 +1,4 @@
-// `keryx doctor`: looks at everything Keryx stands on, and says of each that it is fine, or what is wrong and what to do.
+// `keryx doctor`: checks everything Keryx depends on, and says what is wrong and what to do.
 
 import type { Command } from "commander";
 import { homeAt } from "../../../app/home.ts";
@@ -18,6 +18,7 @@ import { lookAtMcpServers } from "./mcp.ts";
 import { lookAtModels } from "./model.ts";
 import { lookAtProcesses } from "./processes.ts";
 import { lookForKeryx } from "./running.ts";
+import { lookAtServer } from "./server.ts";
 import { lookAtStore } from "./store.ts";
 import { lookAtWalls } from "./walls.ts";
 
@@ -77,11 +78,12 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 				lookAtRetention(config.values),
 				lookAtProxy(config.values),
 			);
-		if (config) tell(...(await lookAtWalls(home, config.values, env)));
-		const { findings, client } = await lookForKeryx(home, context);
+		const { findings, client, pid } = await lookForKeryx(home, context);
+		if (config) tell(...(await lookAtWalls({ home, config: config.values, env, pid })));
 		tell(...findings);
 		if (client) tell(...(await lookAtMcpServers(client)));
 		tell(...(await lookAtProcesses(home, client !== null)));
+		if (config) tell(...(await lookAtServer(home, config.values, context.now)));
 		tell(
 			...(await lookAtStore({
 				output,

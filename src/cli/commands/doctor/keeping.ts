@@ -1,8 +1,8 @@
-// What keeps a Keryx well for a long time: its log, retention, logins to the page, and how it stands behind a proxy.
+// Long-term checks: log, retention, logins to the page, proxy.
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 import { basename, dirname, join } from "node:path";
-import { gatewayLogPath } from "../../../app/journal.ts";
+import { gatewayLogPath } from "../../../app/report/journal.ts";
 import type { Config } from "../../../config/index.ts";
 import { OPERATOR, type Store } from "../../../store/index.ts";
 import { bytesInWords, counted } from "../../io/words.ts";
@@ -44,7 +44,7 @@ export function lookAtRetention({ retention: { days } }: Pick<Config, "retention
 	return fine("retention", days === 0 ? words.retention.off : words.retention.on(days));
 }
 
-/** Logins that have ended by themselves: whoever had them may wonder. */
+/** Expired logins: their owners may wonder. */
 export async function lookAtLogins(store: Store, now: number): Promise<Finding> {
 	const people = (await store.logins({ scope: OPERATOR, limit: 1000 })).map((one) => ({
 		...one,
@@ -73,7 +73,7 @@ export async function lookAtLogins(store: Store, now: number): Promise<Finding> 
 		: remark("logins", words.logins.expired(found, [...gone].join(", ")), words.logins.remedy);
 }
 
-/** Whether the address that people use fits how requests come in. */
+/** Whether the public address matches how requests arrive. */
 export function lookAtProxy({ http }: Pick<Config, "http">): Finding {
 	const { public_url: url, trusted_proxies: proxies, host } = http;
 	const everybody = proxies.find((one) => one.endsWith("/0"));

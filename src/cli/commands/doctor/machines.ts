@@ -1,4 +1,4 @@
-// The containers that commands run in: whether the engine answers and has the image.
+// The command containers: whether the engine answers and has the image.
 import { type Config, type Environment, machineInWords, otherMachines } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { assertContainer } from "../../../processes/index.ts";

@@ -1,4 +1,4 @@
-// The MCP servers of the Keryx that runs: connected or why not, and who sees their tools.
+// The running Keryx's MCP servers: their state, and who sees their tools.
 import type { Client } from "../../../http/client/index.ts";
 import { texts } from "../../texts.ts";
 import { used, visible } from "../mcp/servers.ts";

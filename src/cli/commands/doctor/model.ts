@@ -1,4 +1,4 @@
-// Whether what answers can answer: each model that the configuration names is called once, with a few tokens.
+// Whether the models answer: each configured one is called once, with a few tokens.
 
 import type { ModelAgent } from "../../../agents/index.ts";
 import { createAgent } from "../../../app/agent.ts";

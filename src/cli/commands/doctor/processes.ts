@@ -1,5 +1,4 @@
-// The programs that the agent started, and what holds them: whether all of them are accounted for, what their logs take, and whether
-// what is around them lets them live and be buried.
+// The agent's programs and their host: whether all are accounted for, the size of their logs, and whether the system collects dead ones.
 
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +23,7 @@ export async function lookAtProcesses({ path }: Home, keryxRuns: boolean): Promi
 			describe(hosts.length, await inspect(path), logs),
 			...lookAtLogs(logs),
 			...(hosts.length > 0 ? await lookAtDead() : []),
-			// Beside a Keryx that runs the same was said of it.
+			// A running Keryx already reported the same.
 			...(hosts.length > 0 && !keryxRuns ? await lookAtHost(path) : []),
 		];
 	} catch (error) {
@@ -81,7 +80,7 @@ function sizeOf(folder: string): number {
 	return sum;
 }
 
-/** What has no parent any more is process 1's to collect; one that is no init never does, until no process can be started. */
+/** Orphans are collected by process 1; if it is not an init, it never does, until no process can start. */
 async function lookAtDead(): Promise<Finding[]> {
 	const before = new Set(uncollected());
 	if (before.size === 0) return [];
@@ -105,7 +104,7 @@ function uncollected(): string[] {
 	}
 }
 
-/** By /proc/<pid>/stat: the name stands in brackets and may hold anything, then state and parent follow. */
+/** From /proc/<pid>/stat: the name is in brackets and may contain anything; state and parent follow. */
 export function isZombieOf(stat: string, parent: number): boolean {
 	const [state, of] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 	return state === "Z" && Number(of) === parent;
@@ -124,7 +123,7 @@ function nameOf(pid: string): string {
 	return stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")")) || "unknown";
 }
 
-/** It stays in the service of whoever started it, and ends with that service unless systemd is told otherwise. */
+/** It stays in its starter's service, and ends with it unless systemd is told otherwise. */
 async function lookAtHost(home: string): Promise<Finding[]> {
 	const host = await connectHost({ home }).catch(() => null);
 	if (!host) return [];

@@ -1,4 +1,4 @@
-// Whether a Keryx runs here, whether it answers, and how it was started.
+// Whether Keryx runs here, whether it answers, and how it was started.
 
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -15,14 +15,14 @@ import { type Finding, fine, remark, wrong } from "./finding.ts";
 
 type Health = Answer<"health">;
 
-/** One that takes longer is stuck. */
+/** A slower one hangs. */
 const PATIENCE_MS = 5000;
 
-/** The client of the one that runs, if it answers. */
+/** The running Keryx's client, if it answers. */
 export async function lookForKeryx(
 	home: Home,
 	context: CliContext,
-): Promise<{ findings: Finding[]; client: Client | null }> {
+): Promise<{ findings: Finding[]; client: Client | null; pid: number | null }> {
 	const transport = socketTransport(home.socketPath, { patience: patienceWith(context, home) });
 	const probe = createClient((request) =>
 		transport({ ...request, signal: AbortSignal.timeout(PATIENCE_MS) }),
@@ -32,9 +32,10 @@ export async function lookForKeryx(
 		return {
 			findings: [describe(health), ...remarksOn(health), ...(await lookAtService(health.pid))],
 			client: createClient(transport),
+			pid: health.pid,
 		};
 	} catch (error) {
-		return { findings: [silent(home, error as NodeJS.ErrnoException)], client: null };
+		return { findings: [silent(home, error as NodeJS.ErrnoException)], client: null, pid: null };
 	}
 }
 
@@ -70,7 +71,7 @@ function remarksOn({ channels, problem }: Health): Finding[] {
 
 const FAILING = texts.doctor.running.failingRemedy;
 
-/** Nobody answers: nobody is there, somebody works on the store without listening, or one is stuck. */
+/** Nobody answers: none is running, a command uses the store, or Keryx hangs. */
 function silent({ storePath, socketPath }: Home, error: NodeJS.ErrnoException): Finding {
 	const owner = ownerOf(storePath);
 	if (error.name === "TimeoutError" || error.code === "ABORT_ERR")
@@ -90,7 +91,7 @@ function silent({ storePath, socketPath }: Home, error: NodeJS.ErrnoException): 
 	return fine("keryx", existsSync(socketPath) ? texts.doctor.running.crashed : texts.doctor.running.none);
 }
 
-/** How it was started, where that has consequences for its background processes. */
+/** How it was started, if that affects background processes. */
 export async function lookAtService(pid: number): Promise<Finding[]> {
 	if (pid === 1) return [remark("service", texts.doctor.running.pid1, texts.doctor.initRemedy)];
 	const unit = isSystemds() ? unitOf(cgroupOf(pid)) : null;
@@ -120,7 +121,7 @@ export function unitOf(cgroup: string): Unit | null {
 	return { name, isUsers: /\/user@\d+\.service\//.test(path) };
 }
 
-/** In a container the path may be that of a service outside, which is nobody's business here. */
+/** In a container the path may be an outside service's, which does not matter here. */
 function isSystemds(): boolean {
 	try {
 		return readFileSync("/proc/1/comm", "utf8").trim() === "systemd";

@@ -1,5 +1,5 @@
-// The store from inside: whether it opens, whether what must always hold does, whether search finds everything. Looked at beside a
-// Keryx that runs; only the search index is ever built anew, by that Keryx if there is one.
+// The store's contents: whether it opens, whether invariants hold, whether search is complete. Works next to a running Keryx; only the
+// search index is ever rebuilt, by that Keryx if there is one.
 
 import { statSync } from "node:fs";
 import { type Home, isOnServer, mayHaveStore, storeUrlOf } from "../../../app/home.ts";
@@ -66,7 +66,7 @@ function open(look: Pick<StoreLook, "home" | "secrets" | "config">, access: "rea
 	return openStore({ url, clock: systemClock, ids: systemIds(systemClock), secrets, access });
 }
 
-/** In the words of integrity checks and errors; null while all is well. */
+/** From integrity checks and errors; null if all is well. */
 interface SearchState {
 	readonly problem: string | null;
 	/** Too damaged to be read: it is emptied first. */

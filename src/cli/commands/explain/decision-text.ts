@@ -1,5 +1,4 @@
-// What a message that arrives now does to the session, in plain sentences. The domain decides; here it is only told,
-// from the same numbers that it decided by.
+// What an arriving message does to the session, in plain sentences. The domain decides; this only reports the same numbers.
 
 import {
 	type BoundaryReason,
@@ -13,7 +12,7 @@ import {
 import { clockTime } from "../../io/words.ts";
 import { texts } from "../../texts.ts";
 
-/** The state of the live session as the user gave it. */
+/** The live session's state as given by the user. */
 export interface SessionState {
 	readonly lastActivityAt: number;
 	readonly messageCount: number;
@@ -88,7 +87,7 @@ function decide(input: DecisionInput, session: SessionState): BoundaryReason | n
 	return decision.kind === "boundary" ? decision.reason : null;
 }
 
-/** For each rule what it saw, whether it fired or not; "" where it had nothing to look at. */
+/** What each rule saw, fired or not; "" if it did not apply. */
 function describeFacts(input: DecisionInput, session: SessionState): Record<BoundaryReason, string> {
 	const { policy, now, autoContinueFreshness } = input;
 	const { mode, idleMinutes, maxMessages } = policy;

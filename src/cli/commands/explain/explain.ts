@@ -46,7 +46,7 @@ async function runExplain(context: CliContext, path: string, flags: Flags): Prom
 	const moment = readMoment(flags, context.now());
 	const { config, output } = openConfig(context, flags.config);
 	const { shape, sources } = await readSources(path, context);
-	// The installation's key comes with the gateway; until then each run has pseudonyms of its own.
+	// The installation's key comes with the gateway; until then each run has its own pseudonyms.
 	const prompt = flags.prompt
 		? { pseudonymKey: randomBytes(32), homes: await homesSet(context, flags) }
 		: undefined;

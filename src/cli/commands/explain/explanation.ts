@@ -1,4 +1,4 @@
-// What Keryx would do with one message, as data: the same facts for people, for --json and for the demo.
+// What Keryx would do with one message, as data: for people and for --json.
 
 import type { LoadedConfig } from "../../../config/index.ts";
 import { describeOrigin, resolvePolicy } from "../../../config/index.ts";

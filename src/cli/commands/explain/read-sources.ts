@@ -27,7 +27,7 @@ export async function readSources(path: string, context: CliContext): Promise<So
 	return { shape: "lines", sources: parseLines(text, name, whole.problem) };
 }
 
-/** Text that is no JSON as a whole is taken for JSON lines only if its first line is complete JSON by itself. */
+/** Text that is not JSON as a whole is read as JSON lines only if its first line is complete JSON. */
 function parseLines(text: string, name: string, problem: string): unknown[] {
 	const sources: unknown[] = [];
 	for (const [index, line] of text.split("\n").entries()) {
@@ -50,7 +50,7 @@ function parse(text: string): { value: unknown } | { problem: string } {
 	}
 }
 
-/** An id written as a number may be longer than a number can hold: it is taken as it is written, or two chats were one. */
+/** An id may be a longer number than JavaScript can hold: it is taken as written, or two chats would be one. */
 function exactIds(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
 	if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
 	return context?.source && /^-?\d+$/.test(context.source) ? context.source : value;

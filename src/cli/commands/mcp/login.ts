@@ -1,5 +1,5 @@
-// `keryx mcp login`: a person logs in at a server, in a browser on this machine. The browser comes back to a port of this command, which
-// is open for as long. What is left of it are tokens, in a file that only this user can read.
+// `keryx mcp login`: a person logs in at a server, in a browser on this machine. The browser returns to a temporary port of this command.
+// The tokens are stored in a file that only this user can read.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { openHome } from "../../../app/home.ts";
@@ -21,7 +21,7 @@ export async function login(context: CliContext, name: string): Promise<void> {
 	const back = await listen();
 	try {
 		const files = loginFiles(home);
-		// Anew: a client that was registered before comes back to another port.
+		// Always new: an earlier registration returns to another port.
 		files.writeLogin(name, "{}");
 		const provider = loginOf(
 			name,
@@ -54,7 +54,7 @@ interface Back {
 
 async function listen(): Promise<Back> {
 	const { promise: code, resolve, reject } = Promise.withResolvers<{ code: string; iss: string | null }>();
-	// Nobody waits for it where the login ends before.
+	// Nobody waits for it if the login ends before.
 	code.catch(() => undefined);
 	const server = createServer((request, answer) => {
 		const { pathname, searchParams: given } = new URL(request.url ?? "/", "http://127.0.0.1");

@@ -1,5 +1,5 @@
-// `keryx mcp` alone: Keryx as a server of MCP on stdin and stdout, for a program that starts it. Whoever starts it can read the
-// operator's secret, so is the operator; what Keryx itself started is not, and may decide nothing.
+// `keryx mcp` alone: Keryx as an MCP server on stdin and stdout. Its starter can read the operator's secret, so is the operator; a
+// process that Keryx itself started is not, and decides nothing.
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { homeAt } from "../../../app/home.ts";
 import { version } from "../../../app/version.ts";

@@ -1,4 +1,4 @@
-// `keryx mcp list`, `test`, `add` and `remove`. A Keryx that runs is asked; where none does, this process connects for a moment.
+// `keryx mcp list`, `test`, `add` and `remove`. A running Keryx is asked; otherwise this process connects briefly.
 import { openHome } from "../../../app/home.ts";
 import { mcpSetup } from "../../../app/setup/mcp-setup.ts";
 import { keryxHome } from "../../../config/index.ts";

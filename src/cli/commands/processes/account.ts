@@ -1,5 +1,5 @@
-// Every process that is anybody's business, put together from what the store says and what stands on the disk. The two can differ:
-// a host that dies tells nobody, and without a gateway nobody records an end. Both sides are shown then, and neither is believed alone.
+// All relevant processes, combined from the store and the disk. The two can differ: a dead host reports nothing, and without a gateway
+// nobody records an end. Then both sides are shown.
 
 import type { ProcessInfo } from "../../../processes/index.ts";
 import { OPERATOR, type Process } from "../../../store/index.ts";
@@ -11,9 +11,9 @@ export interface Account {
 	readonly id: string;
 	/** What the store says. */
 	readonly row: Process | null;
-	/** What its host says, or what that has left behind. */
+	/** What its host says, or left behind. */
 	readonly info: ProcessInfo | null;
-	/** Its host runs and does not answer. */
+	/** Its host runs but does not answer. */
 	readonly isUnreachable: boolean;
 }
 
@@ -21,7 +21,7 @@ const WHOLE = /^proc_[0-9a-f]{12}$/;
 /** As many as the store is asked for. */
 const MOST = 100_000;
 
-/** Everything that lives or has no recorded end, or everything; the oldest first. */
+/** Everything alive or without a recorded end, or everything; oldest first. */
 export async function accounts(reach: Reach, { all }: { readonly all: boolean }): Promise<Account[]> {
 	const { machine } = reach;
 	const store = await reach.store();
@@ -31,7 +31,7 @@ export async function accounts(reach: Reach, { all }: { readonly all: boolean })
 			? await store?.processes({ scope: OPERATOR, limit: MOST })
 			: await store?.unfinishedProcesses({ scope: OPERATOR })) ?? [],
 	);
-	// Asked after the disk was looked at: a row is there before its process is. The other way round it is looked at again.
+	// Read after the disk: a row exists before its process. Otherwise it is checked again.
 	const fresh = [...rows.values()].filter((row) => row.endedAt === null && !infos.has(row.id));
 	const later = byId(await machine.inspect(fresh.map(({ id }) => id)));
 	const found: Account[] = [];
@@ -39,7 +39,7 @@ export async function accounts(reach: Reach, { all }: { readonly all: boolean })
 		const info = later.get(id) ?? infos.get(id) ?? null;
 		const row = rows.get(id) ?? null;
 		if (!all && row === null && info !== null && !lives(info)) continue;
-		// One that has ended and was forgotten since is not missing.
+		// An ended and forgotten one is not missing.
 		const looksWrong = row === null || (row.endedAt === null && info === null);
 		found.push({ id, info, row: looksWrong ? await rowOf(reach, id) : row, isUnreachable: false });
 	}
@@ -70,7 +70,7 @@ export function startOf({ row, info }: Account): number {
 	return info?.startedAt ?? row?.startedAt ?? 0;
 }
 
-/** missing: the store says that it runs, and nothing on this machine knows of it. */
+/** missing: the store says that it runs, but nothing on this machine knows about it. */
 export type AccountState = Process["status"] | "missing";
 
 export function stateOf({ row, info }: Account, machine: string): AccountState {
@@ -80,7 +80,7 @@ export function stateOf({ row, info }: Account, machine: string): AccountState {
 	return "missing";
 }
 
-/** What one should know of it beside its state. */
+/** Remarks in addition to its state. */
 export function remarksOn({ row, info, isUnreachable }: Account, machine: string): string[] {
 	const remarks: string[] = [];
 	if (isUnreachable) remarks.push(texts.processes.remarks.unreachable);

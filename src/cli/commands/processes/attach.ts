@@ -1,4 +1,4 @@
-// `keryx attach`: a process in this terminal, as if it had been started here. It goes on when one leaves.
+// `keryx attach`: a process in this terminal, as if started here. It keeps running when one leaves.
 
 import { constants } from "node:os";
 import type { Command } from "commander";

@@ -1,5 +1,4 @@
-// Being attached to a process, whatever it looks like: how it ends, and that the terminal is itself again then, also after an error,
-// a signal, or an exit from anywhere.
+// Being attached to a process: how it ends, and restoring the terminal afterwards, even after an error, a signal or an exit.
 import type { ReadStream, WriteStream } from "node:tty";
 import { KeryxError } from "../../../errors.ts";
 import type { ProcessBackend, ProcessInfo } from "../../../processes/index.ts";
@@ -23,7 +22,7 @@ export interface Attached {
 	readonly ended: Promise<void>;
 	/** Resolves when everything typed has been handed over. */
 	settle(): Promise<void>;
-	/** Puts the terminal back. At once: nothing may be waited for in an exit. */
+	/** Restores the terminal. Synchronously: an exit cannot wait. */
 	restore(): void;
 }
 
@@ -57,7 +56,7 @@ export async function untilLeft(options: AttachOptions, attach: Attach): Promise
 		restore();
 		process.off("exit", restore);
 		for (const signal of SIGNALS) process.off(signal, onSignal);
-		// It is of no interest any more how the rest ends.
+		// The rest no longer matters.
 		attached.ended.catch(() => {});
 	}
 }
@@ -70,7 +69,7 @@ function once(restore: () => void): () => void {
 	};
 }
 
-/** A host that does not answer must not keep anybody here. */
+/** A silent host must not keep anyone here. */
 function patience(): Promise<void> {
 	return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS).unref());
 }

@@ -1,4 +1,4 @@
-// The key that leaves a terminal one is attached to, and how it is found in what is typed.
+// The detach key, and finding it in the input.
 
 import { KeryxError } from "../../../errors.ts";
 import { texts } from "../../texts.ts";
@@ -10,9 +10,9 @@ export interface DetachKey {
 	readonly sequences: readonly Buffer[];
 }
 
-/** Ctrl and one of these; each of them sends one byte of its own. */
+/** Ctrl and one of these; each sends one byte. */
 const KEYS = /^(?:ctrl-|\^)([a-z\\\]^_])$/i;
-/** Enter, Tab, and what the terminal's user needs to stop and go on. */
+/** Enter, Tab, and the terminal's stop and continue keys. */
 const NEEDED = "ijm";
 
 /** `ctrl-]` and `^]` are the same. */

@@ -1,5 +1,4 @@
-// How a process has ended. Whoever records ends takes a process off its host's list at once: so an end is heard of while one listens,
-// and otherwise found on the disk or in the store.
+// How a process ended. Recording an end removes it from its host's list at once: so it is heard live, or found on disk or in the store.
 
 import type { endInWords, ProcessBackend, ProcessInfo } from "../../../processes/index.ts";
 import { texts } from "../../texts.ts";
@@ -11,7 +10,7 @@ export type Ended = Parameters<typeof endInWords>[0];
 
 const LOST = texts.processes.hostDied;
 
-/** Of one that has ended, or is lost. */
+/** For an ended or lost one. */
 export function endedAs({ status, end }: ProcessInfo): Ended {
 	return {
 		status: status === "running" ? "lost" : status,
@@ -30,7 +29,7 @@ export function listenForEnd(backend: ProcessBackend, id: string): { heard(): En
 	return { heard: () => heard };
 }
 
-/** Null while it runs, and where nobody knows. */
+/** Null while it runs, and if unknown. */
 export async function endOf(reach: Reach, id: string): Promise<Ended | null> {
 	const [info] = await reach.machine.inspect([id]);
 	if (info) return info.status === "running" ? null : endedAs(info);

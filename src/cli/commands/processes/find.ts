@@ -1,4 +1,4 @@
-// Which process is meant by the beginning of an id.
+// Finds a process by the start of its id.
 
 import { KeryxError } from "../../../errors.ts";
 import type { ProcessInfo } from "../../../processes/index.ts";

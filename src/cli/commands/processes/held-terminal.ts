@@ -1,6 +1,6 @@
 import type { AttachOptions } from "./attachment.ts";
 
-/** Takes the keyboard in raw mode, and the size of the window. Answers how to give both back. */
+/** Takes the keyboard in raw mode, and the window's size. Returns the restore function. */
 export function holdTerminal(
 	{ input, output }: Pick<AttachOptions, "input" | "output">,
 	on: { readonly data: (chunk: Buffer) => void; readonly end: () => void; readonly resize: () => void },

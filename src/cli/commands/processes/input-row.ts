@@ -54,7 +54,7 @@ export class InputRow {
 		}
 	}
 
-	/** What stands before it, and the text: the end of both, where they are too wide. */
+	/** The prompt and the text: the end of both, if they are too wide. */
 	draw(before: string, width: number): string {
 		const parts = graphemes(`${before}${shownLine(this.#text)}`.replaceAll("\t", "    "));
 		let [from, taken] = [parts.length, 0];

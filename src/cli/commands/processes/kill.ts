@@ -1,4 +1,4 @@
-// `keryx kill`: ends processes with everything they started, and says of each what was seen to become of it.
+// `keryx kill`: kills processes with everything they started, and reports the verified result of each.
 
 import { constants } from "node:os";
 import type { Command } from "commander";
@@ -68,7 +68,7 @@ function readSignal(text: string): string {
 	});
 }
 
-/** All of them are known before any is touched. */
+/** All are resolved before any is touched. */
 async function named(reach: Reach, ids: readonly string[]): Promise<readonly Named[]> {
 	const found = new Map<string, Named>();
 	for (const given of ids) {

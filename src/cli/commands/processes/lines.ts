@@ -1,4 +1,4 @@
-// A process on pipes, in this terminal: its output as safe lines, and one row below them to write the next line of its input in.
+// A process on pipes in this terminal: its output as safe lines, and one row below for input.
 
 import { isRefusedByProcess, piecesBetween, startOfLast } from "../../../processes/index.ts";
 import type { Attached, AttachOptions, Exits } from "./attachment.ts";
@@ -29,7 +29,7 @@ export function attachLines(
 			print([`[${(error as Error).message}]`]);
 		});
 	};
-	/** Above the row; what the program has printed of its own last line stands before what is typed, like a prompt. */
+	/** Above the row; the program's unfinished last line precedes the input, like a prompt. */
 	const print = (lines: readonly string[]) => {
 		if (!isShown) return;
 		const text = lines.map((line) => `${line}\r\n`).join("");

@@ -1,4 +1,4 @@
-// `keryx logs`: what a process has printed, from its log, and what it goes on to print; or Keryx's own log. The gateway has no part in it.
+// `keryx logs`: a process's output from its log, and new output; or Keryx's own log. Independent of the gateway.
 
 import { type EventEmitter, once } from "node:events";
 import type { Command } from "commander";
@@ -76,7 +76,7 @@ function printAll(output: Output, { id }: Named, pieces: readonly LogPiece[]): v
 	});
 }
 
-/** Until the process ends. Where its host has died, up to what that had written. */
+/** Until the process ends. If its host died, up to what that had written. */
 async function follow(
 	context: CliContext,
 	reach: Reach,
@@ -123,7 +123,7 @@ function printerFor(context: CliContext, output: Output, { raw = false }: Flags)
 	return output.isTerminal && !raw ? safePrinter(context) : exactPrinter(context);
 }
 
-/** One object a line. A character that two pieces share stands in the second. */
+/** One object per line. A character that spans two pieces is in the second. */
 function jsonPrinter(output: Output): Printer {
 	const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 	return {
@@ -156,7 +156,7 @@ function exactPrinter({ stdout }: CliContext): Printer {
 	};
 }
 
-/** A reader that is slower than the log is waited for. */
+/** A slow reader is waited for. */
 async function written(stdout: CliContext["stdout"], data: string | Uint8Array): Promise<void> {
 	if (data.length === 0 || stdout.write(data) !== false) return;
 	await once(stdout as unknown as EventEmitter, "drain");

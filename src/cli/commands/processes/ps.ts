@@ -1,5 +1,5 @@
-// `keryx ps`: every process that runs, and what nobody lists otherwise: what an ended one has left behind, what a dead host has, and
-// what only one of store and host knows.
+// `keryx ps`: every running process, and otherwise unlisted ones: survivors of ended ones, of a dead host, and those only the store or
+// host knows.
 
 import type { Command } from "commander";
 import { describeDuration } from "../../../domain/index.ts";
@@ -60,7 +60,7 @@ async function withReach(reach: Reach, list: readonly Account[]): Promise<readon
 	return list.map((account) => ({ ...account, isUnreachable: runs(account) }));
 }
 
-/** What is remarkable stands below the table, whole: pids must not give way to a narrow terminal. */
+/** Remarks are below the table, complete: pids must not be cut on a narrow terminal. */
 function printForPeople(
 	{ now }: CliContext,
 	{ output, machine }: Reach,
@@ -122,7 +122,7 @@ function pidOf({ row, info }: Account): number | null {
 	return (info?.identity ?? row?.identity)?.pid ?? null;
 }
 
-/** How it ended, by whoever knows. */
+/** How it ended, from the best source. */
 function outcomeOf({ row, info }: Account): Pick<Process, "exitCode" | "signal" | "endedAt"> {
 	if (info?.end) return { exitCode: info.end.code, signal: info.end.signal, endedAt: info.end.endedAt };
 	return { exitCode: row?.exitCode ?? null, signal: row?.signal ?? null, endedAt: row?.endedAt ?? null };

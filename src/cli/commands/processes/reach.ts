@@ -1,5 +1,4 @@
-// Reaching processes: what runs them, or what that has left behind, and what the store says of them. A Keryx that runs is not asked:
-// it may be the one that is stuck.
+// Finds processes: their host or its files, and the store. A running Keryx is not asked: it may hang.
 
 import { type Home, homeAt, mayHaveStore, storeUrlOf } from "../../../app/home.ts";
 import { keryxHome, type LoadedConfig } from "../../../config/index.ts";
@@ -18,11 +17,11 @@ export interface Reach {
 	readonly machine: ProcessMachine;
 	/** Whether a host runs and does not answer within a few seconds. */
 	readonly isSilent: () => Promise<boolean>;
-	/** Opened when first asked for. Null where there is none, and where it cannot be read, which was said then. */
+	/** Opened on first use. Null if there is none, or it cannot be read, which was reported. */
 	readonly store: () => Promise<Store | null>;
 }
 
-/** `needsStore`: one that cannot be read is an error. Otherwise the host is believed alone: who must end a process can. */
+/** `needsStore`: an unreadable one is an error. Otherwise the host alone is trusted, so that a process can still be killed. */
 export async function withProcesses(
 	context: CliContext,
 	{ needsStore }: { readonly needsStore: boolean },
@@ -68,7 +67,7 @@ function storeIn(home: Home, { values, secrets }: LoadedConfig): Promise<Store |
 	return openStore({ url, clock: systemClock, ids: systemIds(systemClock), secrets, access: "read" });
 }
 
-/** By its id or its key; one that is not there is an error. */
+/** By its id or key; a missing one is an error. */
 export async function conversationNamed(reach: Reach, name: string): Promise<Conversation> {
 	const store = await reach.store();
 	for (const ref of [...(isConversationId(name) ? [{ id: name }] : []), { key: name }]) {

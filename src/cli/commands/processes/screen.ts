@@ -1,5 +1,5 @@
-// A process on a terminal of its own, shown on this one: bytes both ways, and the size. What it drew last is shown again first; a
-// program that draws the whole screen is made to draw it anew.
+// A process on a terminal, shown on this one: bytes both ways, and the size. Its last screen is shown first; a full-screen program is
+// made to redraw.
 
 import { once } from "node:events";
 import {
@@ -46,7 +46,7 @@ export function attachScreen(options: AttachOptions, exits: Exits): Attached {
 		const { data: drawn, at } = await drawnSoFar(backend.read.bind(backend), id, modes);
 		await put(drawn);
 		if (!isShown) return;
-		// Only now, so that what it draws for this size comes after what it drew for another.
+		// Only now, so that drawings for this size come after earlier ones.
 		send(() => fitTerminal(backend, id, info.pty, sizeOf(output)));
 		for await (const { lost, data } of backend.follow(id, { from: at })) {
 			if (lost > 0) await put(Buffer.from(`\r\n${cutMark(lost)}\r\n`));

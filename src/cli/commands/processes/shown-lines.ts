@@ -1,5 +1,4 @@
-// What a program prints, as lines that are safe on anybody's terminal: drawn without its colours and cursor games, with the rest of
-// what could disturb as escapes.
+// A program's output as lines that are safe on any terminal: without colours and cursor moves, and with other control characters escaped.
 import { terminalText } from "../../../domain/index.ts";
 import { escapeText } from "../../io/output.ts";
 
@@ -40,7 +39,7 @@ export class LineSplitter {
 	}
 }
 
-/** Bytes to safe text at once: a line is shown as far as it is known, unless it may still be drawn over. */
+/** Bytes to safe text immediately: a line is shown as far as known, unless it may still be overwritten. */
 export class ShownOutput {
 	readonly #lines = new LineSplitter();
 	/** Of the line that has no end yet, what was shown. */
@@ -61,7 +60,7 @@ export class ShownOutput {
 		return wasShown || rest !== "" ? `${rest}\n` : "";
 	}
 
-	/** What is missing of a line. One that came out otherwise is shown again, whole. */
+	/** The missing part of a line. If it changed, it is shown again. */
 	#next(line: string): string {
 		const shown = this.#shown;
 		this.#shown = "";

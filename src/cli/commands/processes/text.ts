@@ -4,7 +4,7 @@ import { onOneLine } from "../../io/words.ts";
 import { texts } from "../../texts.ts";
 import type { Account } from "./account.ts";
 
-/** As it was asked for, where the store knows that; else what runs. On one line. */
+/** As requested, if the store knows; otherwise what runs. On one line. */
 export function commandOf({ row, info }: Pick<Account, "row" | "info">): string {
 	return onOneLine(row?.command ?? info?.argv.join(" ") ?? "");
 }

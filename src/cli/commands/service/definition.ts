@@ -1,4 +1,4 @@
-// What a service manager is told about Keryx, as text: a systemd user unit, or a launchd agent.
+// The service definition: a systemd user unit, or a launchd agent.
 
 export interface ServiceFacts {
 	/** The program and its arguments. */
@@ -10,19 +10,27 @@ export interface ServiceFacts {
 	readonly path: string;
 	/** How long answers under way may take to finish. */
 	readonly drainSeconds: number;
+	/** Whether the service manager can start Keryx in a cgroup below the delegated one: systemd 254 or newer. */
+	readonly delegates: boolean;
 }
 
 /** Beyond the time that answers have. */
 const SPARE_SECONDS = 30;
 
 /**
- * KillMode=process: programs that the agent started are not Keryx's to take down with it. They go on, and the next start finds them.
- * Nothing here walls files off: that would hold for the agent's programs, too, which have walls of their own.
+ * KillMode=process: the agent's programs keep running, and the next start finds them. No file restrictions here: they would also apply to
+ * the agent's programs, which have their own walls. Delegate: each program gets its own cgroup, next to Keryx's.
  */
-export function systemdUnit({ command, home, environmentFile, path, drainSeconds }: ServiceFacts): string {
+export function systemdUnit({
+	command,
+	home,
+	environmentFile,
+	path,
+	drainSeconds,
+	delegates,
+}: ServiceFacts): string {
 	return `[Unit]
 Description=Keryx, the session gateway for AI agents
-Documentation=https://www.npmjs.com/package/keryx
 StartLimitIntervalSec=300
 StartLimitBurst=10
 
@@ -35,7 +43,7 @@ Restart=on-failure
 RestartSec=2
 KillMode=process
 TimeoutStopSec=${drainSeconds + SPARE_SECONDS}
-UMask=0077
+${delegates ? "Delegate=memory pids\nDelegateSubgroup=keryx\n" : ""}UMask=0077
 NoNewPrivileges=yes
 LockPersonality=yes
 RestrictRealtime=yes
@@ -47,7 +55,7 @@ WantedBy=default.target
 `;
 }
 
-/** In ExecStart and Environment, $ and % mean something else than themselves. */
+/** $ and % are special in ExecStart and Environment. */
 function quoted(text: string): string {
 	return `"${escaped(text).replace(/["\\]/g, "\\$&").replaceAll("$", "$$$$")}"`;
 }
@@ -58,7 +66,7 @@ function escaped(text: string): string {
 
 export const LAUNCHD_LABEL = "org.keryx.gateway";
 
-/** launchd reads no environment file: a shell does, before Keryx takes its place. */
+/** launchd reads no environment file: a shell does, before it becomes Keryx. */
 export function launchdAgent({ command, home, environmentFile, path, drainSeconds }: ServiceFacts): string {
 	const start = 'set -a; [ -r "$0" ] && . "$0"; set +a; exec "$@"';
 	const words = ["/bin/sh", "-c", start, environmentFile, ...command];

@@ -1,4 +1,4 @@
-// `keryx service`: lets the machine run Keryx: at every start, and again when it fails.
+// `keryx service`: runs Keryx as a service, at every boot and after failures.
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ import { readCount } from "../../io/arguments.ts";
 import { addGroup } from "../../io/group.ts";
 import { texts } from "../../texts.ts";
 import type { ServiceFacts } from "./definition.ts";
-import { managerOf, runAll, runShown } from "./manager.ts";
+import { managerOf, runAll, runShown, takesSubgroups } from "./manager.ts";
 
 const ENVIRONMENT = "service.env";
 const MOST_LINES = 100_000;
@@ -59,6 +59,7 @@ async function runInstall(
 		environmentFile,
 		path: context.env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
 		drainSeconds: config.values.shutdown.drain_seconds,
+		delegates: takesSubgroups(),
 	} satisfies ServiceFacts);
 	if (print) return output.raw(text);
 	assertOutside(context);
@@ -109,7 +110,7 @@ async function runLogs(
 	context.exitWith(code ?? 1);
 }
 
-/** As this command itself was started. What npx fetched may be gone tomorrow. */
+/** As this command was started. npx's copy may be gone tomorrow. */
 function commandLine(): readonly string[] {
 	const [, script = ""] = process.argv;
 	if (/[\\/]_npx[\\/]/.test(script))

@@ -1,5 +1,5 @@
 // The service manager of this machine: where its files are, and the commands that it takes.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { KeryxError } from "../../../errors.ts";
@@ -51,6 +51,12 @@ export function managerOf({ env }: Pick<CliContext, "env">, platform = process.p
 	};
 }
 
+/** An older systemd does not know DelegateSubgroup, and says so about each unit that has it. */
+export function takesSubgroups(): boolean {
+	const { stdout } = spawnSync("systemctl", ["--version"], { encoding: "utf8" });
+	return Number(/^systemd (\d+)/.exec(stdout ?? "")?.[1] ?? 0) >= 254;
+}
+
 function launchd(own: string): Manager {
 	const domain = `gui/${process.getuid?.() ?? 0}`;
 	const file = join(own, "Library", "LaunchAgents", `${LAUNCHD_LABEL}.plist`);
@@ -73,7 +79,7 @@ function launchd(own: string): Manager {
 	};
 }
 
-/** Its exit code; null where there is no such program. What it prints is printed. */
+/** Its exit code; null if there is no such program. Its output is printed. */
 export function runShown(
 	[program = "", ...words]: readonly string[],
 	context: CliContext,

@@ -83,7 +83,7 @@ async function exportScope(
 	return { conversation: (await namedConversation(client, conversation)).id };
 }
 
-/** The file is there whole or not at all, also when the machine dies. */
+/** The file is complete or absent, even if the machine dies. */
 async function writePrivately(
 	file: string,
 	chunks: AsyncIterable<Uint8Array>,

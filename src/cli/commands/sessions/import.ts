@@ -32,7 +32,7 @@ async function runImport(context: CliContext, file: string, origin: string): Pro
 	});
 }
 
-/** Asked before anything is begun: a folder, or nothing at all, is told by its name. */
+/** Checked first: a folder or a missing file is reported by name. */
 async function sizeOf(file: string): Promise<number> {
 	const found = await stat(file).catch((error: NodeJS.ErrnoException) => unreadable(file, error));
 	if (found.isDirectory()) unreadable(file, new Error("it is a folder"));

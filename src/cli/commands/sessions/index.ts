@@ -1,4 +1,4 @@
-// `keryx sessions`: what was said, found, handed on and taken up again.
+// `keryx sessions`: list, search, export, import and resume sessions.
 import type { Command } from "commander";
 import type { CliContext } from "../../context.ts";
 import { addGroup } from "../../io/group.ts";

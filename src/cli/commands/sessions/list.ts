@@ -76,8 +76,8 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
 }
 
 /**
- * A session is never newer than its conversation, so the walk over conversations, newest first, ends as soon as the next one is
- * older than everything found.
+ * A session is never newer than its conversation, so the walk over conversations, newest first, ends when the next one is older than
+ * everything found.
  */
 async function newest(
 	client: Client,
@@ -117,7 +117,7 @@ function newestFirst(listed: readonly Listed[]): Listed[] {
 	return listed.toSorted((a, b) => (a.session.last_activity_at < b.session.last_activity_at ? 1 : -1));
 }
 
-/** Rows looked at for a person's first words: before them stands at most what was carried over. */
+/** Rows read to find a person's first words: only a carry-over can precede them. */
 const OPENING = 10;
 const PREVIEW = 200;
 

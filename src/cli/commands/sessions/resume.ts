@@ -43,7 +43,7 @@ async function resume({ client, output, config }: Connection, name: string): Pro
 	output.line(texts.sessions.resume.next);
 }
 
-/** Unique within a conversation, whatever its capitals: one of this terminal's own first, then of others. */
+/** Unique within a conversation, ignoring case: this terminal's own first, then others. */
 async function titled(client: Client, own: WireConversation, name: string): Promise<string | null> {
 	const title = cleanTitle(name).toLowerCase();
 	const fits = (session: WireSession): boolean => cleanTitle(session.title ?? "").toLowerCase() === title;

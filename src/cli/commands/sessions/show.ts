@@ -45,7 +45,7 @@ async function runShow(context: CliContext, id: string, flags: Flags): Promise<v
 	});
 }
 
-/** Page by page, however long it is: first what the session goes on from. */
+/** Page by page, however long: the continued session first. */
 async function* allRows(client: Client, session: WireSession): AsyncGenerator<WireMessage> {
 	const chain: { id: string; upTo: number }[] = [];
 	let at: { session: WireSession; upTo: number } | null = { session, upTo: Number.MAX_SAFE_INTEGER };
@@ -98,7 +98,7 @@ function printRow(output: Output, message: WireMessage, timezone: string): void 
 	}
 	output.line();
 	output.heading(`${nameOf(message)}, ${at}`);
-	// Set in, so that no text can look like the beginning of another message.
+	// Indented, so that no text can look like the start of another message.
 	if (text !== "") output.text(text.replace(/^/gm, "  "));
 	for (const { name, input } of message.tool_calls)
 		output.line(`  ▸ ${name} ${brief(JSON.stringify(input) ?? "")}`);

@@ -41,6 +41,26 @@ export function inboxConformance(tell: Tell): void {
 		).toHaveLength(1);
 	});
 
+	tell(
+		"I4: which messages of a chat are known is told, those that were refused among them",
+		async (scene) => {
+			await scene.say("hello", ADA, { platformMessage: "m1" });
+			await scene.accept("secret", ADA, {
+				as: { kind: "refuse", reason: "not allowed" },
+				platformMessage: "m2",
+			});
+			await scene.say("hello", BOB, { platformMessage: "m3" });
+			const chat = { platform: "telegram", account: "", chat: String(ADA.chat_id) };
+			const platformMessages = ["m0", "m1", "m2", "m3"];
+			expect(await scene.store.knownMessages({ scope: OPERATOR, ...chat, platformMessages })).toEqual([
+				"m1",
+				"m2",
+			]);
+			const other = { ...chat, account: "second", platformMessages };
+			expect(await scene.store.knownMessages({ scope: OPERATOR, ...other })).toEqual([]);
+		},
+	);
+
 	tell("I4: a message id is another one in another chat, account or platform", async (scene) => {
 		const sources: SourceFields[] = [ADA, BOB, { ...ADA, account: "second" }, { ...ADA, platform: "signal" }];
 		const ids = new Set<number>();

@@ -1,10 +1,10 @@
-// What Keryx tells of itself while it runs, by one door: secrets are hidden (I12), warnings go to whoever runs it, and everything goes to
+// Everything Keryx reports about itself goes through here: secrets are hidden (I12), warnings go to the operator, and everything goes to
 // the log in its home.
 import { join } from "node:path";
-import type { LiveConfig } from "../config/index.ts";
-import { createGatewayLog, type GatewayLog } from "../keeping/index.ts";
-import type { Secrets } from "../secrets/index.ts";
-import type { Clock } from "../time/index.ts";
+import type { LiveConfig } from "../../config/index.ts";
+import { createGatewayLog, type GatewayLog } from "../../keeping/index.ts";
+import type { Secrets } from "../../secrets/index.ts";
+import type { Clock } from "../../time/index.ts";
 import type { Report } from "./report.ts";
 
 interface Journal {
@@ -17,9 +17,9 @@ interface JournalOptions {
 	readonly live: Pick<LiveConfig, "values">;
 	readonly secrets: Secrets;
 	readonly clock: Clock;
-	/** Whoever runs Keryx sees this. */
+	/** The operator sees this. */
 	readonly shown: Report;
-	/** False beside a Keryx that runs, which keeps the log. */
+	/** False next to a running Keryx, which keeps the log. */
 	readonly isKept: boolean;
 }
 

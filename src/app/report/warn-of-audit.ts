@@ -1,6 +1,6 @@
-// A start over an audit that is not what its witness saw says so, and goes on: what is decided now is audited all the same.
-import { KERYX } from "../called.ts";
-import { OPERATOR, type Store } from "../store/index.ts";
+// A start over an audit that differs from its witness warns and continues: new decisions are still audited.
+import { KERYX } from "../../called.ts";
+import { OPERATOR, type Store } from "../../store/index.ts";
 import type { Report } from "./report.ts";
 
 export async function warnOfAudit(store: Store, output: Report, dbPath?: string): Promise<void> {

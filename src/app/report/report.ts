@@ -1,5 +1,5 @@
-// What Keryx tells whoever runs it, while it runs. The terminal prints it; a program that embeds Keryx may log it.
-import { KeryxError } from "../errors.ts";
+// Keryx's reports to its operator. The terminal prints them; an embedding program may log them.
+import { KeryxError } from "../../errors.ts";
 
 export interface Report {
 	/** Something is wrong, or needs attention. */
@@ -8,7 +8,7 @@ export interface Report {
 	note(text: string): void;
 }
 
-/** With the remedy, where it is known. */
+/** With the remedy, if known. */
 export function wordsOf(error: unknown): string {
 	if (error instanceof KeryxError) return `${error.message}; ${error.hint}`;
 	return error instanceof Error ? error.message : String(error);

@@ -1,13 +1,13 @@
-// One line for many of the same kind. In trouble that lasts (a full disk, a store that is away) everything that waits says so again and
-// again: the first is written at once, the rest are counted, and the count is written from time to time, less often the longer it lasts.
-import type { Clock } from "../time/index.ts";
+// One line for many of a kind. In lasting trouble (a full disk, a store that is away) everything that waits reports it again and again:
+// the first is written at once, the rest are counted, and the count is written from time to time, less and less often.
+import type { Clock } from "../../time/index.ts";
 
 const FIRST_WINDOW_MS = 10_000;
 const LONGEST_WINDOW_MS = 300_000;
 
 export interface PacedLog {
 	write(text: string): void;
-	/** What was counted and not yet written. */
+	/** Counted and not yet written. */
 	end(): void;
 }
 
@@ -53,7 +53,7 @@ export function pacedLog(write: (text: string) => void, clock: Pick<Clock, "afte
 	};
 }
 
-/** Two that differ in ids and numbers alone are of one kind. */
+/** Two that differ only in ids and numbers are of one kind. */
 function kindOf(text: string): string {
 	return text.replace(/[\w-]*\d[\w-]*/g, "#");
 }

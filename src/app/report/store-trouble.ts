@@ -1,11 +1,11 @@
-// Says loudly when the store takes nothing any more, and when it does again. That it was so becomes an event then: before, none could
-// be written.
-import type { KeryxError } from "../errors.ts";
-import type { Store } from "../store/index.ts";
+// Reports loudly when the store accepts nothing any more, and when it does again. Recorded as an event afterwards: before, none could be
+// written.
+import type { KeryxError } from "../../errors.ts";
+import type { Store } from "../../store/index.ts";
 import type { Report } from "./report.ts";
 
 export interface StoreTrouble {
-	/** What is wrong now, for the health of the API. */
+	/** The current trouble, for the API's health. */
 	current(): KeryxError | null;
 	/** Resolves when another gateway has taken over: nothing can be done here any more. */
 	readonly lost: Promise<void>;

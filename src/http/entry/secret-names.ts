@@ -1,0 +1,36 @@
+// Names of secrets in answers: only the operator sees them. To others a name would confirm a guess (I12).
+import type { Context } from "hono";
+import { withoutNames } from "../../secrets/index.ts";
+import type { AppEnvironment } from "../environment.ts";
+
+export async function withoutSecretNames(
+	c: Context<AppEnvironment>,
+	next: () => Promise<void>,
+): Promise<void> {
+	await next();
+	const visitor = c.get("visitor");
+	if (!visitor || visitor.role === "operator" || c.get("isNameless") || !c.res.body) return;
+	const { status, headers } = c.res;
+	const type = headers.get("content-type") ?? "";
+	if (/^application\/json\b/.test(type)) {
+		const text = await c.res.text();
+		c.res = new Response(withoutNames(text), { status, headers });
+	} else if (/event-stream|jsonl|markdown|text\/plain/.test(type))
+		c.res = new Response(c.res.body.pipeThrough(maskedLines()), { status, headers });
+}
+
+/** Streams are sent in whole lines, so no name is cut in two. */
+function maskedLines(): TransformStream<Uint8Array, Uint8Array> {
+	const decoder = new TextDecoder();
+	const encoder = new TextEncoder();
+	return new TransformStream({
+		transform: (chunk, out) =>
+			out.enqueue(encoder.encode(withoutNames(decoder.decode(chunk, { stream: true })))),
+		flush: (out) => out.enqueue(encoder.encode(decoder.decode())),
+	});
+}
+
+export function withoutNamesIn<Value>(value: Value): Value {
+	const text = JSON.stringify(value);
+	return text.includes("secret:") ? (JSON.parse(withoutNames(text)) as Value) : value;
+}
