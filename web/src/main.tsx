@@ -15,7 +15,7 @@ import "./style.css";
 import { TooltipProvider } from "./ui/index.ts";
 import { followConversationList, followOutgoing, followTranscripts } from "./views/conversations/index.tsx";
 
-/** The place in the log is known before anything is read, so that no event falls in between. If that takes long, what was read before is read again. */
+/** The log position is known before anything is read, so that no event is missed. If that takes long, earlier data is read again. */
 const LONGEST_WAIT_MS = 300;
 
 listenForShortcuts();

@@ -1,4 +1,4 @@
-// What went wrong with a call, as the server says it; or that it could not be asked.
+// A failed call: the server's error, or that it could not be reached.
 
 import { texts } from "../texts/app.ts";
 
@@ -13,7 +13,7 @@ export class ApiError extends Error {
 	readonly code: string;
 	readonly hint: string | undefined;
 	readonly field: string | undefined;
-	/** 0 where nobody answered. */
+	/** 0 if nobody answered. */
 	readonly status: number;
 
 	constructor({ code, message, hint, field }: Told, status: number) {
@@ -26,7 +26,7 @@ export class ApiError extends Error {
 	}
 }
 
-/** The page's own code, beside those of docs/errors.md: whether the call was carried out is not known. */
+/** The page's own code, in addition to docs/errors.md: the call's outcome is unknown. */
 export const UNREACHABLE = "page.unreachable";
 
 export function unreachable(cause: unknown): ApiError {

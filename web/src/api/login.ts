@@ -1,4 +1,4 @@
-// Whether the server still knows this browser. Once it does not, nothing is asked any more until the person logs in again.
+// Whether the server still knows this browser. If not, nothing is requested until the person logs in again.
 import { createValue } from "../lib/value.ts";
 
 const known = createValue(true);

@@ -1,4 +1,4 @@
-// Who looks at the page: an owner, who may do everything, or a member or guest with a login of their own.
+// The viewer: an owner, who may do everything, or a member or guest with their own login.
 import { useApi } from "./query.ts";
 
 export function useMe(): { readonly isPerson: boolean; readonly isGuest: boolean } {

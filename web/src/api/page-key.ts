@@ -1,9 +1,9 @@
-// The half of a login that is no cookie. Cookies know no ports: any server on this machine is sent ours. This value stays with the
-// origin that the login link was opened at, and goes along with every request as a header.
+// The half of a login that is not a cookie. Cookies ignore ports: any server on this machine gets ours. This value stays with the origin
+// of the login link, and is sent with every request as a header.
 import { readLocal, writeLocal } from "../lib/storage.ts";
 
 const NAME = "login";
-/** For a browser that keeps nothing: until the tab is closed. */
+/** For a browser without storage: until the tab is closed. */
 let kept = "";
 
 takeKey();
@@ -17,13 +17,13 @@ export function pageHeaders(): Readonly<Record<string, string>> {
 	return key === "" ? {} : { "x-keryx-page": key };
 }
 
-/** A WebSocket has no other header that a page may set. The first is the one that the server answers with. */
+/** A page can set no other header of a WebSocket. The server answers with the first. */
 export function pageProtocols(): string[] {
 	const key = pageKey();
 	return key === "" ? ["keryx"] : ["keryx", `page.${key}`];
 }
 
-/** Behind a login link it stands in the address, which no server sees and nobody needs to read again. */
+/** A login link has it in the fragment, which no server sees and which is removed. */
 function takeKey(): void {
 	const [, key] = /^#login=([\w-]{43})$/.exec(location.hash) ?? [];
 	if (key === undefined) return;

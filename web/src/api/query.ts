@@ -1,5 +1,5 @@
-// Reading through TanStack Query. What was read stays true until an event says otherwise, so a query names the kinds of events that
-// change it: `useApi("tokens", {}, { on: ["token"] })` is read anew after token.created and token.revoked.
+// Reading through TanStack Query. Data stays valid until an event says otherwise, so a query names the kinds of events that change it:
+// `useApi("tokens", {}, { on: ["token"] })` is read again after token.created and token.revoked.
 import { keepPreviousData, QueryClient, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import type { Answer, CallInput, EndpointName } from "../../../src/http/endpoints.ts";
 import { call } from "./api.ts";
@@ -16,10 +16,10 @@ declare module "@tanstack/react-query" {
 export const queryClient = new QueryClient({
 	defaultOptions: {
 		queries: {
-			// Events tell what has changed; nothing gets old by itself.
+			// Events report changes; nothing expires by itself.
 			staleTime: Number.POSITIVE_INFINITY,
 			gcTime: 600_000,
-			// Keryx is on this machine or near: whether there is an internet says nothing.
+			// Keryx is on this machine or near: internet access says nothing.
 			networkMode: "always",
 			refetchOnWindowFocus: false,
 			retry: (failures, error) => failures < 3 && isPassing(error),
@@ -35,7 +35,7 @@ export interface ApiQueryOptions {
 	/** Only after events of this conversation. */
 	readonly of?: string;
 	readonly enabled?: boolean;
-	/** Shows what was read for other arguments until the new answer is there. */
+	/** Shows the previous arguments' data until the new answer arrives. */
 	readonly keep?: boolean;
 }
 

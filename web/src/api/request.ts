@@ -1,4 +1,4 @@
-// One request to the server the page came from. A call that only reads waits out a limit of rate; anything else is for its caller.
+// One request to the page's server. A read waits out a rate limit; anything else is the caller's business.
 import { ApiError, errorOf, unreachable } from "./error.ts";
 import { loggedOut } from "./login.ts";
 import { pageHeaders } from "./page-key.ts";
@@ -11,7 +11,7 @@ export interface RequestOptions {
 
 const LONGEST_WAIT_S = 5;
 
-/** Answers the parsed JSON; throws an ApiError. */
+/** Returns the parsed JSON; throws an ApiError. */
 export async function request<Result>(
 	method: "GET" | "POST" | "DELETE",
 	path: string,
@@ -63,7 +63,7 @@ function send(
 	}).catch(lost);
 }
 
-/** Being called off is no failure of the connection. */
+/** An abort is not a connection failure. */
 function lost(cause: unknown): never {
 	if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
 	throw cause instanceof ApiError ? cause : unreachable(cause);

@@ -1,4 +1,4 @@
-// What stands on the wire, by the names the page uses.
+// The wire types, by the page's names.
 import type {
 	EventKind,
 	EventType,

@@ -1,4 +1,4 @@
-// Files to and from the server. A file on its way up tells how far it is, which fetch cannot.
+// File uploads and downloads. An upload reports its progress, which fetch cannot.
 import { texts } from "../texts/app.ts";
 import { ApiError, errorIn, unreachable } from "./error.ts";
 import { pageHeaders } from "./page-key.ts";
@@ -32,7 +32,7 @@ export function upload(
 	});
 }
 
-/** Addresses of files that were fetched, the latest last. A page key travels as a header, so no element can fetch them itself. */
+/** Object URLs of fetched files, latest last. The page's key is a header, so no element can fetch them itself. */
 const fetched = new Map<string, Promise<string>>();
 const MOST_KEPT = 60;
 
@@ -51,7 +51,7 @@ export function attachmentUrl(conversation: string, digest: string, mediaType: s
 	const url = known ?? readBlob(path).then((blob) => URL.createObjectURL(blob));
 	fetched.delete(path);
 	fetched.set(path, url);
-	// What failed is asked for again.
+	// Failures are retried.
 	if (!known) url.catch(() => fetched.delete(path));
 	const [oldest] = fetched;
 	if (fetched.size > MOST_KEPT && oldest) {

@@ -1,4 +1,4 @@
-// What is known of the connection, no more: whoever looks at an old state must be able to tell.
+// The connection's known state: viewers of old data must be able to tell.
 
 import { classes } from "../lib/classes.ts";
 import { type ConnectionState as State, useConnection } from "../live/index.ts";
@@ -46,7 +46,7 @@ export function ConnectionState() {
 	);
 }
 
-/** Where there is no room for the state itself, only what is wrong is said. */
+/** Across the page while Keryx does not answer; before that only where there is no room for the state itself. */
 export function ConnectionBanner() {
 	const state = useConnection();
 	if (state === "live" || state === "connecting") return null;
@@ -54,10 +54,13 @@ export function ConnectionBanner() {
 	return (
 		<div
 			role="status"
-			className="flex items-center gap-2 border-b bg-panel px-4 py-1.5 text-xs text-ink-2 md:hidden"
+			className={classes(
+				"flex items-center gap-2 border-b bg-panel px-4 py-1.5 text-xs text-ink-2",
+				state !== "offline" && "md:hidden",
+			)}
 		>
 			<span aria-hidden className={classes("size-2 shrink-0 rounded-full", dot)} />
-			{name}. {about}.
+			{name}. {about}
 		</div>
 	);
 }

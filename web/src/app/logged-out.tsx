@@ -2,7 +2,7 @@ import { texts } from "../texts/app.ts";
 import { Command } from "../ui/index.ts";
 import { Mark } from "./mark.tsx";
 
-/** Shown instead of everything once the server does not know this browser any more. */
+/** Replaces everything once the server no longer knows this browser. */
 export function LoggedOut() {
 	return (
 		<main className="flex h-full items-center justify-center p-6">

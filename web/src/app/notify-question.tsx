@@ -3,7 +3,7 @@ import { texts } from "../texts/app.ts";
 import { Button } from "../ui/index.ts";
 import { chooseNotifications, useNotifyChoice } from "./notify.ts";
 
-/** Asked once, where there is something to be told of. */
+/** Asked once, when there is something to notify about. */
 export function NotifyQuestion() {
 	if (useNotifyChoice() !== "unasked") return null;
 	return (

@@ -1,5 +1,5 @@
-// Tells a person who looks elsewhere that a question waits or an answer is there: by a notification of the browser and a short sound.
-// The person is asked once. Of several tabs one does this; it keeps its connection while it is hidden.
+// Notifies a person who looks elsewhere of a waiting question or an answer: a browser notification and a short sound. The person is asked
+// once. Only one of several tabs does this; it keeps its connection while hidden.
 
 import { api } from "../api/index.ts";
 import type { LiveEvent } from "../api/types.ts";
@@ -14,7 +14,7 @@ const NAME = "notify";
 const choice = createValue<Choice>(canNotify() ? read() : "off");
 export const useNotifyChoice = choice.use;
 
-/** A yes asks the browser, which may still say no. */
+/** A yes asks the browser, which may still refuse. */
 export async function chooseNotifications(wanted: boolean): Promise<void> {
 	const granted = wanted && (await Notification.requestPermission()) === "granted";
 	writeLocal(NAME, granted ? "on" : "off");
@@ -32,7 +32,7 @@ export function followForNotifications(): void {
 
 let isTeller = false;
 
-/** One tab of this browser holds it; when that is closed, the next one does. */
+/** Held by one tab of this browser; when it is closed, the next one gets it. */
 function holdTheLine(): void {
 	void navigator.locks.request("keryx-notifier", async () => {
 		isTeller = true;
@@ -50,7 +50,9 @@ async function tell({ type, conversation, facts }: LiveEvent): Promise<void> {
 				? texts.notify.hasAnswered
 				: null;
 	if (what === null) return;
-	const { name, preview } = await api.conversation({ conversation });
+	const { name, preview, waiting } = await api.conversation({ conversation });
+	// A turn that ends with a question has answered nothing yet; the question is told by its own event.
+	if (type === "turn.ended" && waiting) return;
 	const body = type === "turn.ended" ? preview : texts.notify.openItToDecide;
 	const notice = new Notification(`${name} ${what}`, {
 		body,

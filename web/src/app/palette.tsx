@@ -1,13 +1,15 @@
-// One box that leads everywhere: views, conversations, what can be commanded, settings.
+// One box that leads everywhere: views, conversations, commands, settings.
 
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Command, MessageSquarePlus, Search, Settings2 } from "lucide-react";
 import { type ReactNode, useDeferredValue, useId, useMemo, useRef, useState } from "react";
 import { api, useApi, useMe } from "../api/index.ts";
 import { classes } from "../lib/classes.ts";
+import { withoutMarks } from "../lib/without-marks.ts";
 import { texts } from "../texts/app.ts";
-import { Dialog, Input, PlatformIcon } from "../ui/index.ts";
+import { Dialog, ErrorLine, Input, PlatformIcon } from "../ui/index.ts";
 import { send, useConversationList } from "../views/conversations/index.tsx";
+import { type Action, actionsOn, settingsTabs, THEME_ACTIONS } from "./palette-actions.tsx";
 import { usePlaces } from "./places.ts";
 
 interface Entry {
@@ -23,10 +25,11 @@ const MOST_OF_KIND = 8;
 export function Palette({ onClose }: { readonly onClose: () => void }) {
 	const [words, setWords] = useState("");
 	const [at, setAt] = useState(0);
+	const [error, setError] = useState<unknown>(null);
 	const list = useRef<HTMLDivElement>(null);
 	const listId = useId();
 	const wanted = useDeferredValue(words.trim());
-	const entries = useEntries(wanted, onClose);
+	const entries = useEntries(wanted, onClose, setError);
 	const active = Math.min(at, entries.length - 1);
 	const move = (by: number) => {
 		const next = (active + by + entries.length) % Math.max(1, entries.length);
@@ -56,6 +59,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 					event.preventDefault();
 				}}
 			/>
+			{error !== null && <ErrorLine error={error} />}
 			<div ref={list} id={listId} role="listbox" aria-label={texts.palette.results} className="-mx-2 mt-2">
 				{entries.map(({ id, name, about, icon, run }, index) => (
 					<div
@@ -82,19 +86,33 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 	);
 }
 
-function useEntries(wanted: string, onClose: () => void): readonly Entry[] {
+function useEntries(
+	wanted: string,
+	onClose: () => void,
+	onError: (error: unknown) => void,
+): readonly Entry[] {
 	const navigate = useNavigate();
 	const { conversation: open } = useParams({ strict: false });
 	const { data: recent } = useConversationList();
 	const { data: commands } = useApi("commands", {});
 	const { isPerson } = useMe();
 	const places = usePlaces();
+	const { data: here } = useApi(
+		"conversation",
+		{ conversation: open ?? "" },
+		{ on: ["conversation"], enabled: open !== undefined && open !== "new" },
+	);
 	const { data: config } = useApi("config", {}, { on: ["config"], enabled: !isPerson });
 	return useMemo(() => {
 		const does = (what: () => unknown) => () => {
 			onClose();
 			what();
 		};
+		/** Stays open where it goes wrong, and says so. */
+		const acting = ({ act, ...entry }: Action): Entry => ({
+			...entry,
+			run: () => void act().then(onClose, onError),
+		});
 		const conversations = recent?.pages.flatMap((page) => page.conversations) ?? [];
 		const kinds: Entry[][] = [
 			[
@@ -116,10 +134,15 @@ function useEntries(wanted: string, onClose: () => void): readonly Entry[] {
 			conversations.map(({ id, name, preview, platform }) => ({
 				id,
 				name,
-				about: preview,
+				about: withoutMarks(preview),
 				icon: <PlatformIcon platform={platform} />,
 				run: does(() => navigate({ to: "/c/$conversation", params: { conversation: id } })),
 			})),
+			[
+				...(here ? actionsOn(here) : []),
+				...(isPerson ? [] : settingsTabs((tab) => navigate({ to: "/settings", search: { tab } }))),
+				...THEME_ACTIONS,
+			].map(acting),
 			// What asks for a word more is written into the chat itself.
 			(open === undefined || open === "new" ? [] : (commands?.commands ?? []))
 				.filter(({ usage }) => !usage.includes("<"))
@@ -154,7 +177,7 @@ function useEntries(wanted: string, onClose: () => void): readonly Entry[] {
 				run: does(() => navigate({ to: "/search", search: { q: wanted } })),
 			},
 		];
-	}, [wanted, recent, commands, config, open, navigate, onClose, places]);
+	}, [wanted, recent, commands, config, open, here, isPerson, navigate, onClose, onError, places]);
 }
 
 async function say(id: string, text: string): Promise<void> {

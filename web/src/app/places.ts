@@ -1,4 +1,4 @@
-// Where one can go, in the order of the rail.
+// The views, in the order of the rail.
 
 import {
 	Archive,

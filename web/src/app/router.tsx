@@ -1,4 +1,4 @@
-// Which view stands behind which address. The conversations are there from the start; the rest is loaded when it is opened.
+// Routes. The conversations are loaded at the start; the rest on demand.
 
 import {
 	createRootRoute,
@@ -107,7 +107,7 @@ export const router = createRouter({
 	defaultPendingComponent: () => <SkeletonRows />,
 	defaultErrorComponent: Failed,
 	defaultPreload: "intent",
-	// Texts as they are: the router would take `007` for a number, and write "7" in quotes.
+	// As texts: the router would read `007` as a number, and write "7" in quotes.
 	parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
 	stringifySearch: (given) => {
 		const query = new URLSearchParams(

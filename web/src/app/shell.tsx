@@ -1,4 +1,4 @@
-// What stands around every view: the rail, or the bar of a phone, and the keys that go places.
+// The frame around every view: the rail, or a phone's bar, and the navigation keys.
 
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { Command, Ellipsis, Keyboard, Search } from "lucide-react";
@@ -81,10 +81,12 @@ export function Shell() {
 					</div>
 				</div>
 			</nav>
-			<ConnectionBanner />
-			<main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1">
-				<Outlet />
-			</main>
+			<div className="flex min-h-0 min-w-0 flex-1 flex-col">
+				<ConnectionBanner />
+				<main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1">
+					<Outlet />
+				</main>
+			</div>
 			<PhoneBar waiting={waiting} onPalette={() => setPalette(true)} />
 			<Suspense>{sheet && <ShortcutSheet onClose={() => setSheet(false)} />}</Suspense>
 			<Suspense>{palette && <Palette onClose={() => setPalette(false)} />}</Suspense>
@@ -98,7 +100,7 @@ function useWaiting(): number {
 	return data?.pending_count ?? 0;
 }
 
-/** What waits and what is unread, in the title and the icon of the tab, for those who look at another one. */
+/** Waiting and unread counts in the tab's title and icon. */
 function useNews(waiting: number): void {
 	const { data } = useConversationList();
 	const conversations = useMemo(() => data?.pages.flatMap((page) => page.conversations) ?? [], [data]);
@@ -110,7 +112,7 @@ function useNews(waiting: number): void {
 	}, [news]);
 }
 
-/** Also from within a field; not from a terminal, where Ctrl-K is the shell's. */
+/** Also from within a field; not from a terminal, where Ctrl-K belongs to the shell. */
 function usePaletteKey(open: () => void): void {
 	const latest = useRef(open);
 	useEffect(() => {

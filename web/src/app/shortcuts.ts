@@ -1,5 +1,5 @@
-// Keys that do something, wherever the focus is. Whoever offers something registers it while it is on the screen; the sheet behind `?`
-// lists what is registered. Keys that are typed into a field belong to the field.
+// Keyboard shortcuts, wherever the focus is. Components register theirs while on the screen; the sheet behind `?` lists them. Keys typed
+// into a field belong to the field.
 import { useEffect, useRef, useSyncExternalStore } from "react";
 
 export interface Shortcut {
@@ -16,7 +16,7 @@ const listeners = new Set<() => void>();
 let begun = "";
 let begunAt = 0;
 
-/** While the component is there. Of two with the same keys, the one that came last holds. */
+/** While the component is mounted. Of two with the same keys, the last one wins. */
 export function useShortcut(keys: string, what: string, run: () => void): void {
 	const latest = useRef(run);
 	useEffect(() => {
@@ -42,7 +42,7 @@ export function listenForShortcuts(): () => void {
 function press(event: KeyboardEvent): void {
 	if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
 	if (event.key !== "Escape" && takesKeys(event.target)) return;
-	// A dialog or a menu is in front: what lies behind it is not meant.
+	// A dialog or menu is in front: what is behind it is not meant.
 	if (document.querySelector('[role="dialog"], [role="menu"]')) return;
 	const sequence =
 		performance.now() - begunAt < SEQUENCE_MS && begun !== "" ? `${begun} ${event.key}` : event.key;

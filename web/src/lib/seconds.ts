@@ -1,5 +1,5 @@
-// A clock that ticks once a second, only while something on the screen counts. What shows the time subscribes itself, so that a tick
-// draws that and nothing around it.
+// A clock that ticks once a second, only while something on the screen counts. Components subscribe themselves, so that a tick redraws
+// only them.
 import { useSyncExternalStore } from "react";
 
 const listeners = new Set<() => void>();

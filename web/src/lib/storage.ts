@@ -1,4 +1,4 @@
-// What this browser remembers for this person. A browser that keeps nothing only forgets: no view depends on it.
+// Browser storage for this person. Without storage the page only forgets: no view depends on it.
 
 export function readLocal(name: string): string | null {
 	try {

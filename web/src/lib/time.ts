@@ -32,6 +32,11 @@ export function clockTime(at: number): string {
 	return clock.format(at);
 }
 
+/** "3 Mar 2026". */
+export function dateOf(at: number): string {
+	return dayOfYear.format(at);
+}
+
 export function fullTime(at: number): string {
 	return full.format(at);
 }

@@ -1,4 +1,4 @@
-// Server-sent events from a body, however its bytes are cut.
+// Parses server-sent events from a body, cut anywhere.
 import { createParser } from "eventsource-parser";
 
 export interface SseFrame {
@@ -7,7 +7,7 @@ export interface SseFrame {
 	readonly id: string | undefined;
 }
 
-/** Frames as they come; `onBytes` is called for everything that arrives, heartbeats too. */
+/** Frames as they come; `onBytes` is called for all input, including heartbeats. */
 export async function* framesOf(
 	body: ReadableStream<Uint8Array>,
 	onBytes: () => void,

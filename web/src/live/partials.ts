@@ -1,4 +1,4 @@
-// Answers on their way: the text so far of the one message each conversation is writing. It is gone as soon as its row is there.
+// Streaming answers: the text so far of each conversation's current message. Dropped as soon as its row arrives.
 import { useCallback, useSyncExternalStore } from "react";
 import type { Delta } from "../api/types.ts";
 import { onFrames } from "./stream.ts";
@@ -11,7 +11,7 @@ export interface Partial {
 
 const partials = new Map<string, Partial>();
 const listeners = new Map<string, Set<() => void>>();
-/** Text of rows that were seen must not come back by a delta that is late. */
+/** Text of seen rows must not come back with a late delta. */
 const finished = new Map<string, number>();
 const MOST_REMEMBERED = 500;
 
@@ -27,7 +27,7 @@ export function usePartial(conversation: string): Partial | null {
 	return useSyncExternalStore(subscribe, () => partials.get(conversation) ?? null);
 }
 
-/** Known text is passed over; after a gap the message waits for its row. */
+/** Known text is skipped; after a gap the message waits for its row. */
 export function takeDelta({ conversation, turn, index, offset, text }: Delta): void {
 	if ((finished.get(turn) ?? -1) >= index) return;
 	const before = partials.get(conversation);
@@ -46,7 +46,7 @@ export function followPartials(): () => void {
 			if (type === "message.appended" && facts.index !== undefined) finish(conversation, turn, facts.index);
 			if (type === "turn.ended" || type === "turn.interrupted")
 				finish(conversation, turn, Number.MAX_SAFE_INTEGER);
-			// The same turn begins anew, and counts its messages on from the rows that it has.
+			// The same turn restarts, and numbers its messages after its existing rows.
 			if (type === "turn.resumed" || type === "transcript.retried") finished.delete(turn);
 		}
 	});

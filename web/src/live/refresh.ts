@@ -1,10 +1,10 @@
-// Events make queries old: each names in `meta.on` the first words of the events that change it. A query that is being read when an
-// event comes is read once more afterwards, because its answer may be from before.
+// Events invalidate queries: each names in `meta.on` the first words of its events. A query being read when an event comes is read again
+// afterwards, because its answer may be older.
 import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
 import type { EventKind, EventType } from "../api/types.ts";
 import { onFrames } from "./stream.ts";
 
-/** One query is not read more often than this, however much happens. */
+/** One query is read at most this often. */
 const LEAST_MS = 150;
 
 export function refreshByEvents(client: QueryClient): () => void {

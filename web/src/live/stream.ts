@@ -1,5 +1,5 @@
-// The page's one stream of events. It keeps its cursor, so a cut loses and repeats nothing; what it says about the connection is what
-// it knows. Frames are handed out in order, at most once per frame of the screen.
+// The page's one stream of events. It keeps its cursor, so a disconnect loses and repeats nothing, and reports the connection's known
+// state. Frames are passed on in order, at most once per screen frame.
 import { errorOf } from "../api/error.ts";
 import { isLoggedIn, loggedOut } from "../api/login.ts";
 import { pageHeaders } from "../api/page-key.ts";
@@ -10,7 +10,7 @@ import { framesOf } from "./frames.ts";
 export type LiveFrame =
 	| { readonly kind: "event"; readonly event: LiveEvent }
 	| { readonly kind: "delta"; readonly delta: Delta }
-	/** What was read may be out of date: events are missing, so everything is to be read again. */
+	/** Events are missing, so everything must be read again. */
 	| { readonly kind: "resync" };
 
 export type ConnectionState = "connecting" | "live" | "reconnecting" | "offline";
@@ -22,9 +22,9 @@ const SILENCE_MS = 35_000;
 const OFFLINE_MS = 5000;
 /** A connection that stood for so long worked. */
 const STOOD_MS = 1000;
-/** A tab that nobody looks at gives its connection back after this: browsers allow six to one server, for all tabs together. */
+/** An unwatched tab gives up its connection after this: browsers allow six per server, for all tabs together. */
 const HIDDEN_MS = 60_000;
-/** Frames wait for the screen, but not longer than this: a hidden tab draws none. */
+/** Frames wait for the screen, but at most this long: a hidden tab draws none. */
 const LONGEST_WAIT_MS = 100;
 
 const connection = createValue<ConnectionState>("connecting");
@@ -37,7 +37,7 @@ export const useConnection = connection.use;
 
 let staysConnected: () => boolean = () => false;
 
-/** While this answers true, a hidden tab keeps its connection: it has somebody to tell. */
+/** While true, a hidden tab keeps its connection: it notifies someone. */
 export function stayConnected(when: () => boolean): void {
 	staysConnected = when;
 }
@@ -48,7 +48,7 @@ export function onFrames(listener: (frames: readonly LiveFrame[]) => void): () =
 	return () => void listeners.delete(listener);
 }
 
-/** Follows until the person is logged out. Resolves when the place in the log is known from which events are seen. */
+/** Follows until the person is logged out. Resolves when the start position in the log is known. */
 export function startLive(): Promise<void> {
 	return new Promise((resolve) => void followForever(resolve));
 }
@@ -61,7 +61,7 @@ async function followForever(onPlace: () => void): Promise<void> {
 		const began = performance.now();
 		await followOnce(() => connection.set("live"), onPlace).catch(() => undefined);
 		if (!isLoggedIn()) return;
-		// A server that is about to stop takes a connection and drops it: that is no success.
+		// A stopping server accepts a connection and drops it: that is not a success.
 		if (connection.get() === "live" && performance.now() - began > STOOD_MS) {
 			attempt = 0;
 			lostAt = performance.now();

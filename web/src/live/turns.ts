@@ -1,4 +1,4 @@
-// Which conversations work on an answer, as far as is known here.
+// Which conversations are working on an answer, as far as known here.
 import { useCallback, useSyncExternalStore } from "react";
 import type { EventType } from "../api/types.ts";
 import { onFrames } from "./stream.ts";
@@ -7,7 +7,7 @@ const BEGINS: ReadonlySet<EventType> = new Set(["turn.begun", "turn.resumed", "t
 const ENDS: ReadonlySet<EventType> = new Set(["turn.ended", "turn.interrupted"]);
 
 const running = new Map<string, string>();
-/** A turn that was seen to end is not taken for a running one by an answer from before. */
+/** An ended turn is not marked running again by an older answer. */
 const ended = new Set<string>();
 const listeners = new Set<() => void>();
 const MOST_REMEMBERED = 500;

@@ -48,6 +48,8 @@ export const texts = {
 		aSeparateEmptyConversation: "a separate, empty conversation",
 		inTheOpenConversation: (about: Shown) => `${about}, in the open conversation`,
 		searchAllMessagesFor: (wanted: Shown) => `Search all messages for “${wanted}”`,
+		theme: (name: Shown) => `Theme: ${name}`,
+		settings: (name: Shown) => `Settings: ${name}`,
 		setting: (key: Shown) => `setting ${key}`,
 		settingWith: (value: Shown) => `setting, ${value}`,
 	},

@@ -50,8 +50,8 @@ export const texts = {
 		password: "Password",
 		ofTheAccount: "The password of that account.",
 		serverPassword: "Server password",
-		onlyIfTheServer: "Only if the server asks everybody for one.",
-		withoutEncryption: "Connect without encryption (others on the way can read everything)",
+		onlyIfTheServer: "Only if the server asks everyone for one.",
+		withoutEncryption: "Connect without encryption (anyone between here and the server can read everything)",
 	},
 	age: {
 		noneYet: "none yet",
@@ -85,6 +85,11 @@ export const texts = {
 		momentsAgo: "moments ago",
 		waitingToBeSent: "Waiting to be sent",
 		orMore: " or more",
+	},
+	nodes: {
+		gateways: "Gateways",
+		theyShareThisStore: "They share this store. When one is gone, another takes over what it did.",
+		running: (turns: number) => (turns === 1 ? "1 turn" : `${turns} turns`),
 	},
 	pairings: {
 		people: "People",

@@ -113,6 +113,8 @@ export const texts = {
 	header: {
 		backToTheList: "Back to the list",
 		modelForThisConversation: "Model for this conversation",
+		noModelIsConnected: "No model is connected",
+		connectOne: "Connect one",
 		suspended: " · suspended",
 		working: " · working",
 		conversation: "Conversation",
@@ -206,6 +208,9 @@ export const texts = {
 		sentFrom: (where: Shown) => `Sent here from ${where}`,
 		notAddressedToTheAgent: "not addressed to the agent",
 		reasoning: "Reasoning",
+		stoppedHere: "Stopped here",
+		brokeOffHere: "The answer broke off here",
+		reachedItsLongest: "The answer reached its maximum length",
 		you: "You",
 		someone: "Someone",
 		sendAgain: "Send again",
@@ -226,12 +231,13 @@ export const texts = {
 		modelForThisConversation: "Model for this conversation",
 		defaultAnotherChoiceAppliesTo: (configured: Shown) =>
 			`Default: ${configured}. Another choice applies to this conversation until a new session starts.`,
+		defaultModel: (provider: Shown) => `${provider}, default`,
 		useTheDefault: "Use the default",
 		useThisModel: "Use this model",
 		modelProviderModel: "Model (provider:model)",
 		loadingModels: "Loading models…",
 		availableModels: "Available models",
-		chosen: "chosen",
+		chosen: "in use",
 		moreTypePartOfA: (value: Shown) => `${value} more. Type part of a name to filter.`,
 	},
 	newConversation: {
@@ -280,7 +286,7 @@ export const texts = {
 		title: "Title",
 	},
 	selectionBar: {
-		all: "All",
+		all: "Select all",
 		restore: "Restore",
 		archive: "Archive",
 		delete: "Delete",

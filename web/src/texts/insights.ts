@@ -27,11 +27,14 @@ export const texts = {
 		turnsByOutcome: "Turns by outcome",
 		tokens: "Tokens",
 		readByTheModel: "Read by the model",
+		readFromItsCache: "Read from its cache",
 		writtenByTheModel: "Written by the model",
 		costIn: (currency: Shown) => `Cost in ${currency}`,
 		cost: "Cost",
 		modelCallsWithAKnown: "Model calls with a known price",
 		callsWithoutAPrice: "Calls without a price",
+		noCallHasAPrice:
+			"No call to a model had a known price in this period. Set prices under `agent.prices` in config.yaml.",
 	},
 	view: {
 		insights: "Insights",
@@ -94,7 +97,7 @@ export const texts = {
 		failedCalls: "Failed calls",
 		failed: "Failed",
 		results: "Results",
-		noLimitIsSetSo: "No limit is set, so sessions can get as long as they like.",
+		noLimitIsSetSo: "No limit is set, so sessions can grow without end.",
 		theLimitIsMessages: (cap: Shown) => `The limit is ${cap} messages.`,
 		limit: (cap: Shown) => `Limit: ${cap}`,
 	},

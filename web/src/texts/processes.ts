@@ -19,7 +19,7 @@ export const texts = {
 	},
 	killDialog: {
 		killThisProcess: "Kill this process?",
-		thisAlsoEndsEverythingIt: "This also ends everything it started. Its output is kept.",
+		thisAlsoEndsEverythingIt: "This also kills everything it started. Its output is kept.",
 		cancel: "Cancel",
 		killing: "Killing…",
 		kill: "Kill",

@@ -41,7 +41,7 @@ export const texts = {
 		aResultContainsAllThe:
 			"A result contains all the words. Put a phrase in quotes: `“disk is full”`. A star stands for the rest of a word: `deploy*`.",
 		searching2: "Searching",
-		atLeastResultsBestOf: (number: Shown) => `At least ${number} results, best of the newest first`,
+		atLeastResultsBestOf: (number: Shown) => `At least ${number} results, the best of the newest first`,
 		n1Result: "1 result",
 		resultsBestFirst: (number: Shown) => `${number} results, best first`,
 	},

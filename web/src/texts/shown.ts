@@ -1,2 +1,2 @@
-/** A value as it is put into a sentence. */
+/** A value inserted into a sentence. */
 export type Shown = string | number;

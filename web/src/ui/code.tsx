@@ -41,7 +41,7 @@ export async function copyText(text: string): Promise<boolean> {
 	}
 }
 
-/** Over plain HTTP from another machine a page has no clipboard of its own. */
+/** Over plain HTTP from another machine a page has no clipboard. */
 function copyBySelection(text: string): boolean {
 	const field = document.createElement("textarea");
 	field.value = text;

@@ -1,4 +1,4 @@
-// A difference, line by line. Long ones are drawn only where one looks.
+// A diff, line by line. Only visible parts of long ones are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, type Ref, useMemo, useRef } from "react";
 import { classes } from "../lib/classes.ts";

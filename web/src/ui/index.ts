@@ -10,6 +10,7 @@ export { Kbd } from "./kbd.tsx";
 export { Marked } from "./marked.tsx";
 export { Menu, MenuChoice, MenuItem, MenuSeparator } from "./menu.tsx";
 export { Page } from "./page.tsx";
+export { PickList } from "./pick-list.tsx";
 export { PlainText } from "./plain-text.tsx";
 export { PlatformIcon, platformName } from "./platform-icon.tsx";
 export { RelativeTime } from "./relative-time.tsx";

@@ -1,3 +1,4 @@
+import { ChevronDown } from "lucide-react";
 import type { ComponentProps, ReactNode } from "react";
 import { classes } from "../lib/classes.ts";
 
@@ -29,5 +30,14 @@ export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
 }
 
 export function Select({ className, ...rest }: ComponentProps<"select">) {
-	return <select className={classes(FIELD, "h-8 px-2", className)} {...rest} />;
+	return (
+		<span className={classes("relative block min-w-0", className)}>
+			<select className={classes(FIELD, "h-8 appearance-none truncate pr-7 pl-2.5")} {...rest} />
+			<ChevronDown
+				size={15}
+				aria-hidden
+				className="pointer-events-none absolute inset-y-0 right-2 my-auto text-ink-3"
+			/>
+		</span>
+	);
 }

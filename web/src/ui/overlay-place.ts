@@ -1,8 +1,8 @@
 import { useState } from "react";
 
 /**
- * Inside the page's main part, so that what floats is part of a landmark, too; in a dialog, which hides the rest, beside it. Which of
- * them, is known when it opens.
+ * Inside the page's main part, so that overlays belong to a landmark, too; next to it in a dialog, which hides the rest. Determined when
+ * it opens.
  */
 export function useOverlayPlace(): {
 	readonly container: HTMLElement | null;

@@ -1,4 +1,4 @@
-// Text of somebody else, shown so that it cannot look like another: what has no shape of its own, or turns the text around, is named.
+// Someone else's text, shown so that it cannot look different: invisible characters and direction changes are named.
 import type { ReactNode } from "react";
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu;

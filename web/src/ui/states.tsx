@@ -1,4 +1,4 @@
-// What stands where there is nothing to show yet, nothing at all, or something that went wrong.
+// Placeholders: loading, empty, and errors.
 
 import { RotateCw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
@@ -20,7 +20,7 @@ export function Empty({
 	readonly action?: ReactNode;
 }) {
 	return (
-		<div className="flex h-full flex-col items-center justify-center gap-1 px-6 py-12 text-center">
+		<div className="flex h-full grow flex-col items-center justify-center gap-1 px-6 py-12 text-center">
 			{icon !== undefined && <div className="mb-2 text-ink-3">{icon}</div>}
 			<h2 className="text-base font-semibold">{title}</h2>
 			{children !== undefined && <div className="max-w-96 text-balance text-ink-2">{children}</div>}

@@ -1,5 +1,5 @@
 import { Tabs as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useLayoutEffect, useRef } from "react";
 
 export interface Tab<Name extends string> {
 	readonly name: Name;
@@ -18,13 +18,25 @@ export function Tabs<Name extends string>({
 	readonly value: Name;
 	readonly onChange: (value: Name) => void;
 }) {
+	const list = useRef<HTMLDivElement>(null);
+	// On a phone not all of them fit: the one that is shown is always in sight.
+	// biome-ignore lint/correctness/useExhaustiveDependencies: another tab is what moves it.
+	useLayoutEffect(() => {
+		list.current
+			?.querySelector("[data-state=active]")
+			?.scrollIntoView({ block: "nearest", inline: "center" });
+	}, [value]);
 	return (
 		<Radix.Root
 			value={value}
 			onValueChange={(next) => onChange(next as Name)}
 			className="flex min-h-0 flex-1 flex-col"
 		>
-			<Radix.List aria-label={label} className="flex shrink-0 gap-4 overflow-x-auto border-b px-4 lg:px-6">
+			<Radix.List
+				ref={list}
+				aria-label={label}
+				className="flex shrink-0 gap-4 overflow-x-auto border-b px-4 lg:px-6"
+			>
 				{tabs.map((tab) => (
 					<Radix.Trigger
 						key={tab.name}

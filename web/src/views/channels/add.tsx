@@ -14,10 +14,10 @@ const WHERE: Readonly<Record<string, string>> = {
 	slack: texts.add.onApiSlackComApps,
 };
 
-/** The platform can post what it has to an address; by default Keryx connects to the platform. */
+/** The platform can post to an address; by default Keryx connects to the platform. */
 const CAN_POST: ReadonlySet<string> = new Set(["telegram", "slack"]);
 
-/** The token is known to this form alone, and gone when it is left. */
+/** Only this form knows the token, and it is gone when the form is left. */
 export function useChannelForm() {
 	const { data: known } = useApi("channelPlatforms", {});
 	const [platform, setPlatform] = useState("telegram");

@@ -1,4 +1,4 @@
-// One connection: how it is, and what can be done with it.
+// One connection: its state, and actions.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -9,7 +9,7 @@ import { Age } from "./age.tsx";
 
 export type Connection = NonNullable<ReturnType<typeof useApi<"channels">>["data"]>["channels"][number];
 
-/** Keryx's own ways in. They need no set-up and cannot be removed. */
+/** Keryx's own channels. They need no set-up and cannot be removed. */
 const BUILT_IN: ReadonlySet<string> = new Set(["local", "web", "api_server", "schedule", "webhook"]);
 
 export function isBuiltIn({ platform }: Pick<Connection, "platform">): boolean {

@@ -1,4 +1,4 @@
-// The ways in and out for chats: whether each is there, what waits to be sent, and what nobody knows the end of.
+// The chat channels: their state, what waits to be sent, and deliveries of unknown outcome.
 
 import { Plus } from "lucide-react";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import { texts } from "../../texts/channels.ts";
 import { Button, ErrorState, Page, SkeletonRows } from "../../ui/index.ts";
 import { AddChannel } from "./add.tsx";
 import { type Connection, ConnectionCard, isBuiltIn } from "./card.tsx";
+import { Nodes } from "./nodes.tsx";
 import { Pairings } from "./pairings.tsx";
 import { Unsettled } from "./unsettled.tsx";
 import { Waiting } from "./waiting.tsx";
@@ -18,15 +19,16 @@ export function ChannelsView() {
 		{},
 		{ on: ["delivery", "channel", "config"] },
 	);
+	const addButton = (
+		<Button icon={<Plus size={14} />} onClick={() => setAdding(true)}>
+			{texts.view.addAChannel}
+		</Button>
+	);
 	return (
 		<Page
 			title={texts.view.channels}
 			about={texts.view.theChatPlatformsKeryxIs}
-			actions={
-				<Button size="sm" icon={<Plus size={14} />} onClick={() => setAdding(true)}>
-					{texts.view.addAChannel}
-				</Button>
-			}
+			actions={data?.channels.every(isBuiltIn) ? undefined : addButton}
 		>
 			{adding && <AddChannel onClose={() => setAdding(false)} />}
 			{data ? (
@@ -36,10 +38,13 @@ export function ChannelsView() {
 							{texts.view.connections}
 						</h2>
 						{data.channels.every(isBuiltIn) ? (
-							<p className="rounded-md border border-dashed px-4 py-3 text-ink-3">
-								<span className="font-semibold text-ink-2">{texts.view.noChannelIsConnected}.</span>{" "}
-								{texts.view.connectAChatPlatformAnd}
-							</p>
+							<div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-md border border-dashed px-4 py-3 text-ink-3">
+								<p className="min-w-0 flex-1 basis-72">
+									<span className="font-semibold text-ink-2">{texts.view.noChannelIsConnected}.</span>{" "}
+									{texts.view.connectAChatPlatformAnd}
+								</p>
+								{addButton}
+							</div>
 						) : (
 							<Cards
 								{...data}
@@ -50,6 +55,7 @@ export function ChannelsView() {
 						<h3 className="mt-6 mb-2 font-semibold">{texts.view.builtIn}</h3>
 						<Cards {...data} channels={data.channels.filter(isBuiltIn)} readAt={dataUpdatedAt} />
 					</section>
+					<Nodes />
 					<Pairings />
 					<Unsettled />
 					<Waiting known={data.channels.map(({ platform }) => platform)} />

@@ -4,7 +4,7 @@ import { Badge, Button, ErrorLine, platformName, SkeletonRows } from "../../ui/i
 import { useDeliveries } from "./deliveries.ts";
 import { DeliveryItem } from "./delivery.tsx";
 
-/** The outbox. What goes to a platform without a channel waits there too, and says so. */
+/** The outbox. Deliveries to a platform without a channel wait there too, and say so. */
 export function Waiting({ known }: { readonly known: readonly string[] }) {
 	const { deliveries, error, more } = useDeliveries("waiting");
 	const unreachable = new Set(

@@ -1,4 +1,4 @@
-// What differs between a checkpoint and another one, or now; the older always stands first.
+// The differences between a checkpoint and another one, or now; the older one is always first.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -30,7 +30,7 @@ export function Comparison(compared: Compared) {
 		queryKey: ["checkpointDiff", conversation, from, to],
 		queryFn: ({ signal }) => api.checkpointDiff({ conversation, id: from, to }, signal),
 		meta: { on: ["checkpoint", "restore"] },
-		// Files change without a word.
+		// Files change without events.
 		staleTime: to === "now" ? 0 : Number.POSITIVE_INFINITY,
 		placeholderData: keepPreviousData,
 	});

@@ -1,4 +1,4 @@
-// Going back, in three steps: what would be done, a question, and what was done. What is shown as done is what the server reports.
+// A restore in three steps: preview, question, result. Only what the server reports is shown as done.
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Check } from "lucide-react";

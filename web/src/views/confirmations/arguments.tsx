@@ -1,4 +1,4 @@
-// The exact arguments: what stands here is what was hashed and what will be done. Nothing is shortened, nothing is left out.
+// The exact arguments: what is shown was hashed and will be done. Nothing is shortened or left out.
 
 import { linesBetween } from "../../lib/diff.ts";
 import { texts } from "../../texts/confirmations.ts";

@@ -17,7 +17,7 @@ import {
 	Table,
 } from "../../ui/index.ts";
 import { type AuditEntry, useAudit, type Verified, verifyAudit } from "./wire.ts";
-import { entryWords, whoOf } from "./words.ts";
+import { entryWords, useWho } from "./words.ts";
 
 const PAGE = 50;
 /** As many as the server gives at once. */
@@ -26,6 +26,7 @@ const MOST = 500;
 export function Audit({ onOpen }: { readonly onOpen: (id: string) => void }) {
 	const [count, setCount] = useState(PAGE);
 	const { data, error, refetch, isPending } = useAudit(count);
+	const whoOf = useWho();
 	if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />;
 	if (isPending) return <SkeletonRows />;
 	const oldest = data?.at(-1)?.n ?? 1;
@@ -37,7 +38,7 @@ export function Audit({ onOpen }: { readonly onOpen: (id: string) => void }) {
 					{texts.audit.everyQuestionAnswerAndRefused}
 				</Empty>
 			) : (
-				<Table label={texts.audit.audit} columns={columns(onOpen)} rows={data} rowKey={({ n }) => n} />
+				<Table label={texts.audit.audit} columns={columns(onOpen, whoOf)} rows={data} rowKey={({ n }) => n} />
 			)}
 			{oldest > 1 && (
 				<div className="flex justify-center p-4">
@@ -54,7 +55,10 @@ export function Audit({ onOpen }: { readonly onOpen: (id: string) => void }) {
 	);
 }
 
-function columns(onOpen: (id: string) => void): readonly Column<AuditEntry>[] {
+function columns(
+	onOpen: (id: string) => void,
+	whoOf: (who: string) => string,
+): readonly Column<AuditEntry>[] {
 	return [
 		{
 			name: texts.audit.what,
@@ -111,7 +115,7 @@ function columns(onOpen: (id: string) => void): readonly Column<AuditEntry>[] {
 	];
 }
 
-/** Whether the chain is whole is looked up, not assumed: until then nothing is said about it. */
+/** The chain is verified, not assumed: until then nothing is claimed. */
 function Chain() {
 	const verifying = useMutation({ mutationFn: verifyAudit });
 	return (

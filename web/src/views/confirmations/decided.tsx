@@ -12,10 +12,11 @@ import {
 } from "../../ui/index.ts";
 import { StatusBadge } from "./question.tsx";
 import { type Confirmation, useDecided } from "./wire.ts";
-import { whoOf } from "./words.ts";
+import { useWho } from "./words.ts";
 
 export function Decided({ onOpen }: { readonly onOpen: (id: string) => void }) {
 	const { data, error, refetch, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useDecided();
+	const whoOf = useWho();
 	if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />;
 	if (isPending) return <SkeletonRows />;
 	const rows = data?.pages

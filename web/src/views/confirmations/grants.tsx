@@ -18,12 +18,13 @@ import {
 	Table,
 } from "../../ui/index.ts";
 import { type Grant, revokeGrant, useGrants } from "./wire.ts";
-import { SCOPES, whoOf } from "./words.ts";
+import { SCOPES, useWho } from "./words.ts";
 
 export function Grants() {
 	const { data, error, refetch, isPending } = useGrants();
 	const [revoking, setRevoking] = useState<Grant | null>(null);
 	const now = useNow();
+	const whoOf = useWho();
 	if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />;
 	if (isPending) return <SkeletonRows />;
 	if (!data || data.length === 0)

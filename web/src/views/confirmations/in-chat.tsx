@@ -1,11 +1,11 @@
-// A question where it was asked: in the transcript, as it stands now. What waits can be answered there; what is decided is one line.
+// A question in the transcript, in its current state. It can be answered there while it waits; a decided one is one line.
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { PlainText, Skeleton } from "../../ui/index.ts";
 import { Arguments } from "./arguments.tsx";
 import { Outcome, Question, StatusBadge } from "./question.tsx";
 import { type Confirmation, useConfirmation } from "./wire.ts";
-import { outcome } from "./words.ts";
+import { outcome, useWho } from "./words.ts";
 
 export function QuestionInChat({
 	id,
@@ -39,6 +39,7 @@ export function CallState({ id }: { readonly id: string }) {
 
 function Decided({ confirmation }: { readonly confirmation: Confirmation }) {
 	const { action, description, details } = confirmation;
+	const whoOf = useWho();
 	return (
 		<details className="group/decided rounded-md border bg-raised">
 			<summary className="flex min-h-9 list-none flex-wrap items-center gap-x-2 gap-y-1 rounded-md px-3 py-1.5 text-sm hover:bg-hover [&::-webkit-details-marker]:hidden">
@@ -52,7 +53,7 @@ function Decided({ confirmation }: { readonly confirmation: Confirmation }) {
 					<PlainText text={action} />
 				</span>
 				<span role="status" className="text-ink-2">
-					{outcome(confirmation)}
+					{outcome(confirmation, whoOf)}
 				</span>
 			</summary>
 			<div className="flex flex-col gap-2.5 border-t px-4 py-3">

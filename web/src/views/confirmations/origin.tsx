@@ -1,10 +1,11 @@
 import { texts } from "../../texts/confirmations.ts";
 import { ConversationLink, PlainText, RelativeTime } from "../../ui/index.ts";
 import type { Confirmation } from "./wire.ts";
-import { whoOf } from "./words.ts";
+import { useWho } from "./words.ts";
 
-/** Who asks, from where, since when. What the asker calls itself proves nothing, and is marked so. */
+/** Who asks, from where, since when. The asker's own name proves nothing, and is marked so. */
 export function Origin({ confirmation }: { readonly confirmation: Confirmation }) {
+	const whoOf = useWho();
 	const { asked_by, requester, conversation, session_key, created_at, id } = confirmation;
 	return (
 		<p className="flex flex-wrap items-center gap-x-1.5 gap-y-0.5 text-sm text-ink-2">

@@ -1,4 +1,4 @@
-// One question and its answer. It is decided by the server alone: what stands here changes when that has answered.
+// One question and its answer. Only the server decides: this changes when it has answered.
 
 import { useMutation } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";
@@ -11,7 +11,7 @@ import { Arguments } from "./arguments.tsx";
 import { Countdown } from "./countdown.tsx";
 import { Origin } from "./origin.tsx";
 import { type Confirmation, type Decision, decide, type GrantScope, useClockAhead } from "./wire.ts";
-import { outcome, SCOPES, STATUSES } from "./words.ts";
+import { outcome, SCOPES, STATUSES, useWho } from "./words.ts";
 
 export function Question({
 	confirmation,
@@ -57,7 +57,7 @@ export function Question({
 	);
 }
 
-/** Keryx says itself why its agent's calls are asked about; of anybody else it is a claim. */
+/** Keryx itself states why its agent's calls need approval; from anyone else it is a claim. */
 function isOwn({ asked_by }: Confirmation): boolean {
 	return asked_by.startsWith("agent:");
 }
@@ -75,9 +75,10 @@ function Deadline({ confirmation: { expires_at } }: { readonly confirmation: Con
 
 export function Outcome({ confirmation }: { readonly confirmation: Confirmation }) {
 	const { reason, resolved_label, details_before } = confirmation;
+	const whoOf = useWho();
 	return (
 		<footer role="status" className="border-t px-4 py-2.5 text-ink-2">
-			{outcome(confirmation)}
+			{outcome(confirmation, whoOf)}
 			{reason !== null && (
 				<span className="wrap-anywhere">
 					{" "}
@@ -110,7 +111,7 @@ function Answer({ confirmation }: { readonly confirmation: Confirmation }) {
 		"always",
 	];
 	const send = (verb: Decision["verb"]) => {
-		// The button that has the focus goes; the question keeps its place for those who use keys.
+		// The focused button disappears; the question keeps its place for keyboard users.
 		document.getElementById(`question-${id}`)?.focus({ preventScroll: true });
 		decision.mutate({ id, verb, reason, scope: scope === "once" ? null : scope });
 	};

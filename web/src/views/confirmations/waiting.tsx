@@ -1,5 +1,5 @@
-// The queue. What is answered, expires or is taken back while somebody looks stays where it was and says so, until they leave or put
-// it away: nothing moves under a pointer that is about to approve something else.
+// The queue. A question that is answered, expires or is withdrawn while someone looks stays in place and says so, until they leave or
+// hide it: nothing moves under a pointer that is about to approve something else.
 
 import { useQueries } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
@@ -80,7 +80,7 @@ function useShown(waiting: readonly Confirmation[] | undefined) {
 	};
 }
 
-/** Keys answer only the question that has the focus, and only bring it to the button: Enter presses it. */
+/** Keys act only on the focused question, and only focus the button: Enter presses it. */
 function useKeys(): void {
 	useShortcut("j", texts.waiting.nextQuestion, () => go(1));
 	useShortcut("k", texts.waiting.previousQuestion, () => go(-1));

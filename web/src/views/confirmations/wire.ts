@@ -1,5 +1,4 @@
-// Confirmations as they stand on the wire, and how they are read and decided. Their calls are not in the server's table: they have a
-// family of their own, with flat errors and times in seconds.
+// Confirmations on the wire, and how they are read and decided. Their calls have their own family, with flat errors and times in seconds.
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import type {
 	ConfirmAnswer,
@@ -32,7 +31,7 @@ export function useWaitingQuestions() {
 				query,
 				signal,
 			});
-			// Who asked first stands first, so that one who comes while you read moves nothing.
+			// Oldest first, so that a new one moves nothing while you read.
 			return confirmations.toSorted((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
 		},
 		meta: CHANGES,
@@ -116,7 +115,7 @@ export function decide({ id, verb, reason, scope }: Decision): Promise<ConfirmAn
 	});
 }
 
-/** How far the server's clock is ahead of this one: deadlines are the server's. */
+/** How far the server's clock is ahead: deadlines are the server's. */
 export function useClockAhead(): number {
 	const { data, dataUpdatedAt } = useApi("health", {}, CHANGES);
 	return data ? data.timestamp * 1000 - dataUpdatedAt : 0;

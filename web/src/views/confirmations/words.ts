@@ -1,4 +1,5 @@
 // What states, scopes and entries are called.
+import { useApi } from "../../api/index.ts";
 import { texts } from "../../texts/confirmations.ts";
 import type { Tone } from "../../ui/index.ts";
 import type { Confirmation, GrantScope, Status } from "./wire.ts";
@@ -20,8 +21,11 @@ export const SCOPES: Readonly<Record<GrantScope, string>> = {
 };
 
 /** What became of it, in a sentence. */
-export function outcome({ status, resolved_by, use_expired_at, requester }: Confirmation): string {
-	const who = resolved_by === "" ? "" : texts.words.by(whoOf(resolved_by));
+export function outcome(
+	{ status, resolved_by, use_expired_at, requester }: Confirmation,
+	nameOf: (who: string) => string,
+): string {
+	const who = resolved_by === "" ? "" : texts.words.by(nameOf(resolved_by));
 	switch (status) {
 		case "pending":
 			return texts.words.itIsWaitingForAn;
@@ -43,9 +47,15 @@ export function outcome({ status, resolved_by, use_expired_at, requester }: Conf
 }
 
 /** Who was authenticated, as people say it. */
-export function whoOf(who: string): string {
-	if (who === "operator") return texts.words.theOperator;
-	if (who.startsWith("token:page-")) return texts.words.someoneOnThePage;
+export function useWho(): (who: string) => string {
+	const own = useApi("me", {}).data?.who;
+	return (who) => (who === own ? texts.words.you : whoOf(who));
+}
+
+function whoOf(who: string): string {
+	// A browser that no person has a login for is the operator's.
+	if (who === "operator" || who.startsWith("token:page-")) return texts.words.theOperator;
+	if (who.startsWith("person:")) return after(who, "person:");
 	if (who.startsWith("token:")) return texts.words.token(after(who, "token:"));
 	if (who === "system:timeout") return texts.words.theTimeLimit;
 	if (who === "agent:default") return texts.words.theAgent;

@@ -1,7 +1,8 @@
-// The head of an open conversation: what it is, how full, what goes on, and what can be done with it.
+// The header of an open conversation: its name, the gauge, the activity, and its menu.
 
 import { Link } from "@tanstack/react-router";
 import {
+	ChevronDown,
 	ChevronLeft,
 	Copy,
 	CornerUpLeft,
@@ -17,7 +18,7 @@ import {
 	SquarePlus,
 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { api, readText } from "../../api/index.ts";
+import { api, readText, useMe } from "../../api/index.ts";
 import type { Conversation, Session } from "../../api/types.ts";
 import { texts } from "../../texts/conversations.ts";
 import { Badge, copyText, IconButton, Menu, MenuItem, MenuSeparator, PlatformIcon } from "../../ui/index.ts";
@@ -57,8 +58,10 @@ export function ConversationHeader({
 	const [dialog, setDialog] = useState<"rename" | "sessions" | "delete" | "model" | null>(null);
 	const configured = profile?.model ?? profile?.agent;
 	const model = conversation.model_override?.model ?? configured;
-	const { id } = conversation;
-	const { name } = conversation;
+	const isOffline = model === "offline";
+	const { isPerson } = useMe();
+	const { id, name, first_session, live_session } = conversation;
+	const hasEarlier = first_session !== live_session;
 	const run = (what: Promise<unknown>): void => void what.catch(onError);
 	return (
 		<header className="flex h-13 shrink-0 items-center gap-2 border-b px-2 md:px-4">
@@ -77,14 +80,28 @@ export function ConversationHeader({
 				</div>
 				<p className="truncate text-xs text-ink-3">
 					{session?.title && session.title !== name ? `${session.title} · ` : ""}
-					{model !== undefined && (
+					{isOffline && (
+						<>
+							{texts.header.noModelIsConnected}
+							{!isPerson && (
+								<>
+									{" · "}
+									<Link to="/settings" className="text-accent hover:underline">
+										{texts.header.connectOne}
+									</Link>
+								</>
+							)}
+						</>
+					)}
+					{model !== undefined && !isOffline && (
 						<button
 							type="button"
 							title={texts.header.modelForThisConversation}
-							className="rounded-xs hover:text-ink hover:underline"
+							className="group/model inline-flex max-w-full items-center gap-0.5 rounded-xs align-bottom hover:text-ink"
 							onClick={() => setDialog("model")}
 						>
-							{model}
+							<span className="truncate">{model}</span>
+							<ChevronDown size={13} aria-hidden className="shrink-0" />
 						</button>
 					)}
 					{session?.suspended_at ? texts.header.suspended : ""}
@@ -107,21 +124,25 @@ export function ConversationHeader({
 				>
 					{texts.header.newSession}
 				</MenuItem>
-				<MenuItem
-					icon={<CornerUpLeft size={15} />}
-					onSelect={() => run(api.continueSession({ conversation: id }))}
-				>
-					{texts.header.continueThePreviousSession}
-				</MenuItem>
+				{hasEarlier && (
+					<MenuItem
+						icon={<CornerUpLeft size={15} />}
+						onSelect={() => run(api.continueSession({ conversation: id }))}
+					>
+						{texts.header.continueThePreviousSession}
+					</MenuItem>
+				)}
 				<MenuItem
 					icon={<GitBranch size={15} />}
 					onSelect={() => run(api.branchSession({ conversation: id }))}
 				>
 					{texts.header.branchFromHere}
 				</MenuItem>
-				<MenuItem icon={<Layers size={15} />} onSelect={() => setDialog("sessions")}>
-					{texts.header.earlierSessions}
-				</MenuItem>
+				{hasEarlier && (
+					<MenuItem icon={<Layers size={15} />} onSelect={() => setDialog("sessions")}>
+						{texts.header.earlierSessions}
+					</MenuItem>
+				)}
 				<MenuSeparator />
 				<MenuItem icon={<RotateCw size={15} />} onSelect={() => run(api.retry({ conversation: id }))}>
 					{texts.header.answerAgain}

@@ -1,4 +1,4 @@
-// The conversations: a list beside the open one; on a phone, one after the other.
+// The conversations: a list next to the open one; on a phone, one after the other.
 
 import { Outlet, useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
@@ -13,7 +13,9 @@ import { ConversationList } from "./list/list.tsx";
 import { useSetup } from "./setup.ts";
 
 export { followOutgoing, send } from "./compose/outgoing.ts";
+export { exportConversation } from "./export.ts";
 export { followConversationList, useConversationList } from "./list/data.ts";
+export { putAway } from "./list/put-away.tsx";
 export { useUnreadCount } from "./list/unread.ts";
 export { followTranscripts } from "./transcript/transcripts.ts";
 

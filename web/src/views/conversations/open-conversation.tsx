@@ -1,5 +1,6 @@
-// One conversation: its head, its transcript, the box to write in.
+// One conversation: its header, its transcript, the message box.
 
+import { useNavigate } from "@tanstack/react-router";
 import { Pencil, X } from "lucide-react";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { ApiError, api, upload, useApi } from "../../api/index.ts";
@@ -48,6 +49,7 @@ function Talk({
 	readonly at: string | undefined;
 }) {
 	const { id } = conversation;
+	const navigate = useNavigate();
 	const transcript = useMemo(() => transcriptOf(id), [id]);
 	const state = useTranscript(transcript);
 	const running = useRunningTurn(id);
@@ -70,13 +72,15 @@ function Talk({
 	const isOwn = conversation.platform === "web";
 	const branchBefore = ({ id: message }: Message) =>
 		api.branchSession({ conversation: id, from: { where: "before", message } });
-	/** What is said now takes the place of that message, in a branch: what was said there stays as another version. */
+	/** The new message replaces that one, in a branch: the old text stays as another version. */
 	const say = async (
 		text: string,
 		files: readonly OutgoingFile[],
 		instead: Message | null,
 	): Promise<void> => {
 		if (instead) await branchBefore(instead);
+		// The place that a link led to is left by writing.
+		if (spot) await navigate({ to: "/c/$conversation", params: { conversation: id }, replace: true });
 		if (!state.isAtEnd) void transcript.load();
 		void send({ kind: "conversation", conversation }, text, lastIdIn(state), files);
 	};

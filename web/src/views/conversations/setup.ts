@@ -1,4 +1,4 @@
-// Whether the page still leads through the first steps of this Keryx. Once they are done or skipped it is asked no more.
+// Whether the page still shows the first steps of this Keryx. Not asked again once they are done or skipped.
 import { useEffect } from "react";
 import { api, useApi } from "../../api/index.ts";
 import { createValue } from "../../lib/value.ts";
@@ -12,7 +12,7 @@ export function useSetup(): "wait" | "open" | "over" {
 	useEffect(() => {
 		if (!data || data.open || isOver.get()) return;
 		isOver.set(true);
-		// All of them are done: kept, so that none comes back with a model that is taken away later.
+		// All are done: stored, so that none comes back when a model is removed later.
 		if (data.steps.length > 0) void api.skipSetup({ step: "all" }).catch(() => isOver.set(false));
 	}, [data]);
 	if (over || isError) return "over";

@@ -1,5 +1,4 @@
-// The first run: three steps, each of which can be skipped. Which of them are done is the server's to say, so that whoever closes the page
-// finds them as they were.
+// The first run: three steps, each skippable. The server knows which are done, so that closing the page loses nothing.
 
 import { useMutation } from "@tanstack/react-query";
 import { Check, Minus } from "lucide-react";

@@ -25,5 +25,7 @@ export interface FigureProps {
 	readonly mark?: { readonly at: number; readonly name: string };
 	/** More columns of the table, one text for each place. */
 	readonly beside?: readonly { readonly name: string; readonly values: readonly string[] }[];
+	/** In place of the plot, where there is nothing to plot. */
+	readonly none?: ReactNode;
 	readonly wide?: boolean;
 }

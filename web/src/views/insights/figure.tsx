@@ -10,7 +10,13 @@ const Plot = lazy(async () => ({ default: (await import("./plot.tsx")).Plot }));
 
 export function Figure(props: FigureProps) {
 	const [pointed, setPointed] = useState<number | null>(null);
-	const { title, about, labels, series, format, wide = false } = props;
+	const { title, about, labels, series, format, none, wide = false } = props;
+	if (none !== undefined)
+		return (
+			<Frame title={title} about={about} wide={wide} table={<NumbersTable {...props} />}>
+				<p className="mt-3 text-ink-3">{none}</p>
+			</Frame>
+		);
 	return (
 		<Frame
 			title={title}

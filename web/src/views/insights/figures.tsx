@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import { texts } from "../../texts/insights.ts";
+import { Marked } from "../../ui/index.ts";
 import { BarsFigure } from "./bars-figure.tsx";
 import type { InsightsData } from "./data.ts";
 import { Figure } from "./figure.tsx";
@@ -75,7 +76,8 @@ function figuresByDay({ days }: InsightsData): readonly FigureProps[] {
 			...daily,
 			title: texts.figures.tokens,
 			series: [
-				series(texts.figures.readByTheModel, "--accent", ({ tokens }) => tokens.input),
+				series(texts.figures.readByTheModel, "--accent", ({ tokens }) => tokens.input - tokens.cached_input),
+				series(texts.figures.readFromItsCache, "--line-strong", ({ tokens }) => tokens.cached_input),
 				series(texts.figures.writtenByTheModel, "--plot-2", ({ tokens }) => tokens.output),
 			],
 		},
@@ -89,6 +91,7 @@ function figuresByDay({ days }: InsightsData): readonly FigureProps[] {
 				axis: money,
 				whole: false,
 				series: [series(texts.figures.modelCallsWithAKnown, "--accent", of, money)],
+				...(currency === "" && { none: <Marked text={texts.figures.noCallHasAPrice} /> }),
 				beside: [
 					{ name: texts.figures.callsWithoutAPrice, values: days.map((day) => inWhole(day.unpriced_calls)) },
 				],

@@ -1,4 +1,4 @@
-// How it went: sums, plots and tables over the last days. Period and platform stand in the address.
+// Statistics: sums, plots and tables of the last days. Period and platform are in the address.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";

@@ -13,7 +13,7 @@ interface Row {
 export function Spenders({ data: { people, profiles } }: { readonly data: InsightsData }) {
 	if (people.length === 0) return null;
 	return (
-		<div className="mt-6 grid grid-cols-1 gap-6 @4xl:grid-cols-2">
+		<div className="mt-8 grid grid-cols-1 gap-x-8 gap-y-6 @4xl:grid-cols-2">
 			<Spending
 				title={texts.spenders.costByPerson}
 				of={texts.spenders.person}

@@ -1,5 +1,5 @@
-// The wire to one process. It knows how many bytes it has shown, so that after a cut it goes on from there: nothing is shown twice,
-// nothing is left out. Who prints faster than the screen draws is let go for a while and taken up again at the same place.
+// The connection to one process. It counts the bytes it has shown, and continues there after a reconnect: nothing is repeated or left
+// out. If a program prints faster than the screen draws, it disconnects for a while and continues at the same place.
 
 import { pageProtocols } from "../../api/page-key.ts";
 
@@ -27,7 +27,7 @@ export interface LinkOptions {
 	onSize(size: Size): void;
 	onLost(bytes: number): void;
 	onEnd(end: End): void;
-	/** What the server says is wrong; it may go on all the same. */
+	/** What the server says is wrong; it may still continue. */
 	onError(message: string): void;
 	onState(state: LinkState): void;
 }
@@ -64,7 +64,7 @@ export class TerminalLink {
 		this.#connect();
 	}
 
-	/** False where it cannot be sent now: nothing is kept for later, so that no key is pressed in another situation. */
+	/** False if it cannot be sent now: nothing is queued, so that no key is pressed in another situation. */
 	type(data: string): boolean {
 		for (let from = 0; from < data.length; from += LONGEST_INPUT)
 			if (!this.#send({ type: "input", data: data.slice(from, from + LONGEST_INPUT) })) return false;

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { useApi } from "../../api/index.ts";
+import { withoutMarks } from "../../lib/without-marks.ts";
 import { texts } from "../../texts/search.ts";
 import { PlatformIcon, RelativeTime, Skeleton } from "../../ui/index.ts";
 
@@ -39,7 +40,7 @@ export function SearchHit({ hit }: { readonly hit: Hit }) {
 							{text}
 						</mark>
 					) : (
-						text
+						withoutMarks(text)
 					),
 				)}
 			</p>
@@ -68,7 +69,7 @@ function Neighbour({ neighbour }: { readonly neighbour: Hit["before"] }) {
 	return (
 		<p className="truncate text-sm text-ink-3">
 			<span className="sr-only">{texts.hit.context}</span>
-			{WHO[neighbour.role] ?? neighbour.role}: {neighbour.preview}
+			{WHO[neighbour.role] ?? neighbour.role}: {withoutMarks(neighbour.preview)}
 		</p>
 	);
 }

@@ -1,4 +1,4 @@
-// Search over everything that was said. What is asked stands in the address, so that a search can be kept, shared and gone back to.
+// Search over all messages. The query is in the address, so that it can be kept, shared and returned to.
 
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";

@@ -1,5 +1,4 @@
-// Settings that can be changed here. What is typed is a draft of this page; config.yaml is written once the person has seen what will be
-// different in it.
+// Editable settings. Input is a draft of this page; config.yaml is written once the person has seen the differences.
 
 import { useMutation } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
@@ -65,18 +64,23 @@ export function GeneralTab() {
 				))}
 				<div className="sticky bottom-0 -mx-4 flex flex-wrap items-center gap-3 border-t bg-ground px-4 py-3 lg:-mx-6 lg:px-6">
 					<Button look="primary" type="submit" disabled={count === 0 || review.isPending}>
-						{count === 1 ? texts.generalTab.review1Change : texts.generalTab.reviewChanges(count)}
+						{count === 0
+							? texts.generalTab.noChanges
+							: count === 1
+								? texts.generalTab.review1Change
+								: texts.generalTab.reviewChanges(count)}
 					</Button>
-					<Button
-						look="quiet"
-						disabled={count === 0}
-						onClick={() => {
-							setDrafts({});
-							review.reset();
-						}}
-					>
-						{texts.generalTab.discard}
-					</Button>
+					{count > 0 && (
+						<Button
+							look="quiet"
+							onClick={() => {
+								setDrafts({});
+								review.reset();
+							}}
+						>
+							{texts.generalTab.discard}
+						</Button>
+					)}
 					<div role="status" className="min-w-0 flex-1 text-sm">
 						{problems.size > 0 && (
 							<span className="text-danger">

@@ -2,11 +2,20 @@
 // message on.
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { api, useApi } from "../../api/index.ts";
 import { texts } from "../../texts/settings.ts";
-import { Button, ErrorLine, ErrorState, Field, Input, Select, SkeletonRows } from "../../ui/index.ts";
+import {
+	Button,
+	ErrorLine,
+	ErrorState,
+	Field,
+	Input,
+	PickList,
+	Select,
+	SkeletonRows,
+} from "../../ui/index.ts";
 
 type Current = Answer<"model">;
 type Provider = Current["providers"][number]["provider"];
@@ -20,6 +29,16 @@ const NAMES: Readonly<Record<Provider, string>> = {
 	"openai-compatible": texts.modelTab.anotherOpenAICompatibleServer,
 };
 
+/** The same within a sentence. */
+const PLACES: Readonly<Record<Provider, string>> = {
+	...NAMES,
+	ollama: texts.modelTab.ollama,
+	"openai-compatible": texts.modelTab.ownServer,
+};
+
+/** A provider may have hundreds: the rest is found by typing. */
+const MOST_SHOWN = 50;
+
 export function ModelTab() {
 	const { data, error, refetch } = useApi("model", {}, { on: ["config"] });
 	if (data?.providers.length === 0)
@@ -31,8 +50,8 @@ export function ModelTab() {
 			<p className="max-w-160">
 				{data.kind === "ai-sdk" && data.provider ? (
 					<>
-						<strong className="font-semibold">{data.model}</strong>{" "}
-						{texts.modelTab.answers(NAMES[data.provider])}
+						{texts.modelTab.inUse} <strong className="font-semibold">{data.model}</strong>{" "}
+						<span className="text-ink-2">({PLACES[data.provider]})</span>
 					</>
 				) : data.kind === "offline" ? (
 					texts.modelTab.noModelIsConnectedYet
@@ -45,7 +64,7 @@ export function ModelTab() {
 	);
 }
 
-/** The key is known to this form alone, and gone when it is left. */
+/** Only this form knows the key, and it is gone when the form is left. */
 export function ModelForm({
 	current,
 	beside,
@@ -60,7 +79,6 @@ export function ModelForm({
 	const [model, setModel] = useState(current.model ?? facts?.suggested ?? "");
 	const [address, setAddress] = useState(current.base_url ?? "");
 	const [key, setKey] = useState("");
-	const list = useId();
 	const asked = {
 		provider,
 		...(address.trim() !== "" && { base_url: address.trim() }),
@@ -69,7 +87,10 @@ export function ModelForm({
 	const models = useMutation({ mutationFn: () => api.listModels(asked), gcTime: 0 });
 	const taking = useMutation({
 		mutationFn: () => api.takeModel({ ...asked, model: model.trim() }),
-		onSuccess: () => setKey(""),
+		onSuccess: () => {
+			setKey("");
+			models.reset();
+		},
 		gcTime: 0,
 	});
 	const choose = (next: Provider) => {
@@ -84,6 +105,9 @@ export function ModelForm({
 		models.reset();
 		taking.reset();
 	};
+	const listed = models.data?.models ?? [];
+	const words = listed.includes(model.trim()) ? "" : model.trim().toLowerCase();
+	const fitting = listed.filter((name) => name.toLowerCase().includes(words));
 	const lacks =
 		model.trim() === "" ||
 		(facts?.needs_address === true && address.trim() === "") ||
@@ -133,30 +157,33 @@ export function ModelForm({
 			</Field>
 			<Field
 				label={texts.modelTab.model}
-				about={models.data ? texts.modelTab.available(models.data.models.length) : undefined}
+				about={models.data ? texts.modelTab.available(listed.length) : undefined}
 			>
 				{(id) => (
 					<div className="flex gap-2">
 						<Input
 							id={id}
-							list={list}
 							className="min-w-0 flex-1"
 							value={model}
 							autoComplete="off"
 							spellCheck={false}
 							onChange={({ target }) => setModel(target.value)}
 						/>
-						<datalist id={list}>
-							{models.data?.models.map((name) => (
-								<option key={name} value={name} />
-							))}
-						</datalist>
 						<Button type="button" disabled={models.isPending} onClick={() => models.mutate()}>
 							{models.isPending ? texts.modelTab.loading : texts.modelTab.listModels}
 						</Button>
 					</div>
 				)}
 			</Field>
+			{fitting.length > 0 && (
+				<PickList
+					label={texts.modelTab.availableModels}
+					picks={fitting.slice(0, MOST_SHOWN).map((name) => ({ value: name, name }))}
+					chosen={model.trim()}
+					chosenLabel={texts.modelTab.chosen}
+					onPick={setModel}
+				/>
+			)}
 			{models.error && <ErrorLine error={models.error} />}
 			{taking.error && <ErrorLine error={taking.error} />}
 			<div className="flex flex-wrap items-center gap-3">

@@ -1,9 +1,10 @@
-// Who may log in to the page: a link for somebody, the logins there are, and ending them.
+// Who may log in to the page: a link for a person, the logins, and logging out.
 import { useMutation } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { api, queryClient, useApi } from "../../api/index.ts";
+import { dateOf, fullTime } from "../../lib/time.ts";
 import { texts } from "../../texts/settings.ts";
 import {
 	Badge,
@@ -28,15 +29,21 @@ type Role = (typeof ROLES)[number];
 export function PeopleTab() {
 	const [inviting, setInviting] = useState(false);
 	const [revoking, setRevoking] = useState<Login | null>(null);
+	const own = useApi("me", {}).data?.who;
 	const { data, error, refetch } = useApi("logins", {}, { on: ["login", "token"] });
 	if (!data) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <SkeletonRows />;
 	const columns: Column<Login>[] = [
 		{
 			name: texts.peopleTab.person,
-			cell: ({ person, state }) => (
-				<span className={state === "valid" ? "" : "text-ink-3 line-through"}>
-					{person ?? texts.peopleTab.operator}
-				</span>
+			cell: ({ id, person, state }) => (
+				<>
+					<span className={state === "valid" ? "" : "text-ink-3 line-through"}>
+						{person ?? texts.peopleTab.operator}
+					</span>
+					{own === `token:${id}` && (
+						<span className="block text-xs text-ink-3">{texts.peopleTab.thisBrowser}</span>
+					)}
+				</>
 			),
 		},
 		{
@@ -52,7 +59,9 @@ export function PeopleTab() {
 			name: texts.peopleTab.until,
 			cell: ({ state, expires_at }) =>
 				state === "valid" && expires_at !== null ? (
-					<RelativeTime at={expires_at} />
+					<time dateTime={expires_at} title={fullTime(Date.parse(expires_at))} className="whitespace-nowrap">
+						{dateOf(Date.parse(expires_at))}
+					</time>
 				) : (
 					texts.peopleTab.state[state]
 				),

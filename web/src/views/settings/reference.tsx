@@ -3,7 +3,7 @@ import { ApiError, readText } from "../../api/index.ts";
 import { texts } from "../../texts/settings.ts";
 import { Button } from "../../ui/index.ts";
 
-/** A browser that goes to /docs by itself sends the cookie alone, which opens nothing: the page reads it and shows what it got. */
+/** A browser that opens /docs directly sends only the cookie, which opens nothing: the page reads it and shows the result. */
 export function Reference() {
 	const [problem, setProblem] = useState<string | null>(null);
 	const open = async () => {

@@ -4,10 +4,11 @@ import { useMutation } from "@tanstack/react-query";
 import { useApi } from "../../api/index.ts";
 import { texts } from "../../texts/settings.ts";
 import { Badge, Button, ErrorLine, PlainText, RelativeTime } from "../../ui/index.ts";
-import { whoOf } from "../confirmations/words.ts";
+import { useWho } from "../confirmations/words.ts";
 
 export function SettingsHistory({ onUndo }: { readonly onUndo: (n: number) => Promise<void> }) {
 	const { data, error } = useApi("settingsHistory", {}, { on: ["config"] });
+	const whoOf = useWho();
 	const undo = useMutation({ mutationFn: onUndo });
 	return (
 		<section aria-labelledby="history-heading">

@@ -1,4 +1,4 @@
-// The path of one message, from its arrival to what became of it: every step with its time, and how long it took to get there.
+// What happened to one message, from its arrival to its end: every step with its time and duration.
 
 import { useParams } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";

@@ -1,5 +1,5 @@
-// The box one writes in. Enter sends, Shift+Enter begins a line; what is begun is kept; a slash completes commands; files are chosen,
-// pasted or dropped. While an answer is being written, Stop stands where Send was.
+// The message box. Enter sends, Shift+Enter adds a line; drafts are kept; a slash completes commands; files are chosen, pasted or
+// dropped. While an answer is being written, Stop replaces Send.
 
 import { ArrowUp, Paperclip, Square, Undo2 } from "lucide-react";
 import {
@@ -22,7 +22,7 @@ import type { OutgoingFile } from "./outgoing.ts";
 import { addFiles, MOST_FILES, takeReady, useUploads } from "./uploads.ts";
 
 export interface ComposeHandle {
-	/** Text that comes back, before what is in the box. */
+	/** Restored text, put before the box's content. */
 	readonly putBack: (text: string) => void;
 }
 
@@ -45,7 +45,7 @@ export function Compose({
 	readonly onSend: (text: string, files: readonly OutgoingFile[]) => void;
 	/** Given while an answer is being written. */
 	readonly onStop?: (() => void) | undefined;
-	/** Left out where there is nothing to take back. */
+	/** Absent if there is nothing to undo. */
 	readonly onUndo?: (() => void) | undefined;
 	readonly handle: Ref<ComposeHandle>;
 }) {
@@ -72,11 +72,11 @@ export function Compose({
 	}));
 	useGrowing(box, text);
 	useEffect(() => {
-		// On a phone the keyboard would cover what was just opened.
+		// On a phone the keyboard would cover the new view.
 		if (matchMedia("(pointer: fine)").matches) box.current?.focus({ preventScroll: true });
 	}, []);
 	useShortcut("i", texts.compose.writeAMessage, () => box.current?.focus());
-	// What is still on its way goes with the message: sending waits for it.
+	// Running uploads belong to the message: sending waits for them.
 	const canSend = (text.trim() !== "" || isReady) && !isSending;
 	const submit = (): void => {
 		const said = text.trim();
@@ -89,7 +89,7 @@ export function Compose({
 		setTooMany(0);
 		onSend(said, files);
 	};
-	/** Back and forth through what was said, as in a shell; only from an empty box, or from one that holds such a text. */
+	/** Back and forth through sent messages, as in a shell; only from an empty box, or one with such a text. */
 	const recall = (by: number): boolean => {
 		if (text !== "" && recalled === null) return false;
 		const said = history();

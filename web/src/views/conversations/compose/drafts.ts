@@ -1,4 +1,4 @@
-// What was begun to be written, by conversation; kept in this browser.
+// Drafts by conversation; kept in this browser.
 import { readLocal, writeLocal } from "../../../lib/storage.ts";
 
 export function readDraft(key: string): string {

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../../api/index.ts";
 import { newChat, send } from "./outgoing.ts";
 
-/** Begins a chat with one message, opens it, and says the others there. False where it was not taken. */
+/** Starts a chat with one message, opens it, and sends the others there. False if it was not accepted. */
 export function useFirstMessages(): (texts: readonly string[]) => Promise<boolean> {
 	const open = useOpening();
 	return async ([first = "", ...others]) => {

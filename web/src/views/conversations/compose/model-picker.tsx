@@ -1,13 +1,11 @@
-// Which model answers here, and another one instead. The choice holds for this conversation, until a new session.
+// The current model, and choosing another. The choice applies to this conversation, until a new session.
 
 import { useMutation } from "@tanstack/react-query";
-import { Check } from "lucide-react";
 import { useState } from "react";
 import { api, useApi } from "../../../api/index.ts";
 import type { Conversation } from "../../../api/types.ts";
-import { classes } from "../../../lib/classes.ts";
 import { texts } from "../../../texts/conversations.ts";
-import { Button, Dialog, ErrorLine, Field, Input } from "../../../ui/index.ts";
+import { Button, Dialog, ErrorLine, Field, Input, PickList } from "../../../ui/index.ts";
 
 /** provider:model, or a model alone; what stands behind the first colon is its own name. */
 const NAME = /^(?:([a-z0-9][\w.-]{0,63}):)?(\w(?:[\w.:/@-]{0,198}\w)?)$/i;
@@ -31,8 +29,14 @@ export function ModelDialog({
 	const { data, isPending } = useApi("modelChoices", { profile });
 	const words = name === chosen ? "" : name.trim().toLowerCase();
 	const fitting = (data?.models ?? [])
-		.map((one) => `${one.provider}:${one.model}`)
-		.filter((one) => one.toLowerCase().includes(words));
+		.map((one, index) => ({
+			value: `${one.provider}:${one.model}`,
+			name: one.model,
+			// The first is the one that the configuration names.
+			about: index === 0 ? texts.modelPicker.defaultModel(one.provider) : one.provider,
+		}))
+		.filter(({ value }) => value.toLowerCase().includes(words));
+	const inUse = override ? chosen : fitting[0]?.name === configured ? fitting[0].value : "";
 	const choose = useMutation({
 		mutationFn: (to: Conversation["model_override"]) => api.setModel({ conversation: id, override: to }),
 		onSuccess: onClose,
@@ -66,6 +70,7 @@ export function ModelDialog({
 				{(field) => (
 					<Input
 						id={field}
+						autoFocus
 						placeholder="anthropic:claude-sonnet"
 						value={name}
 						autoComplete="off"
@@ -76,27 +81,16 @@ export function ModelDialog({
 			</Field>
 			{isPending && <p className="mt-2 text-sm text-ink-3">{texts.modelPicker.loadingModels}</p>}
 			{fitting.length > 0 && (
-				<ul
-					aria-label={texts.modelPicker.availableModels}
-					className="mt-2 max-h-64 overflow-y-auto rounded-sm border"
-				>
-					{fitting.slice(0, MOST_SHOWN).map((one) => (
-						<li key={one} className="border-b last:border-0">
-							<button
-								type="button"
-								disabled={choose.isPending}
-								className={classes(
-									"flex w-full items-center gap-2 px-2.5 py-1.5 text-left -outline-offset-2 hover:bg-hover",
-									one === chosen && "bg-selected",
-								)}
-								onClick={() => take(one)}
-							>
-								<span className="min-w-0 flex-1 truncate">{one}</span>
-								{one === chosen && <Check size={14} aria-label={texts.modelPicker.chosen} />}
-							</button>
-						</li>
-					))}
-				</ul>
+				<div className="mt-2">
+					<PickList
+						label={texts.modelPicker.availableModels}
+						picks={fitting.slice(0, MOST_SHOWN)}
+						chosen={inUse}
+						chosenLabel={texts.modelPicker.chosen}
+						disabled={choose.isPending}
+						onPick={take}
+					/>
+				</div>
 			)}
 			{fitting.length > MOST_SHOWN && (
 				<p className="mt-1 text-xs text-ink-3">

@@ -1,5 +1,5 @@
-// Messages that are written here: on the screen at once, with what is known of them. One that was not taken stays, to be sent again
-// under the same id, so that it is never taken twice.
+// Messages written here: on the screen at once, with their known state. An unaccepted one stays, to be sent again under the same id, so
+// that it is never accepted twice.
 
 import { useCallback, useSyncExternalStore } from "react";
 import { ApiError, api } from "../../../api/index.ts";
@@ -14,7 +14,7 @@ export type OutgoingState =
 	| { readonly kind: "accepted" }
 	/** It has its end: answered, stopped, refused and so on. */
 	| { readonly kind: "ended"; readonly as: string; readonly reason: string | undefined }
-	/** Whether it was taken may not be known: sending it again is safe. */
+	/** It may have been accepted: sending it again is safe. */
 	| { readonly kind: "failed"; readonly error: unknown };
 
 export interface Outgoing {
@@ -68,7 +68,7 @@ export function keyOf(place: Place): string {
 	return place.kind === "new" ? `new:${place.chat}` : place.conversation.id;
 }
 
-/** Answers the conversation it was taken in; null where it was not. */
+/** Returns its conversation; null if it was not accepted. */
 export function send(
 	place: Place,
 	text: string,
@@ -122,7 +122,7 @@ async function deliver({ id, text, place, files }: Outgoing): Promise<string | n
 			state: refused === null ? stateOf(inbound) : { kind: "ended", as: "refused", reason: refused },
 		});
 		if (place.kind === "new" && conversation !== null) move(keyOf(place), conversation);
-		// Its end may have been told before this answer was here.
+		// Its end may have been reported before this answer.
 		if (inbound.disposition === null) void readEnd(id, inbound.id);
 		return conversation;
 	} catch (error) {
@@ -133,7 +133,7 @@ async function deliver({ id, text, place, files }: Outgoing): Promise<string | n
 	}
 }
 
-/** Whoever writes on the page is the operator; all of the page's chats are with the same person. */
+/** The page's writer is the operator; all its chats are with the same person. */
 function addressOf(place: Place, text: string) {
 	const person = {
 		platform: "web",
@@ -163,7 +163,7 @@ function beginningOf(text: string): string {
 	return line.length > LONGEST_NAME ? `${line.slice(0, LONGEST_NAME).toWellFormed()}…` : line;
 }
 
-/** Events tell that something has an end; what end it is, is asked. */
+/** Events report that something ended; how it ended is requested. */
 export function followOutgoing(): () => void {
 	return onFrames((frames) => {
 		for (const frame of frames) {

@@ -1,5 +1,5 @@
-// Files that go with the next message of a conversation: sent to the server as soon as they are chosen, with progress, and kept here
-// until the message is. They stay when another conversation is opened, and are gone with the tab.
+// Files for a conversation's next message: uploaded as soon as they are chosen, with progress, and kept here until the message is sent.
+// They stay when another conversation is opened, and are gone with the tab.
 import { useCallback, useSyncExternalStore } from "react";
 import { upload } from "../../../api/index.ts";
 import { randomId } from "../../../lib/random.ts";

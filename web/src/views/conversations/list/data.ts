@@ -1,5 +1,5 @@
-// The list of conversations: pages from the API, kept true by events. What an event tells is put in place at once; a conversation that
-// is not in the list yet is read.
+// The list of conversations: pages from the API, kept current by events. An event's data is applied at once; an unlisted conversation is
+// read.
 import { type InfiniteData, type QueryClient, useInfiniteQuery } from "@tanstack/react-query";
 import { api } from "../../../api/index.ts";
 import type { Conversation, LiveEvent, Message } from "../../../api/types.ts";
@@ -42,7 +42,7 @@ export function useConversationList(filter: ListFilter = {}) {
 	});
 }
 
-/** Keeps every list that was read true, on the screen or not. */
+/** Keeps every read list current, on the screen or not. */
 export function followConversationList(client: QueryClient): () => void {
 	const missing = new Set<string>();
 	let reading = false;
@@ -99,7 +99,7 @@ function previewOf({ role, content }: Message): { readonly preview?: string } {
 	return text === "" ? {} : { preview: text };
 }
 
-/** Applies what is known, and answers what has to be read: the conversations that no list has, and those changed in ways unknown. */
+/** Applies what is known, and returns what must be read: unlisted conversations, and unknown changes. */
 function patch(client: QueryClient, changes: ReadonlyMap<string, Change>): string[] {
 	const known = new Map<string, Conversation>();
 	for (const [, pages] of client.getQueriesData<Pages>({ queryKey: [ROOT] }))
@@ -122,7 +122,7 @@ function patch(client: QueryClient, changes: ReadonlyMap<string, Change>): strin
 	return missing;
 }
 
-/** Where it belongs by its activity; null takes it out. A list that it is not of does not get it. */
+/** Its position by activity; null removes it. Other lists do not get it. */
 function put(client: QueryClient, changed: ReadonlyMap<string, Conversation | null>): void {
 	if (changed.size === 0) return;
 	for (const [key, pages] of client.getQueriesData<Pages>({ queryKey: [ROOT] })) {

@@ -1,4 +1,4 @@
-// Which conversations the list shows: all, those that wait for the person, what was put away; of one platform, of one profile.
+// The list's filter: all, waiting for the person, archived, deleted; of one platform, of one profile.
 
 import { SlidersHorizontal, X } from "lucide-react";
 import { useMemo, useRef } from "react";

@@ -1,4 +1,4 @@
-// The list of conversations: only the rows on the screen exist, and pages are read ahead of the eye.
+// The list of conversations: only visible rows exist, and pages are read ahead.
 
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
@@ -7,6 +7,7 @@ import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { Conversation } from "../../../api/types.ts";
 import { useShortcut } from "../../../app/shortcuts.ts";
 import { classes } from "../../../lib/classes.ts";
+import { withoutMarks } from "../../../lib/without-marks.ts";
 import { useRunningTurn } from "../../../live/index.ts";
 import { texts } from "../../../texts/conversations.ts";
 import {
@@ -360,14 +361,6 @@ function RowText({ conversation }: { readonly conversation: Conversation }) {
 			</span>
 		</span>
 	);
-}
-
-/** One line has no room for Markdown, only for its words. */
-function withoutMarks(text: string): string {
-	return text
-		.replace(/```[\w-]*\s?|\*\*|`|~~/g, "")
-		.replace(/(^|\s)(?:#{1,6}|>)\s+/g, "$1")
-		.replace(/\[([^\]]*)\]\([^)\s]*\)/g, "$1");
 }
 
 function has({ name, preview, key, source }: Conversation, words: string): boolean {

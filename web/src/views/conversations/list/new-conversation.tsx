@@ -1,4 +1,4 @@
-// A chat that nobody has written in yet. It becomes a conversation with its first message.
+// A chat without messages. It becomes a conversation with its first message.
 
 import { Link, useSearch } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
@@ -16,6 +16,7 @@ export function NewConversation() {
 	const profiles = useProfiles();
 	const profileId = useId();
 	const [profile, setProfile] = useState(asked);
+	const answering = profiles.find(({ name }) => name === profile);
 	const [chat] = useState(newChat);
 	const place = { ...chat, profile } as const;
 	const outgoing = useOutgoing(keyOf(place));
@@ -31,7 +32,16 @@ export function NewConversation() {
 				>
 					<ChevronLeft size={20} aria-hidden />
 				</Link>
-				<h1 className="font-semibold">{texts.newConversation.newChat}</h1>
+				<div className="min-w-0">
+					<h1 className="font-semibold leading-5">{texts.newConversation.newChat}</h1>
+					{answering && (
+						<p className="truncate text-xs text-ink-3">
+							{answering.agent === "offline"
+								? texts.header.noModelIsConnected
+								: (answering.model ?? answering.agent)}
+						</p>
+					)}
+				</div>
 				{profiles.length > 1 && (
 					<span className="ml-auto flex min-w-0 items-center gap-2 text-sm text-ink-2">
 						<label htmlFor={profileId} className="max-sm:sr-only">
@@ -44,9 +54,9 @@ export function NewConversation() {
 							className="max-w-44"
 							onChange={({ target }) => setProfile(target.value)}
 						>
-							{profiles.map(({ name, agent, model }) => (
+							{profiles.map(({ name }) => (
 								<option key={name} value={name}>
-									{profileName(name)} ({model ?? agent})
+									{profileName(name)}
 								</option>
 							))}
 						</Select>

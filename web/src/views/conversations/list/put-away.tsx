@@ -1,4 +1,4 @@
-// Archiving, deleting and taking back, with a way to undo it for a while.
+// Archive, delete and restore, with undo for a while.
 
 import { X } from "lucide-react";
 import { useEffect } from "react";

@@ -32,25 +32,34 @@ export function SelectionBar({
 	const none = chosen.length === 0;
 	return (
 		<div className="flex shrink-0 flex-wrap items-center gap-2 border-t bg-panel px-4 py-2">
-			<span role="status" className="min-w-0 flex-1 text-sm text-ink-2 tabular-nums">
-				{texts.selectionBar.selected(chosen.length)}
-			</span>
-			{chosen.length < all.length && (
-				<Button size="sm" look="quiet" onClick={onAll}>
-					{texts.selectionBar.all}
-				</Button>
-			)}
+			<p className="flex min-h-7 w-full items-center justify-between gap-2">
+				<span role="status" className="text-sm text-ink-2 tabular-nums">
+					{texts.selectionBar.selected(chosen.length)}
+				</span>
+				{chosen.length < all.length && (
+					<Button size="sm" look="quiet" onClick={onAll}>
+						{texts.selectionBar.all}
+					</Button>
+				)}
+			</p>
 			{isAway ? (
-				<Button size="sm" icon={<ArchiveRestore size={14} />} onClick={() => move("open")}>
+				<Button size="sm" className="flex-1" icon={<ArchiveRestore size={14} />} onClick={() => move("open")}>
 					{texts.selectionBar.restore}
 				</Button>
 			) : (
-				<Button size="sm" icon={<Archive size={14} />} disabled={none} onClick={() => move("archived")}>
+				<Button
+					size="sm"
+					className="flex-1"
+					icon={<Archive size={14} />}
+					disabled={none}
+					onClick={() => move("archived")}
+				>
 					{texts.selectionBar.archive}
 				</Button>
 			)}
 			<Button
 				size="sm"
+				className="flex-1"
 				look="danger"
 				icon={<Trash2 size={14} />}
 				disabled={none || chosen.every(({ state }) => state === "deleted")}

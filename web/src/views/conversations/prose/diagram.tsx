@@ -1,5 +1,5 @@
-// A diagram from its description. It is drawn in a frame without an origin, which can reach nothing of the page, and comes back as a
-// picture, which can do nothing at all. What cannot be drawn stays the text it is.
+// A diagram from its description. It is drawn in a frame without an origin, which cannot reach the page, and returned as a picture. If it
+// cannot be drawn, it stays text.
 
 import library from "@mermaid-js/tiny/dist/mermaid.tiny.js?url";
 import { useEffect, useState } from "react";
@@ -8,6 +8,7 @@ import { Code } from "../../../ui/index.ts";
 
 /** Longer ones are not drawn. */
 const LONGEST = 50_000;
+const NARROWEST = 640;
 const LONGEST_WAIT_MS = 20_000;
 const MOST_KEPT = 40;
 
@@ -39,12 +40,18 @@ export function Diagram({ text }: { readonly text: string }) {
 		return <Code text={text} label={texts.diagram.diagramAsText} caption="mermaid" />;
 	return (
 		<figure className="flex flex-col gap-1">
-			<div className="overflow-x-auto rounded-sm border bg-panel p-3">
+			<div
+				// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+				tabIndex={0}
+				className="overflow-x-auto rounded-sm border bg-panel p-3"
+			>
 				<img
 					src={drawing.url}
 					alt={texts.diagram.diagramDescriptionBelow}
 					width={drawing.width}
 					height={drawing.height}
+					// Narrower than this its words cannot be read: then it is scrolled.
+					style={{ minWidth: Math.min(drawing.width, NARROWEST) }}
 					className="mx-auto max-w-full"
 				/>
 			</div>

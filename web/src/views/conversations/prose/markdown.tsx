@@ -1,4 +1,4 @@
-// Markdown as React elements. No HTML of the text is ever taken for ours, nothing is loaded from elsewhere, and a link shows where it leads.
+// Markdown as React elements. HTML in the text is never used, nothing external is loaded, and a link shows where it leads.
 
 import { lazy, type ReactElement, type ReactNode, Suspense } from "react";
 import Markdown, { type Components, type Options } from "react-markdown";
@@ -79,7 +79,7 @@ function targetOf(href: string): string {
 	return host === "" ? pathname : host;
 }
 
-/** Only an address that begins with the host says by itself where it leads. Anything before the host could pass for another one. */
+/** Only an address that starts with the host shows where it leads. Anything before the host could look like another one. */
 function isAddressOf(text: ReactNode, host: string): boolean {
 	if (typeof text !== "string" || /[^\x21-\x7e]/.test(text)) return false;
 	const rest = text.replace(/^https?:\/\//, "");

@@ -1,4 +1,4 @@
-// Which parts of a text are formulas. Models write \( \), \[ \], $$ $$ and $ $; a dollar is more often money. Pure.
+// Finds formulas in a text. Models write \( \), \[ \], $$ $$ and $ $; a dollar is more often money. Pure.
 
 /** Code, which is left alone, or a formula in one of its forms. */
 const PARTS =

@@ -1,5 +1,4 @@
-// What can be done about a message: say it differently, have it answered again, go another way from it, take it back. Each of these
-// keeps what was said before: it stays as another version.
+// Actions on a message: edit it, answer again, branch, undo. Each keeps the earlier text as another version.
 
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { createContext, useContext, useState } from "react";
@@ -50,7 +49,7 @@ export async function contentsOf(
 	return { text: textOf(content), files: await Promise.all(files) };
 }
 
-/** Leads from one version of what follows to another; it becomes the one that is gone on with. */
+/** Switches to another version of what follows; the agent continues with it. */
 export function VersionSwitch({
 	conversation,
 	fork,

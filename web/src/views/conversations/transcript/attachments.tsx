@@ -1,4 +1,4 @@
-// What came with a message: pictures as they are, with a viewer; everything else as a card that saves it.
+// A message's attachments: pictures with a viewer; everything else as a card that saves it.
 
 import { Download, FileText, ImageOff, Music, Paperclip, X } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";

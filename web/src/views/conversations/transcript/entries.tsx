@@ -1,4 +1,4 @@
-// What stands in a transcript beside messages.
+// Transcript entries other than messages.
 
 import { ArrowUpToLine, ChevronRight, CornerUpLeft, Info, RotateCw, TriangleAlert } from "lucide-react";
 import { useEffect, useState } from "react";
@@ -62,7 +62,7 @@ export function DayEntry({ at }: { readonly at: string }) {
 	);
 }
 
-/** Where one session ended and the next began; the last one can be taken back. */
+/** Where one session ended and the next began; the last one can be undone. */
 export function BoundaryEntry({
 	conversation,
 	ended,
@@ -140,7 +140,7 @@ export function NoticeEntry({ notice }: { readonly notice: Notice }) {
 		);
 	const { rest, questions } = questionsIn(notice.text);
 	return (
-		<aside aria-label={texts.entries.notice} className="mx-3 my-2 text-sm text-ink-2">
+		<div role="note" aria-label={texts.entries.notice} className="mx-3 my-2 text-sm text-ink-2">
 			{rest !== "" && (
 				<p className="flex gap-2">
 					<Info size={15} aria-hidden className="mt-0.5 shrink-0 text-accent" />
@@ -148,11 +148,11 @@ export function NoticeEntry({ notice }: { readonly notice: Notice }) {
 				</p>
 			)}
 			<Questions questions={questions} />
-		</aside>
+		</div>
 	);
 }
 
-/** A turn that failed: what happened in a sentence, what the provider said behind it, and a way to try again. */
+/** A failed turn: a sentence, the provider's message folded, and a button to try again. */
 export function FailureEntry({
 	conversation,
 	turn,
@@ -174,7 +174,8 @@ export function FailureEntry({
 		setBusy(false);
 	};
 	return (
-		<aside
+		<div
+			role="note"
 			aria-label={texts.entries.notice}
 			className="mx-3 my-2 rounded-md border border-danger/40 bg-danger-soft px-3 py-2.5"
 		>
@@ -191,7 +192,7 @@ export function FailureEntry({
 				<ProviderWords turn={turn} />
 			</div>
 			{error !== null && <ErrorLine error={error} />}
-		</aside>
+		</div>
 	);
 }
 

@@ -7,7 +7,7 @@ import { Menu, MenuItem } from "../../../ui/index.ts";
 
 const STEPS = [50, 100, 500] as const;
 
-/** How full the session is: long ones decay, so they are capped; one that must go on can be given more. */
+/** How full the session is. Long sessions degrade, so they are limited; the limit can be raised. */
 export function LimitGauge({
 	session,
 	onError,

@@ -1,4 +1,4 @@
-// From what was read and what happened to what is drawn, one item each. Pure.
+// Builds the drawn items from what was read and what happened. Pure.
 import type { Message, Session } from "../../../api/types.ts";
 import type { Outgoing } from "../compose/outgoing.ts";
 import { type Attached, attachedTo, textOf } from "./content.ts";

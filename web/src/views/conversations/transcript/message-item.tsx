@@ -1,4 +1,4 @@
-// One message, from its first streamed words on: the row that follows them takes their place.
+// One message, from its first streamed words on: its row then replaces them.
 
 import { useNavigate } from "@tanstack/react-router";
 import {
@@ -79,7 +79,7 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 					{message && <Time at={message.created_at} />}
 				</Heading>
 			)}
-			<div className={classes(isUser && "border-l-2 border-accent/70 pl-3", !isUser && "pl-0.5")}>
+			<div className={classes(isUser && "border-l-2 border-accent/70 pl-3")}>
 				{message?.reasoning && <Reasoning text={message.reasoning} />}
 				{rest !== "" && <Prose text={rest} isOpen={message === null} />}
 				{calls.length > 0 && (
@@ -91,6 +91,12 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 				)}
 				<Attachments conversation={conversation.id} files={files} />
 				<Questions questions={questions} />
+				{message && message.finish_reason !== null && message.finish_reason in UNFINISHED && (
+					<p className="mt-1 flex items-center gap-1 text-xs text-ink-3">
+						<CircleAlert size={12} aria-hidden />
+						{UNFINISHED[message.finish_reason]}
+					</p>
+				)}
 				{message?.sent_from && (
 					<p className="text-xs text-ink-3">{texts.messageItem.sentFrom(message.sent_from)}</p>
 				)}
@@ -104,6 +110,13 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 		</article>
 	);
 });
+
+/** Why an answer has no end. */
+const UNFINISHED: Readonly<Record<string, string>> = {
+	stopped: texts.messageItem.stoppedHere,
+	error: texts.messageItem.brokeOffHere,
+	length: texts.messageItem.reachedItsLongest,
+};
 
 /** Folded: the answer is what was asked for. */
 function Reasoning({ text }: { readonly text: string }) {

@@ -1,5 +1,4 @@
-// What was said beside the rows: by Keryx itself, or as the answer to a command. It is read backwards from the end, as far as rows are
-// shown.
+// Messages beside the rows: from Keryx itself, or answers to commands. Read backwards from the end, as far as rows are shown.
 import { api } from "../../../api/index.ts";
 import type { Delivery } from "../../../api/types.ts";
 

@@ -1,5 +1,5 @@
-// Questions to a human, found in the words that put them to a chat. The page shows a question as it stands now, so these words, which
-// never change, are left out there. Pure.
+// Finds questions to a human in chat text. The page shows a question's current state, so this text, which never changes, is left out
+// there. Pure.
 
 export interface Asked {
 	/** The words around the questions. */

@@ -1,4 +1,4 @@
-// Pieces of sessions in the order in which they are shown. Pure: rows in, rows out.
+// Pieces of sessions in display order. Pure: rows in, rows out.
 import type { Message, Session } from "../../../api/types.ts";
 
 export interface Segment {

@@ -1,6 +1,5 @@
-// One conversation's transcript as far as it was read: a window of rows over its sessions, oldest first, that grows at both ends. Events
-// add to it only where it reaches the end; what comes while something is being read is kept and put in its place afterwards, so no row
-// is missing and none is there twice.
+// One conversation's transcript as far as read: a window of rows over its sessions, oldest first, that grows at both ends. Events add to
+// it only if it reaches the end; events during a read are kept and merged afterwards, so no row is missing or duplicated.
 import { api } from "../../../api/index.ts";
 import type { Delivery, LiveEvent, Message, Session } from "../../../api/types.ts";
 import { noteRunning, takeDelta } from "../../../live/index.ts";

@@ -129,10 +129,15 @@ function Outcome({ call: { result, asked } }: { readonly call: Call }) {
 	);
 }
 
+/** Says by itself what a call does; the rest is below, where it is unfolded. */
+const TELLING = ["command", "path", "url", "query", "target"];
+
 /** In as few words as possible: of one text only that, otherwise names with values. */
 function argumentsOf(input: unknown): string {
 	if (typeof input !== "object" || input === null) return String(input ?? "");
 	const entries = Object.entries(input);
+	const telling = entries.find(([name, value]) => TELLING.includes(name) && typeof value === "string");
+	if (telling) return String(telling[1]);
 	const [only] = entries;
 	if (entries.length === 1 && typeof only?.[1] === "string") return only[1];
 	return entries

@@ -1,5 +1,5 @@
-// The transcript on the screen: only the rows in sight exist. It keeps its place when older rows come in above, follows the end when
-// it is there, and says so when it is not.
+// The transcript on the screen: only visible rows exist. It keeps its position when older rows are added above, follows the end when it
+// is there, and says so when it is not.
 
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
@@ -88,6 +88,7 @@ function Rows({
 	});
 	useFirstPlace(virtual, drawn, transcript, state, spot);
 	useFollowing(scroller, spot === null && state.isAtEnd, virtual);
+	useOwnMessages(conversation.id, virtual);
 	const rows = virtual.getVirtualItems();
 	const first = rows[0]?.index ?? 0;
 	const last = rows.at(-1)?.index ?? 0;
@@ -169,10 +170,7 @@ function useDrawn(conversation: string, state: TranscriptState): readonly Drawn[
 	}, [items, partial, isWorking, state.isAtEnd]);
 }
 
-/**
- * Stays at the end whatever grows there, also what grows after it was drawn. Whoever scrolls up leaves the end, and whoever comes back
- * to it follows again.
- */
+/** Stays at the end while it grows, even after drawing. Scrolling up leaves the end, and returning to it follows again. */
 function useFollowing(
 	scroller: RefObject<HTMLElement | null>,
 	mayFollow: boolean,
@@ -199,6 +197,17 @@ function useFollowing(
 		const element = scroller.current;
 		if (element && mayFollow && follows.current) element.scrollTop = element.scrollHeight;
 	}, [scroller, mayFollow, size, room]);
+}
+
+/** A person who writes wants to see what comes of it, wherever they were reading. */
+function useOwnMessages(conversation: string, virtual: Virtualizer<HTMLElement, Element>): void {
+	const written = useOutgoing(conversation);
+	const known = useRef(new Set(written.map(({ id }) => id)));
+	useLayoutEffect(() => {
+		const fresh = written.filter(({ id }) => !known.current.has(id));
+		for (const { id } of fresh) known.current.add(id);
+		if (fresh.length > 0) virtual.scrollToEnd();
+	}, [written, virtual]);
 }
 
 /** At the end, or at the row that a link names. */

@@ -1,4 +1,4 @@
-// The transcripts that were looked at lately. They follow the events for as long as they are kept, so going back to one shows it at once.
+// Recently viewed transcripts. They follow events while kept, so returning to one shows it at once.
 import { useSyncExternalStore } from "react";
 import { onFrames } from "../../../live/index.ts";
 import { Transcript, type TranscriptState } from "./store.ts";

@@ -1,5 +1,5 @@
-// Branches as people see them: versions of what was said after a point. One version is shown, the live one where there is a choice; the
-// others are left out, and a switch at the point leads to them. Pure.
+// Branches as people see them: versions of what follows a point. One version is shown, the live one if there is a choice; the others are
+// left out, and a switch at the point leads to them. Pure.
 import type { Session } from "../../../api/types.ts";
 
 export interface Path {

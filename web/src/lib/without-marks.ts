@@ -1,0 +1,7 @@
+/** One line has no room for Markdown, only for its words. */
+export function withoutMarks(text: string): string {
+	return text
+		.replace(/```[\w-]*\s?|\*\*|`|~~/g, "")
+		.replace(/(^|\s)(?:#{1,6}|>)\s+/g, "$1")
+		.replace(/\[([^\]]*)\]\([^)\s]*\)/g, "$1");
+}
