@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 /**
  * What changes this process for good (its user), counts what belongs to it (open files, children, memory), or takes a path out of its
@@ -43,8 +44,9 @@ const projects = process.env.KERYX_PEERS
 export default defineConfig({
 	test: {
 		globalSetup: "test/support/global-setup.ts",
-		// One more than there are cores: a quarter of the time, a test waits for a program or a page that needs little of a core itself.
-		maxWorkers: availableParallelism() + 1,
+		// Two more than there are cores: a third of the time, a test waits for a program, a server or a page that needs no core itself.
+		maxWorkers: availableParallelism() + 2,
+		sequence: { sequencer: LongestFirst },
 		projects,
 	},
 });

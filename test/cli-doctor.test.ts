@@ -1,5 +1,5 @@
 // `keryx doctor`: what is fine is said to be fine, what was broken is named with what to do, and --fix puts it right.
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,21 +29,31 @@ interface Check {
 	readonly remedy: string | null;
 }
 
-/** What is not fine, but that no backup was made yet: that is said of each of these homes. */
+/** What is not fine, but that no backup was made yet, and which limits this machine has: that is said of each of these homes. */
 async function ailments(path: string, ...args: readonly string[]): Promise<[number | null, ...Check[]]> {
 	const run = await doctor(path, "--json", ...args);
 	const { ok, checks } = asJson(run);
 	expect(ok).toBe(run.code === 0);
-	return [run.code, ...checks.filter(({ check, state }: Check) => state !== "fine" && check !== "backup")];
+	return [
+		run.code,
+		...checks.filter(({ check, state }: Check) => state !== "fine" && !["backup", "limits"].includes(check)),
+	];
 }
 
 describe.concurrent("keryx doctor", () => {
 	test("a healthy home is fine, and each look says what it saw", async () => {
 		const path = await home();
+		appendFileSync(join(path, "config.yaml"), "walls: {limits: {processes: 4096}}\n");
 		const run = await keryx(["doctor"], { env: { KERYX_HOME: path } });
 		expect(run).toMatchObject({ code: 0, stderr: "" });
 		const looks = run.stdout.trimEnd().split("\n");
-		expect(looks.filter((line) => line.startsWith("ok     "))).toHaveLength(18);
+		expect(looks.filter((line) => line.startsWith("ok     ") && !line.includes(" limits: "))).toHaveLength(
+			18,
+		);
+		// Where a cgroup can be made it is in force, and elsewhere it is said why not.
+		expect(run.stdout).toMatch(
+			/ok {5}limits: each program, with everything it starts, gets at most 4096 processes|note {3}limits: .* has no limit: /,
+		);
 		expect(run.stdout).toContain(`ok     node: Node ${process.versions.node}`);
 		expect(run.stdout).toContain("ok     keryx: not running; commands open the store themselves");
 		expect(run.stdout).toMatch(/ok {5}store: .*keryx\.db, \d+ KB, schema version \d+\n/);
@@ -51,6 +61,20 @@ describe.concurrent("keryx doctor", () => {
 			"ok     walls: walls are up: commands run behind view, mask or box; a box has no network",
 		);
 		expect(looks.at(-1)).toBe("Everything is fine.");
+	});
+
+	test("a box's own network is tried, and where there is none, one command helps", async () => {
+		const path = await home();
+		writeFileSync(join(path, "config.yaml"), "walls:\n  box_network: on\n");
+		const { checks } = asJson(await doctor(path, "--json"));
+		const found = checks.find(({ check }: Check) => check === "box network");
+		if (found?.state === "fine") expect(found.found).toContain("its own network");
+		else
+			expect(found).toMatchObject({
+				state: "wrong",
+				found: expect.stringContaining("although walls.box_network is on: "),
+				remedy: expect.any(String),
+			});
 	});
 
 	test("a home that is not there yet is no fault, and is not made", async () => {

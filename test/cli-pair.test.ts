@@ -48,8 +48,8 @@ test("lists who has asked, and lets them in by their code or sends them away", a
 	expect((await run("pair", "list")).stdout).toMatch(/^1\ttelegram\t9001\tEve\topen\t/);
 	const wrong = await run("pair", "approve", "telegram", "K7MPQ2XB");
 	expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("no open request has this code")]);
-	const done = await run("pair", "approve", "telegram", "k7mp-q2xa", "--role", "guest");
-	expect([done.code, done.stdout]).toEqual([0, "Eve (9001) on telegram is now a guest.\n"]);
+	const done = await run("pair", "approve", "telegram", "k7mp-q2xa", "--role", "owner");
+	expect([done.code, done.stdout]).toEqual([0, "Eve (9001) on telegram is now an owner.\n"]);
 	const away = await run("pair", "deny", "telegram", "1");
 	expect(away.stdout).toBe("Eve (9001) on telegram can no longer write here.\n");
 	expect(asJson(await run("pair", "list", "--json"))).toEqual({ pairings: [] });

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { launchdAgent, systemdUnit } from "../src/cli/commands/service/definition.ts";
+import { takesSubgroups } from "../src/cli/commands/service/manager.ts";
 import { MAIN } from "./support/keryx.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-service-"));
@@ -26,6 +27,7 @@ const FACTS = {
 	environmentFile: "/home/ada/.keryx/service.env",
 	path: "/usr/bin:/bin",
 	drainSeconds: 30,
+	delegates: true,
 };
 
 test("the unit quotes what systemd would read otherwise, and lets the agent's programs live on", () => {
@@ -35,6 +37,8 @@ test("the unit quotes what systemd would read otherwise, and lets the agent's pr
 	expect(unit).toContain("Restart=on-failure");
 	expect(unit).toContain("TimeoutStopSec=60");
 	expect(unit).toContain("EnvironmentFile=-/home/ada/.keryx/service.env");
+	expect(unit).toContain("DelegateSubgroup=keryx");
+	expect(systemdUnit({ ...FACTS, delegates: false })).not.toContain("Delegate");
 });
 
 const hasAnalyze = spawnSync("systemd-analyze", ["--version"]).error === undefined;
@@ -44,7 +48,10 @@ whereSystemd("systemd finds nothing wrong with the unit", () => {
 	const folder = join(root, "units");
 	mkdirSync(folder);
 	const file = join(folder, "keryx.service");
-	writeFileSync(file, systemdUnit({ ...FACTS, command: [process.execPath, MAIN] }));
+	writeFileSync(
+		file,
+		systemdUnit({ ...FACTS, command: [process.execPath, MAIN], delegates: takesSubgroups() }),
+	);
 	const { stderr, status } = spawnSync("systemd-analyze", ["verify", "--user", file], {
 		encoding: "utf8",
 		env: { ...process.env, XDG_RUNTIME_DIR: root, HOME: root },
@@ -89,6 +96,7 @@ test("it is installed and removed through the service manager, and its environme
 	expect(readFileSync(file, "utf8")).toContain(`"KERYX_HOME=${home}"`);
 	expect(statSync(join(home, "service.env")).mode & 0o777).toBe(0o600);
 	expect(readFileSync(asked, "utf8").trim().split("\n")).toEqual([
+		"--version",
 		"--user daemon-reload",
 		"--user enable keryx.service",
 		"--user restart keryx.service",

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { commandIn } from "./support/keryx.ts";
-import { type ModelServer, refuses, startModelServer } from "./support/model-server.ts";
+import { commandIn, dataOf, MAIN } from "./support/keryx.ts";
+import { type ModelServer, type Reply, refuses, says, startModelServer } from "./support/model-server.ts";
+import { openTerminal } from "./support/terminal.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-setup-"));
 const { keryx } = commandIn(root);
@@ -96,6 +97,51 @@ describe.concurrent("keryx setup", () => {
 		expect(run.code).toBe(2);
 		expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe("agent: [\n");
 	});
+});
+
+test("on a terminal a typo is asked about again, models are listed, and the key is stored but not shown", async () => {
+	const offered = await startModelServer();
+	const list: Reply = (response) => {
+		response.setHeader("content-type", "application/json");
+		response.end(JSON.stringify({ data: [{ id: "seer" }, { id: "tiny" }] }));
+	};
+	offered.always((response, request) =>
+		(request.path.endsWith("/models") ? list : says("ok"))(response, request),
+	);
+	const home = join(root, "asked");
+	const terminal = openTerminal([process.execPath, MAIN, "setup"], {
+		columns: 160,
+		rows: 40,
+		env: { PATH: process.env.PATH ?? "", KERYX_HOME: home, XDG_DATA_HOME: dataOf(home), NO_COLOR: "1" },
+	});
+	try {
+		await terminal.shows("Provider (");
+		terminal.type("openai-compatibel\r");
+		await terminal.shows("did you mean openai-compatible?");
+		terminal.type("openai-compatible\r");
+		await terminal.shows("Address of its API");
+		terminal.type("nowhere\r");
+		await terminal.shows("base-url must be an address");
+		terminal.type(`${offered.url}\r`);
+		await terminal.shows("leave empty if the server needs none");
+		terminal.type("key-of-the-server-1\r");
+		await terminal.shows("2. tiny");
+		terminal.type("2\r");
+		await terminal.shows(/tiny answered in \d+ ms/);
+		expect(await terminal.ended).toBe(0);
+		expect(terminal.rows().join("\n")).not.toContain("key-of-the-server-1");
+	} finally {
+		terminal.close();
+		await offered.close();
+	}
+	expect(readFileSync(join(home, "config.yaml"), "utf8")).toContain("model: tiny");
+	const file = join(home, "keys", "openai-compatible.key");
+	expect(readFileSync(file, "utf8").trim()).toBe("key-of-the-server-1");
+	expect(statSync(file).mode & 0o777).toBe(0o600);
+	expect(offered.requests.map(({ headers }) => headers.authorization)).toEqual([
+		"Bearer key-of-the-server-1",
+		"Bearer key-of-the-server-1",
+	]);
 });
 
 describe("keryx doctor", () => {

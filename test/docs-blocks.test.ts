@@ -1,5 +1,6 @@
 // Every code block of the documents does what it shows. Shell blocks run in a home of their own with a Keryx that runs, programs run on
-// the sources, configuration is checked. What cannot run here is marked `example` in the document and named below, with the reason.
+// the sources, configuration is checked. Blocks that cannot run here are marked `example` in the document and named below, with the
+// reason; their commands and options are still checked.
 import { execFile, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +12,7 @@ import { type Block, blocksOf, documents, ROOT } from "./support/documents.ts";
 import { onSources } from "./support/guides.ts";
 import { call, commandIn, type Gateway, MAIN } from "./support/keryx.ts";
 
-/** Blocks that are run by a test of their own. */
+/** Blocks that another test runs. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	"docs/guides/adding-a-channel.md js": "test/channels/setup.test.ts",
 	"docs/guides/adding-a-channel.md yaml": "test/channels/setup.test.ts",
@@ -48,8 +49,9 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"export ANTHROPIC_API_KEY=...": "needs a real key",
 	"keryx update --check   # is there a newer version?": "asks the registry; test/update.test.ts updates",
 	"keryx update --to 1.4.2": "asks the registry; test/update.test.ts updates",
-	"keryx restore keryx.backup --check   # is it whole?": "stops Keryx; test/keeping/backup.test.ts runs it",
-	"keryx archive run --dry-run              # what would go now":
+	"keryx restore keryx.backup --check   # is it complete?":
+		"stops Keryx; test/keeping/backup.test.ts runs it",
+	"keryx archive run --dry-run              # what would be archived now":
 		"needs archives; test/keeping/retention.test.ts",
 	"tailscale serve --bg 7717": "needs Tailscale",
 	"CREATE USER keryx PASSWORD 'choose one';": "needs a PostgreSQL server",
@@ -59,6 +61,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"npm install --global keryx": "needs the published package and a service manager",
 	"keryx mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes": "fetches a package",
 	'import { connectHost, createSshBackend } from "keryx/processes";': "needs another machine",
+	"const cluster = await createCluster({": "needs a database server; test/postgres/storm.test.ts runs one",
 	"const keryx = await createKeryx({": "a part of the programs below it, which run",
 	'import { describe, test } from "node:test";': "needs a channel of your own",
 };
@@ -211,16 +214,35 @@ describe("programs", () => {
 	);
 });
 
-describe("sessions in a terminal", () => {
-	test.each(here("console"))("%s shows commands that there are", async (_name, { code }) => {
-		const lines = [...code.matchAll(/^\$ .*?\bkeryx ([a-z].*)$/gm)].map(([, line]) => line as string);
+/** Command lines of Keryx in a terminal session, or in a block that cannot run here. */
+function commandLines({ language, code }: Block): string[] {
+	const line = language === "console" ? /^\$ .*?\bkeryx ([a-z].*)$/gm : /^\s*keryx ([a-z].*?)(?:\s+#.*)?$/gm;
+	return [...code.matchAll(line)].map(([, words]) => words as string);
+}
+
+const helps = new Map<string, ReturnType<typeof call>>();
+function helpOf(path: readonly string[]): ReturnType<typeof call> {
+	const known = helps.get(path.join(" ")) ?? call(["help", ...path]);
+	helps.set(path.join(" "), known);
+	return known;
+}
+
+describe("commands that do not run here", () => {
+	const examples = blocks
+		.filter((block) => block.language === "sh" && isExample(block) && commandLines(block).length > 0)
+		.map((block): [string, Block] => [`${block.file}:${block.line}`, block]);
+	test.each([...here("console"), ...examples])("%s shows commands that there are", async (_name, block) => {
+		const lines = commandLines(block);
 		expect(lines.length).toBeGreaterThan(0);
 		for (const line of lines) {
-			const words = line.replace(/"[^"]*"|'[^']*'/g, "x").split(/\s+/);
+			const words = line
+				.replace(/ -- .*$/, "")
+				.replace(/"[^"]*"|'[^']*'/g, "x")
+				.split(/\s+/);
 			const first = words.findIndex((word) => word.startsWith("-"));
 			const named = first === -1 ? words : words.slice(0, first);
 			const path = named.filter((word) => /^[a-z]+$/.test(word)).slice(0, 2);
-			const { code: exit, stdout } = await call(["help", ...path]);
+			const { code: exit, stdout } = await helpOf(path);
 			expect({ line, exit }).toEqual({ line, exit: 0 });
 			for (const option of words.filter((word) => /^--?[a-z]/.test(word)))
 				expect({ line, help: stdout }).toEqual({ line, help: expect.stringContaining(option) });

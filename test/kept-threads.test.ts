@@ -1,4 +1,5 @@
 // Threads that tests keep behave as a thread that a store starts for itself.
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,6 +50,8 @@ describe.each([
 
 	it("that dies tells of its error before its end, and the next store is served", async () => {
 		const { thread, ended } = start("one.db");
+		// Messages and errors come by different ways: the first message is here before the error is made.
+		await once(thread, "message");
 		// Requests come in a list; this is none.
 		thread.postMessage(5);
 		expect(await ended).toEqual(["database epoch ready", "error TypeError", "exit"]);

@@ -11,6 +11,7 @@ import { AUDIT_KEY } from "../src/testing/conformance/store/confirmations.ts";
 import { QUIET, refusal, Scene } from "../src/testing/conformance/store/scene.ts";
 import { type Opened, storeConformance } from "../src/testing/conformance/store.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
+import { emptying } from "./support/emptied.ts";
 import { openPglite } from "./support/pglite-engine.ts";
 
 storeConformance("sqlite::memory:", openInMemory, { reopens: false, apart: true });
@@ -63,7 +64,7 @@ describe("PostgreSQL", () => {
 	afterAll(() => db.close());
 
 	const open = async (): Promise<Opened> => {
-		await emptied(db);
+		await db.exec(emptying("public"));
 		const given = { clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS };
 		let store = storeOn(await openPglite(db, AUDIT_KEY), given);
 		return {
@@ -89,33 +90,6 @@ describe("PostgreSQL", () => {
 		await opened.close();
 	});
 });
-
-/**
- * Made once and emptied for each test. Only rows that are there are deleted, and only numbers that were drawn begin again, since a test
- * fills few tables. In this role the database checks neither triggers nor references. The one row that migrations write is put back.
- */
-async function emptied(db: PGlite): Promise<void> {
-	const names = async (sql: string) => (await db.query<{ name: string }>(sql)).rows.map(({ name }) => name);
-	const tables = await names(
-		"SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
-	);
-	if (tables.length === 0) return;
-	const filled = await names(
-		tables.map((name) => `SELECT '${name}' AS name WHERE EXISTS (SELECT FROM ${name})`).join(" UNION ALL "),
-	);
-	const drawn = await names(
-		`SELECT quote_ident(sequencename) AS name FROM pg_sequences
-			WHERE schemaname = 'public' AND last_value IS NOT NULL`,
-	);
-	const statements = [
-		"SET session_replication_role = replica",
-		...filled.map((name) => `DELETE FROM ${name}`),
-		...drawn.map((name) => `ALTER SEQUENCE ${name} RESTART`),
-		"SET session_replication_role = DEFAULT",
-		"INSERT INTO settings (name, value) VALUES ('audit', 'none')",
-	];
-	await db.exec(statements.join(";"));
-}
 
 describe("SQLite", () => {
 	it("I6: the database refuses to change a message, and to set a disposition again", async () => {

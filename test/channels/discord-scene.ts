@@ -2,10 +2,10 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { createDiscordChannel, type DiscordOptions } from "../../src/channels/discord/index.ts";
 import type { Channel } from "../../src/gateway/index.ts";
+import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy.ts";
 import { type ChannelPeer, PAUSE_MS, type SeenMessage, TakingHost } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { createDiscordPeer, type DiscordPeer, type DiscordPeerOptions } from "../peers/discord/index.ts";
-import { createFaultProxy, type FaultProxy } from "../support/fault-proxy.ts";
 import type { Heard } from "./telegram-scene.ts";
 
 export function discordChannelOn(

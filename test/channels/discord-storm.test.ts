@@ -48,7 +48,7 @@ test(
 		expect(questions.asked, `seed ${SEED}`).toBeGreaterThan(world.counts.dangers / 2);
 		expect(world.logs, `seed ${SEED}`).toEqual([]);
 	},
-	120_000 + MESSAGES * 3000,
+	120_000 + MESSAGES * 1000,
 );
 
 test.each(["resumed", "forgotten"] as const)(

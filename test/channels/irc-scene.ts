@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { createIrcChannel, type IrcOptions, type IrcSecrets } from "../../src/channels/irc/index.ts";
 import type { Channel, ChannelHost, Outgoing } from "../../src/gateway/index.ts";
+import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy.ts";
 import { type ChannelPeer, TakingHost } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
-import { createFaultProxy, type FaultProxy } from "../support/fault-proxy.ts";
 import { IrcPerson } from "../support/irc-person.ts";
 import type { Heard } from "./telegram-scene.ts";
 

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { IrcOptions, IrcSecrets } from "../../src/channels/irc/index.ts";
 import type { Channel, Inbound } from "../../src/gateway/index.ts";
+import { createFaultProxy } from "../../src/testing/fault-proxy.ts";
 import { TakingHost } from "../../src/testing/index.ts";
-import { createFaultProxy } from "../support/fault-proxy.ts";
 import { IrcPerson } from "../support/irc-person.ts";
 import { freePort, type Ngircd, startNgircd } from "../support/ngircd.ts";
 import { connected, ircChannelOn, outgoing, until } from "./irc-scene.ts";

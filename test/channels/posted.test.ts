@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createKeryx, type Keryx } from "../../src/app/index.ts";
 import { secretOf } from "../../src/channels/telegram/webhook.ts";
 import { type ServedOnPort, serveOnPort } from "../../src/http/index.ts";
+import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy.ts";
 import { createSlackPeer, type SlackPeer, type Person as SlackPerson } from "../peers/slack/index.ts";
 import { bodyOf, signed } from "../peers/slack/requests.ts";
 import { createTelegramPeer, type TelegramPeer } from "../peers/telegram/index.ts";
-import { createFaultProxy, type FaultProxy } from "../support/fault-proxy.ts";
 import { QUICK } from "./slack-scene.ts";
 
 const home = mkdtempSync(join(tmpdir(), "keryx-posted-"));

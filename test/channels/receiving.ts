@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Channel, ChannelReply, ChannelRequest } from "../../src/gateway/index.ts";
-import { createFaultProxy, type FaultProxy } from "../support/fault-proxy.ts";
+import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy.ts";
 
 export interface Received {
 	/** Leads through the proxy. */

@@ -187,6 +187,21 @@ describe("Slack through a real gateway", () => {
 		expect((await reply())?.receipt).toBe(peer.answers(dm)[0]?.ts);
 	});
 
+	test("a restart reads the last minutes of a chat again, and hands in only what is new", async () => {
+		await start();
+		const dm = peer.dm(ada);
+		peer.say(ada, dm, "a file", { files: [{ name: "f.bin", bytes: Buffer.from("x") }] });
+		await expect.poll(() => peer.answers(dm)).toHaveLength(1);
+		await gateway.stop();
+		peer.say(ada, dm, "away", { silent: true });
+		const before = peer.calls.length;
+		await start();
+		await expect.poll(() => peer.answers(dm)).toHaveLength(2);
+		const methods = peer.calls.slice(before).map(({ method }) => method);
+		expect(methods).toContain("conversations.history");
+		expect(methods).not.toContain("file");
+	});
+
 	test("what was written while Keryx was away is answered in order after the start, once, threads with it", async () => {
 		await start();
 		const dm = peer.dm(ada);

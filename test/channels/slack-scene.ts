@@ -2,10 +2,10 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { createSlackChannel, type SlackOptions } from "../../src/channels/slack/index.ts";
 import type { Channel } from "../../src/gateway/index.ts";
+import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy.ts";
 import { type ChannelPeer, PAUSE_MS, TakingHost } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { createSlackPeer, readable, type SlackPeer, type SlackPeerOptions } from "../peers/slack/index.ts";
-import { createFaultProxy, type FaultProxy } from "../support/fault-proxy.ts";
 import { type Received, receiving } from "./receiving.ts";
 import type { Heard } from "./telegram-scene.ts";
 

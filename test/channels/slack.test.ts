@@ -60,6 +60,11 @@ describe("sources", () => {
 			["three", "channel", team.id, id, ts, "team", "plans", "Bob"],
 			["two", "channel", team.id, id, undefined, "team", "plans", "Ada"],
 		]);
+		// A direct message's chat has no name to ask for.
+		const asked = peer.calls.filter(({ method }) => method === "conversations.info");
+		expect(asked.map(({ fields }) => String(fields.channel)).filter((chat) => chat.startsWith("D"))).toEqual(
+			[],
+		);
 	});
 
 	test("a slash command in a group of people is of the same chat as what is written there", async () => {

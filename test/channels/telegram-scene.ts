@@ -2,11 +2,11 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { createTelegramChannel, type TelegramOptions } from "../../src/channels/telegram/index.ts";
 import type { Channel } from "../../src/gateway/index.ts";
+import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy.ts";
 import { type ChannelPeer, PAUSE_MS, TakingHost } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { createTelegramPeer, type TelegramPeer } from "../peers/telegram/index.ts";
 import { clean } from "../peers/telegram/text.ts";
-import { createFaultProxy, type FaultProxy } from "../support/fault-proxy.ts";
 import { type Received, receiving } from "./receiving.ts";
 
 export function channelOn(

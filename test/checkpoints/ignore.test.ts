@@ -122,6 +122,19 @@ function ignoredByGit(
 	return paths.filter((path) => found.has(`./${path.replace(/\/$/, "")}`));
 }
 
+test("rules that ignored their own file are gone with it", async () => {
+	const folder = bench.workspace();
+	put(folder, ".gitignore", "*.tmp\n");
+	put(folder, "out/.gitignore", "*\n");
+	put(folder, "out/notes", "1");
+	const taken = await bench.checkpoints.take({ workspace: folder, label: "x" });
+	expect(taken).toMatchObject({ checkpoint: { files: 1 } });
+	rmSync(join(folder, "out/.gitignore"));
+	expect(await bench.checkpoints.take({ workspace: folder, label: "x" })).toMatchObject({
+		checkpoint: { files: 2, excluded: [] },
+	});
+});
+
 test("a pipe, a link or a folder called .gitignore holds nothing up, and is no rule", async () => {
 	const folder = bench.workspace();
 	put(folder, "a/x.tmp", "1");

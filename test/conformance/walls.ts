@@ -541,7 +541,7 @@ export function wallConformance(
 		});
 
 		test("limits hold for open files and for the memory of each process", async () => {
-			const limits = { openFiles: 77, memoryBytes: 64 * 1024 * 1024 };
+			const limits = { ...wall.limits, openFiles: 77, memoryBytes: 64 * 1024 * 1024 };
 			const { out, errors } = await run(
 				'ulimit -n; ulimit -d; perl -e \'$x = "x" x 200_000_000; print "big"\'',
 				{ limits },

@@ -42,6 +42,24 @@ test("who may speak, how long sessions last and how often is tried change at onc
 	expect((await scene.sessions(id)).length).toBe(2);
 });
 
+test("a changed number of attempts holds for deliveries that are tried from then on", async () => {
+	let attempts = 0;
+	await start({
+		config: { outbox: { max_attempts: 8 } },
+		wrap: (channel) => ({
+			...channel,
+			send: () => {
+				attempts++;
+				return Promise.resolve({ kind: "retry", reason: "no route" });
+			},
+		}),
+	});
+	await change({ outbox: { max_attempts: 2 } });
+	await scene.say("go");
+	await scene.clock.advance(HOUR);
+	expect(attempts).toBe(2);
+});
+
 test("a turn that runs ends by what it began with, the next one goes by the new values", async () => {
 	await start({
 		script: { otherwise: [{ tools: [{ name: "slow", input: { ms: 5 * MINUTE } }] }, { text: "done" }] },

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { workspaceFinder, workspaceFolders } from "../../src/gateway/files/workspaces.ts";
 import { chooseWall, createWalls, tidyWalls } from "../../src/gateway/index.ts";
-import { type ProbeResult, probeWalls, type WallProbe } from "../../src/walls/index.ts";
+import { NO_CGROUPS, type ProbeResult, probeWalls, type WallProbe } from "../../src/walls/index.ts";
 import { ProcessHome, until } from "../support/process-home.ts";
 import { type ConfigInput, configOf, OPERATOR, puppet, Scene } from "./support.ts";
 
@@ -209,6 +209,9 @@ describe("by role", () => {
 			"p",
 			{ kind: "box", network: "none", isReadonly: false },
 		],
+		[{ walls: { box_network: "on" } }, "member", "", { kind: "box", network: "own", isReadonly: false }],
+		[{ walls: { box_network: "on" } }, "guest", "", { kind: "box", network: "none", isReadonly: false }],
+		[{ walls: { box_network: "on" } }, "owner", "", { kind: "view", network: "host", isReadonly: false }],
 		[{ approvals: { mode: "readonly" } }, "owner", "", { kind: "box", network: "none", isReadonly: true }],
 	] as const)("%j for %s in profile %j", (config, standing, profile, expected) => {
 		expect(chooseWall(configOf(config as ConfigInput), { standing, profile })).toEqual(expected);
@@ -246,6 +249,29 @@ describe("in words", () => {
 		expect(await run("exit 3")).not.toHaveProperty("wall");
 		expect(await run("echo Read-only file system")).not.toHaveProperty("wall");
 	});
+});
+
+test("where pasta cannot make a box's own network, a box has none, and everybody is told", async () => {
+	const parsed = configOf({ walls: { box_network: "on", limits: { processes: 4096 } } });
+	const found = await probeWalls(join(root, "home"));
+	const machine = found.machine && { ...found.machine, pasta: null, cgroups: NO_CGROUPS };
+	const walls = createWalls({
+		home: join(root, "home"),
+		program: join(import.meta.dirname, "../.."),
+		env: { PATH: "/usr/bin:/bin", HOME: root },
+		workspaceOf: () => ({ folder: join(root, "work"), fixed: false }),
+		root: join(root, "none"),
+		openEnvironment: () => ({}),
+		config: () => parsed,
+		probe: async () => ({ ...found, machine }),
+	});
+	const member = { conversation: "c", profile: "", standing: "member" } as const;
+	expect(await walls.forCommand(member)).toMatchObject({ request: { wall: { network: "none" } } });
+	expect(await walls.describe(member)).toContain("The network is off.");
+	expect(await walls.isWhole()).toBe(false);
+	expect(await walls.inWords()).toMatch(
+		/^walls are up: .*; a box has no network: pasta is not installed\. What to do: .* passt; the number of processes of a program has no limit: there is no cgroup/,
+	);
 });
 
 describe("a wider wall", () => {

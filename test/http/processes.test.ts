@@ -31,6 +31,7 @@ describe("processes", () => {
 			ended_at: null,
 			survivors: [],
 			unreachable: false,
+			elsewhere: null,
 		});
 		const seen: string[] = [];
 		const starts: string[] = [];

@@ -185,7 +185,10 @@ describe("a file", () => {
 	test("is checked without a change by --check", async () => {
 		const nowhere = join(root, "nowhere");
 		const { code, stdout } = await call(["restore", file, "--check"], { env: { KERYX_HOME: nowhere } });
-		expect([code, stdout]).toEqual([0, expect.stringContaining("is whole: 0 conversations and 0 messages")]);
+		expect([code, stdout]).toEqual([
+			0,
+			expect.stringContaining("is complete: 0 conversations and 0 messages"),
+		]);
 		expect(existsSync(join(nowhere, "keryx.db"))).toBe(false);
 	});
 

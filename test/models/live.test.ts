@@ -94,6 +94,25 @@ test("a model that does not answer is not taken: the previous one stays, and the
 	expect(refused()).toHaveLength(1);
 });
 
+test("a failover is tried before it is taken: without an answer the list before stays, with one it answers from the next message on", async () => {
+	const change = (changes: Record<string, unknown>) =>
+		writeConfig(file, editConfig(readFileSync(file, "utf8"), changes));
+	const refused = () => warnings.filter((text) => text.includes("spare did not answer"));
+	const failover = [{ provider: "openai-compatible", model: "spare", base_url: server.url }];
+	server.always(refuses(401, { message: "no such key" }));
+	change({ "agent.failover": failover });
+	await expect.poll(refused).toHaveLength(1);
+
+	server.always(says("from the spare"));
+	change({ "agent.failover": failover, "agent.retries": 0 });
+	other.always(refuses(503, { message: "overloaded" }));
+	await expect.poll(() => ask("anybody?")).toBe("from the spare");
+	expect(refused()).toHaveLength(1);
+	other.always(says("from the other"));
+	change({ "agent.failover": undefined });
+	expect(await ask("and now?")).toBe("from the other");
+});
+
 test("what the page asks to connect is refused with what the provider said, and nothing is written", async () => {
 	const before = readFileSync(file, "utf8");
 	server.always(refuses(404, { message: "no such model" }));

@@ -96,7 +96,7 @@ test("what was given up can be sent again, and what goes wrong with that is said
 		.getByRole("listitem")
 		.filter({ hasText: "nobody took it" })
 		.waitFor();
-	expect(await keryx.client.delivery({ delivery: "dead:1" })).toMatchObject({ state: "pending" });
+	expect(["pending", "sending"]).toContain((await keryx.client.delivery({ delivery: "dead:1" })).state);
 	await page.getByText("None. Everything that was sent has arrived.").waitFor();
 	await leave(/503/);
 });

@@ -132,12 +132,14 @@ test("an answer that comes, a turn that works, and a question to decide", async 
 
 test("dialogs, menus, completions and failures", async () => {
 	const conversation = await tell(keryx, "Desk", "good day");
+	await keryx.client.newSession({ conversation });
+	await tell(keryx, "Desk", "good evening");
 	const seat = await takeSeat(browser, keryx, {
 		path: `/c/${conversation}`,
 		viewport: { width: 1280, height: 860 },
 	});
 	const { page } = seat;
-	await message(page, "good day").waitFor();
+	await message(page, "good evening").waitFor();
 	for (const colorScheme of ["light", "dark"] as const) {
 		await page.emulateMedia({ colorScheme });
 		await look(seat, `chat-menu-${colorScheme}`, async () => {

@@ -358,6 +358,24 @@ describe("an answer", () => {
 		await message(page, "tell a story again").getByText("Answered").waitFor({ state: "attached" });
 	});
 
+	test("is seen by those who write while they read further up, also from a place that a link led to", async () => {
+		const conversation = await open("tell a story");
+		await answer(page, "Line 60").waitFor();
+		for (const path of [
+			`/c/${conversation}`,
+			`/c/${conversation}?m=${(await rows(conversation))[0]?.session}:1`,
+		]) {
+			await page.goto(`${keryx.url}${path}`);
+			await answer(page, "Line 60").waitFor({ state: "attached" });
+			await transcript(page).hover();
+			await page.mouse.wheel(0, -2000);
+			await soon(() => fromEnd()).toBeGreaterThan(500);
+			await write(page, `and from ${path}?`);
+			await answer(page, `You said: and from ${path}?`).waitFor();
+			await soon(() => fromEnd()).toBeLessThan(END);
+		}
+	});
+
 	test("that is stopped ends there", async () => {
 		const conversation = await open();
 		await write(page, "hold on");
@@ -367,6 +385,8 @@ describe("an answer", () => {
 		await box(page).press("Escape");
 		await message(page, "hold on").getByText("Stopped").waitFor();
 		await soon(async () => (await keryx.client.partial({ conversation })).partial).toBeNull();
+		await page.reload();
+		await answer(page, "I am on it").getByText("Stopped here").waitFor();
 		await write(page, "and now?");
 		await answer(page, "You said: and now?").waitFor();
 	});
@@ -374,7 +394,7 @@ describe("an answer", () => {
 	test("that failed says why", async () => {
 		await open();
 		await write(page, "break it");
-		const failure = transcript(page).getByRole("complementary", { name: "Notice" });
+		const failure = transcript(page).getByRole("note", { name: "Notice" });
 		await failure.getByText("The model's provider cannot be reached right now.").waitFor();
 		await message(page, "break it").getByText("Could not be answered", { exact: true }).waitFor();
 		await failure.getByText("The provider's message").click();
@@ -545,11 +565,20 @@ describe("a question", () => {
 		await call.locator("summary").getByText("Waiting").waitFor();
 		expect(await transcript(page).getByText("/approve").count()).toBe(0);
 		await page.reload();
+		const listed = page.getByRole("navigation", { name: "List of conversations" }).getByRole("link");
+		// A page that is still loading may close a menu again.
+		await listed.first().waitFor();
+		await card().getByRole("button", { name: "Approve" }).waitFor();
+		await button("Which conversations to show").click();
+		await page.getByRole("menuitemradio", { name: "Waiting for me" }).click();
+		await soon(() => listed.count()).toBe(1);
 		await card().getByRole("button", { name: "Approve" }).click();
-		await decided("It was approved by someone on the page and has been used.").waitFor();
+		await page.getByText("Nothing is waiting for you").waitFor();
+		await button("Show all").click();
+		await decided("It was approved by you and has been used.").waitFor();
 		await soon(() => call.locator("summary").textContent()).toMatch(/done$/);
 		await page.reload();
-		await decided("It was approved by someone on the page and has been used.").waitFor();
+		await decided("It was approved by you and has been used.").waitFor();
 		expect(await card().count()).toBe(0);
 	});
 
@@ -557,7 +586,7 @@ describe("a question", () => {
 		const conversation = await open();
 		await write(page, "delete the beds");
 		await card().getByRole("button", { name: "Deny" }).click();
-		await decided("It was denied by someone on the page.").waitFor();
+		await decided("It was denied by you.").waitFor();
 		await write(page, "delete the beds again");
 		await card().getByRole("button", { name: "Deny" }).waitFor();
 		const { body } = await keryx.client.confirm("GET", "/confirm?status=pending");

@@ -98,7 +98,7 @@ describe("the queue of confirmations", () => {
 		expect(await asked.getByText("It was denied").count()).toBe(0);
 		expect(await statusOf(id)).toMatchObject({ status: "pending" });
 		release();
-		await asked.getByText("It was denied by someone on the page. “not on a Friday”").waitFor();
+		await asked.getByText("It was denied by you. “not on a Friday”").waitFor();
 		expect(await statusOf(id)).toMatchObject({ status: "denied", reason: "not on a Friday" });
 	});
 

@@ -2,7 +2,14 @@
 // message when it is sent again, and one question about notifications.
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { answers, type ModelServer, says, startModelServer } from "../support/model-server.ts";
+import {
+	answers,
+	calls,
+	type ModelServer,
+	type Reply,
+	says,
+	startModelServer,
+} from "../support/model-server.ts";
 import { soon } from "./looks.ts";
 import {
 	axeFindings,
@@ -13,7 +20,7 @@ import {
 	screenshot,
 	takeSeat,
 } from "./support.ts";
-import { answer, box, message, transcript, write } from "./talk.ts";
+import { answer, box, message, tell, transcript, write } from "./talk.ts";
 
 let keryx: Keryx;
 let browser: Browser;
@@ -24,11 +31,7 @@ let model: ModelServer;
 beforeAll(async () => {
 	[browser, model] = await Promise.all([openBrowser(), startModelServer()]);
 	model.always((response, request) => {
-		const isTitle = request.body.includes("Name the conversation");
-		const reply = isTitle
-			? says("Named by the model")
-			: answers([{ reasoning_content: "Let me think." }, { content: "So it is." }]);
-		reply(response, request);
+		replyTo(request.body)(response, request);
 	});
 	keryx = await openKeryx({
 		config: {
@@ -45,6 +48,15 @@ afterAll(async () => {
 	await keryx?.close();
 	await model?.close();
 });
+
+function replyTo(body: string): Reply {
+	const { messages } = JSON.parse(body) as { messages: { role: string; content: unknown }[] };
+	if (body.includes("Name the conversation")) return says("Named by the model");
+	const sweeps = JSON.stringify(messages.filter(({ role }) => role === "user")).includes("sweep the yard");
+	if (sweeps && !messages.some(({ role }) => role === "tool"))
+		return calls({ id: "call_1", name: "terminal", args: JSON.stringify({ command: "rm -rf ./yard" }) });
+	return answers([{ reasoning_content: "Let me think." }, { content: "So it is." }]);
+}
 
 /** What a person has said so far, as it was stored. */
 async function said(): Promise<readonly unknown[]> {
@@ -149,6 +161,49 @@ test("whether to notify is asked once: a no and a yes are both remembered", asyn
 	await answer(other.page, "So it is.").first().waitFor();
 	expect(await question(other.page).count()).toBe(0);
 	expect(await other.page.evaluate("asked")).toBe(0);
+	await other.leave();
+});
+
+test("a person who looks elsewhere is told of an answer and a question, with a sound; a press leads there", async () => {
+	const other = await takeSeat(browser, keryx, { alone: true });
+	await other.context.addInitScript(`
+		localStorage.setItem("keryx.notify", "on");
+		globalThis.told = [];
+		globalThis.sounds = 0;
+		globalThis.isAway = false;
+		document.hasFocus = () => !isAway;
+		globalThis.Notification = class {
+			static permission = "granted";
+			constructor(title, { body }) {
+				told.push(title + ": " + body);
+				globalThis.latest = this;
+			}
+		};
+		globalThis.AudioContext = class extends AudioContext {
+			constructor() {
+				super();
+				sounds++;
+			}
+		};
+	`);
+	await other.page.goto(`${keryx.url}/`);
+	await other.page.getByRole("status", { name: "Connection: Live" }).waitFor();
+	const seen = await tell(keryx, "looked at", "are you there?");
+	// Events come in their order: with this one on the page, those of the answer were there before.
+	await keryx.client.renameConversation({ conversation: seen, title: "Looked at" });
+	await other.page.getByRole("link", { name: /Looked at/ }).waitFor();
+	expect(await other.page.evaluate("told")).toEqual([]);
+
+	await other.page.evaluate("isAway = true");
+	await tell(keryx, "elsewhere", "are you there?");
+	await soon(() => other.page.evaluate("told.join()")).toMatch(/ has answered: So it is\.$/);
+	await tell(keryx, "elsewhere", "sweep the yard", { wait: false });
+	await soon(() => other.page.evaluate("told[1]")).toMatch(/ needs your decision: Open it to decide\.$/);
+	expect(await other.page.evaluate("sounds")).toBe(2);
+	await other.page.evaluate("latest.onclick()");
+	await other.page.waitForURL(`${keryx.url}/confirmations`);
+	await other.page.getByRole("button", { name: "Deny" }).click();
+	await other.page.getByText("It was denied by you.").waitFor();
 	await other.leave();
 });
 

@@ -113,7 +113,8 @@ test("a first hour: set up, talk with a picture, approve, undo, find again, expo
 	await step("Connect a model").getByLabel("API key").fill(KEY);
 	await page.getByRole("button", { name: "List models" }).click();
 	await page.getByText("2 available.").waitFor();
-	await page.getByRole("combobox", { name: "Model" }).fill("seer");
+	await page.getByRole("list", { name: "Available models" }).getByText("seer", { exact: true }).click();
+	expect(await page.getByRole("textbox", { name: "Model" }).inputValue()).toBe("seer");
 	await looks("1-model");
 	await page.getByRole("button", { name: "Test and connect" }).click();
 	await step("Connect a model").getByText("Done").waitFor();

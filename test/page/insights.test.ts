@@ -49,7 +49,7 @@ test("the tables have the numbers of what happened", async () => {
 	expect(turns[3]).toEqual([days[2], "2", "0", "1"]);
 	expect(turns.at(-1)).toEqual([dayName(21), "0", "1", "0"]);
 
-	expect((await tableOf(page, "Tokens"))[1]).toEqual([days[0], "3,600", "240"]);
+	expect((await tableOf(page, "Tokens"))[1]).toEqual([days[0], "3,600", "0", "240"]);
 	expect((await tableOf(page, "Cost"))[1]).toEqual([days[0], "$0.75", "0"]);
 	expect((await tableOf(page, "Cost"))[3]).toEqual([days[2], "$0.50", "1"]);
 

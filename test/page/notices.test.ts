@@ -75,7 +75,7 @@ async function shown(of: Page = page): Promise<readonly string[]> {
 }
 
 function notice(text: string) {
-	return transcript(page).getByRole("complementary", { name: "Notice" }).filter({ hasText: text });
+	return transcript(page).getByRole("note", { name: "Notice" }).filter({ hasText: text });
 }
 
 function command(of: Page, text: string | RegExp) {
@@ -100,6 +100,7 @@ test("notices, commands, their answers and failures are the same after a reload,
 	await write(page, "roses");
 	await answer(page, "You said: roses").waitFor();
 	await message(page, "/new").getByText("Done").waitFor();
+	await message(page, "roses").getByText("Answered").waitFor();
 
 	const expected = [
 		"Start of the conversation",

@@ -21,7 +21,7 @@ test("a link for a guest logs in one browser with that role, and logging it out 
 	await page.getByRole("button", { name: "New login link" }).click();
 	await page.getByLabel("Person").fill("max");
 	await page.getByLabel("Role").selectOption("guest");
-	await page.getByRole("button", { name: "Make the link" }).click();
+	await page.getByRole("button", { name: "Create the link" }).click();
 	const link = await page.getByRole("textbox", { name: "A link for max" }).inputValue();
 	expect(await axeFindings(page)).toEqual([]);
 	await page.getByRole("button", { name: "Done" }).click();

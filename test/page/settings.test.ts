@@ -192,12 +192,12 @@ test("a model is connected without a terminal or a restart: its key is tried, st
 	});
 	await page.getByRole("button", { name: "List models" }).click();
 	await page.getByText("1 available.").waitFor();
-	await page.getByRole("combobox", { name: "Model" }).fill("tiny");
+	await page.getByRole("textbox", { name: "Model" }).fill("tiny");
 	server.next(refuses(401, { message: "who are you" }));
 	await page.getByRole("button", { name: "Test and connect" }).click();
 	await page.getByRole("alert").waitFor();
 	await page.getByRole("button", { name: "Test and connect" }).click();
-	await page.getByText("tiny (Another OpenAI-compatible server)").waitFor();
+	await page.getByText("In use: tiny (your own server)").waitFor();
 	await soon(async () => (await keryx.client.health()).agent).toBe("ai-sdk");
 	expect(server.requests.at(-1)?.headers.authorization).toBe("Bearer key-of-the-page-0123456789");
 	expect(await page.locator("main").innerHTML()).not.toContain("key-of-the-page-0123456789");

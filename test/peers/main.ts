@@ -80,7 +80,13 @@ if (!open) {
 const { label, apiRoot, token, appToken, person, help, line: say, close } = await open(Number(given));
 const variable = `${platform.toUpperCase()}_TOKEN`;
 const appVariable = `${platform.toUpperCase()}_APP_TOKEN`;
-console.log(`${label} is at ${apiRoot}. Put this into config.yaml:
+console.log(`${label} is at ${apiRoot}. Connect Keryx to it in another terminal:
+
+  keryx channels add ${platform} --api-root ${apiRoot}
+
+It asks for the token, which is ${token}${appToken === undefined ? "" : `, and the app-level token, which is ${appToken}`}
+
+Or put this into config.yaml:
 
 channels:
   ${platform}:

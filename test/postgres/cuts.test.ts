@@ -3,10 +3,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_SECRETS, storeOn } from "../../src/store/index.ts";
 import { Scene } from "../../src/testing/conformance/store/scene.ts";
+import { storeConformance } from "../../src/testing/conformance/store.ts";
 import { countedIds, virtualClock } from "../support/clock.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
-import { emptied, onServer, openOn } from "../support/postgres-store.ts";
+import { emptied, onServer, openEmptied, openOn } from "../support/postgres-store.ts";
 import { type StatementProxy, startStatementProxy } from "../support/statement-proxy.ts";
+import { Cuts } from "./storm/cuts.ts";
 
 describe("a connection that is cut at a statement", () => {
 	let server: PostgresServer;
@@ -57,8 +59,32 @@ describe("a connection that is cut at a statement", () => {
 	});
 });
 
-/** `npm run test:crash` tries every statement. */
-const STEP = process.env.KERYX_CUTS === "all" ? 1 : 7;
+/** `npm run test:crash` tries every statement, and those of every operation. */
+const IS_WHOLE = process.env.KERYX_CUTS === "all";
+const STEP = IS_WHOLE ? 1 : 7;
+
+if (IS_WHOLE)
+	describe("an operation whose connection is cut at each of its statements in turn", () => {
+		let server: PostgresServer;
+		let proxy: StatementProxy;
+		const cuts = new Cuts();
+		beforeAll(async () => {
+			server = await startPostgres();
+			proxy = await startStatementProxy(server.port);
+		});
+		afterAll(async () => {
+			console.log(`cut: ${JSON.stringify(cuts.counts())}`);
+			await proxy.close();
+			await server.remove();
+		});
+		// Twice: some operations are asked for too seldom.
+		for (const round of [1, 2])
+			storeConformance(`PostgreSQL behind a line that is cut, round ${round}`, () =>
+				openEmptied(server.url().replace(String(server.port), String(proxy.port)), { readers: 1 }, (engine) =>
+					cuts.on(engine, proxy),
+				),
+			);
+	});
 
 /** How many rows each table has, and the events in their order. */
 async function rowsIn(url: string): Promise<unknown> {

@@ -53,6 +53,10 @@ describe("a gateway on PostgreSQL", () => {
 		expect(asJson(listed)).toMatchObject({ sessions: [{ messages: 4 }] });
 		const doctor = await keryx(["doctor", "--quick"], { env });
 		expect(doctor.stdout).toContain(`postgres://keryx@127.0.0.1:${server.port}/postgres?schema=answers`);
+		expect(doctor.stdout).toMatch(/ok +server: PostgreSQL \d.*tables of version/);
+		expect(doctor.stdout).toMatch(/ok +clock: the server's clock differs by -?\d/);
+		expect(doctor.stdout).toMatch(/ok +connections: \d+ of 100 connections/);
+		expect(doctor.stdout).toMatch(/ok +nodes: gateways on this store: \S/);
 	});
 
 	test("takes nothing while the server is away, says so, and goes on when it is back", async () => {

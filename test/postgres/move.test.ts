@@ -16,6 +16,11 @@ const ids = countedIds();
 const file = (name: string) => `sqlite:${join(folder, name)}`;
 const open = (url: string) => openStore({ url, clock, ids, secrets: NO_SECRETS, auditKey: AUDIT_KEY });
 
+/** `npm run test:crash` moves more. */
+const MESSAGES = Number(process.env.KERYX_MOVE_MESSAGES ?? 400);
+/** So many in a turn. */
+const AT_ONCE = 200;
+
 describe("moving a store", () => {
 	let server: PostgresServer;
 	beforeAll(async () => {
@@ -54,6 +59,44 @@ describe("moving a store", () => {
 			Object.fromEntries(tables.map(({ table, digest }) => [table, digest]));
 		expect(digests(back)).toEqual(digests(there));
 		expect(await refusal(moveStore({ from: file("first.db"), to, clock }))).toBe("argument.invalid");
+	});
+
+	it(`of ${MESSAGES} messages goes on where it was broken off, both ways`, {
+		timeout: 120_000 + MESSAGES * 5,
+	}, async () => {
+		const store = await open(file("large.db"));
+		const scene = new Scene({ store, clock, close: () => store.close() });
+		for (let from = 0; from < MESSAGES; from += AT_ONCE) {
+			const turn = await scene.turn(`question ${from}`);
+			const messages = Array.from({ length: AT_ONCE - 1 }, (_, n) => ({
+				role: "assistant" as const,
+				content: `answer ${from + n} about tulips before the frost`,
+				index: n + 1,
+			}));
+			await scene.end(turn, { messages });
+		}
+		await store.close();
+		const pageRows = Math.max(20, MESSAGES / 1000);
+		/** Breaks off half-way through the messages, and goes on. */
+		const moved = async (from: string, to: string) => {
+			const broken = moveStore({
+				from,
+				to,
+				clock,
+				pageRows,
+				onProgress: ({ table, rows }) => {
+					if (table === "messages" && rows > MESSAGES / 2) throw new Error("broken off");
+				},
+			});
+			await expect(broken).rejects.toThrow("broken off");
+			return moveStore({ from, to, clock, pageRows });
+		};
+		const there = await moved(file("large.db"), `${server.url()}?schema=large`);
+		expect(there.find(({ table }) => table === "messages")?.rows).toBe(MESSAGES);
+		const back = await moved(`${server.url()}?schema=large`, file("back.db"));
+		const digests = (tables: typeof there) =>
+			tables.map(({ table, digest }) => `${table} ${digest}`).toSorted();
+		expect(digests(back)).toEqual(digests(there));
 	});
 
 	it("is refused while somebody uses the source, and by the command the target is whole and can be searched", async () => {

@@ -102,6 +102,37 @@ describe("a node on a store on a server", () => {
 		await first.close();
 	});
 
+	it("gives nobody up after the server was gone for longer than a lease", async () => {
+		const own = await startPostgres();
+		try {
+			const node = { nodes: "many", leaseMs: 3000, heartbeatMs: 500 } as const;
+			const open = async () =>
+				storeOn(await openPostgres({ url: own.url(), startedAt: 0, access: "own", node }), given());
+			const stores = [await open(), await open()];
+			const holding = () => stores.map(({ cluster }) => cluster?.holdsLease);
+			await expect.poll(holding).toEqual([true, true]);
+			const until = performance.now() + 1.2 * node.leaseMs;
+			await own.stop("immediate");
+			await expect.poll(() => performance.now() > until && holding()).toEqual([false, false]);
+			await own.start();
+			await expect.poll(holding).toEqual([true, true]);
+			for (const store of stores) await say(store);
+			for (const store of stores) await store.close();
+		} finally {
+			await own.remove();
+		}
+	});
+
+	it("leaves no row behind for longer than a day", async () => {
+		await (await openIn("pruned")).close();
+		await onServer(server.url(), "UPDATE pruned.nodes SET ended_at = 1");
+		const next = await openIn("pruned");
+		expect(await onServer(server.url(), "SELECT epoch::int FROM pruned.nodes")).toEqual([
+			{ epoch: next.epoch },
+		]);
+		await next.close();
+	});
+
 	it("is told that the database takes no writes, and goes on when it does again", async () => {
 		const troubles: (string | null)[] = [];
 		const store = await openIn("locked", troubles);
@@ -178,6 +209,20 @@ describe("a server that refuses", () => {
 		}).catch((error: unknown) => inspect(error, { depth: null }));
 		expect(unread).toContain("store.url is not a URL");
 		expect(unread).not.toContain("secretpassword");
+	});
+
+	it("is refused with a wrong password, which is not shown, and taken with the right one", async () => {
+		const asking = await startPostgres({ password: "right-password" });
+		try {
+			const urlWith = (password: string) => asking.url().replace("keryx@", `keryx:${password}@`);
+			const refused = await refusedBy(urlWith("wrong-password"));
+			expect(refused).toContain("store.refused");
+			expect(refused).not.toContain("wrong-password");
+			const store = await openStore({ ...given(), url: urlWith("right-password") });
+			await store.close();
+		} finally {
+			await asking.remove();
+		}
 	});
 
 	it("is left alone where the schema is somebody else's, whatever is in it", async () => {

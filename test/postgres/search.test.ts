@@ -9,7 +9,9 @@ import { openOn } from "../support/postgres-store.ts";
 
 /** `npm run test:crash` asks more. */
 const QUERIES = Number(process.env.KERYX_SEARCH_QUERIES ?? 150);
-const EXCHANGES = Number(process.env.KERYX_SEARCH_EXCHANGES ?? 60);
+const MESSAGES = Number(process.env.KERYX_SEARCH_MESSAGES ?? 120);
+/** So many in a turn. */
+const AT_ONCE = 20;
 
 /** Of five scripts, with signs, numbers, accents and long runs. */
 const WORDS = [
@@ -29,7 +31,7 @@ describe("search", () => {
 	beforeAll(async () => {
 		server = await startPostgres();
 		const texts = fc.sample(fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 12 }), {
-			numRuns: EXCHANGES,
+			numRuns: MESSAGES,
 			seed: 7,
 		});
 		stores = await Promise.all(
@@ -40,11 +42,20 @@ describe("search", () => {
 					? storeOn(await open(), given)
 					: await openStore({ url: "sqlite::memory:", ...given });
 				const scene = new Scene({ store, clock, close: () => store.close() });
-				for (const words of texts) await scene.exchange(words.join(" "), words.toReversed().join(", "));
+				for (let from = 0; from < texts.length; from += AT_ONCE) {
+					const [first = [], ...rest] = texts.slice(from, from + AT_ONCE);
+					const turn = await scene.turn(first.join(" "));
+					const messages = rest.map((words, n) => ({
+						role: "assistant" as const,
+						content: words.join(n % 2 === 0 ? " " : ", "),
+						index: n + 1,
+					}));
+					await scene.end(turn, { messages });
+				}
 				return store;
 			}),
 		);
-	}, 600_000);
+	}, 1_800_000);
 	afterAll(async () => {
 		for (const store of stores ?? []) await store.close();
 		await server.remove();
@@ -62,7 +73,7 @@ describe("search", () => {
 		.array(fc.oneof(word, part, phrase, fc.string({ maxLength: 6 })), { minLength: 1, maxLength: 3 })
 		.map((parts) => parts.join(" "));
 
-	it("answers the same on both engines, page by page", { timeout: 600_000 }, async () => {
+	it("answers the same on both engines, page by page", { timeout: 1_800_000 }, async () => {
 		let found = 0;
 		await fc.assert(
 			fc.asyncProperty(query, fc.integer({ min: 1, max: 20 }), async (asked, limit) => {

@@ -65,6 +65,8 @@ export class WatchedKeryx {
 			session_reset: { mode: "none" },
 			approvals: { mode: "off" },
 			loop: { max_repeats: 50 },
+			// A title's call would take a reply that a test queued for its answer.
+			titles: { by_model: false },
 			compaction: { keep_last: 2 },
 			webhooks: { deploy: { secret_env: "HOOK_SECRET" } },
 			hooks: [

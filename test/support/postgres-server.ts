@@ -1,7 +1,7 @@
 // A PostgreSQL server for a test file: its own data, on 127.0.0.1 and a port of its own, gone when the file has ended.
 import { type ChildProcessByStdio, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +41,10 @@ function user(): { uid?: number; gid?: number } {
 export async function startPostgres({
 	durable = false,
 	settings = {},
+	password,
 }: {
+	/** Of its superuser, who is asked for it (scram). Left out: everybody is trusted. */
+	readonly password?: string;
 	/** Waits for the disk, as servers do; tests need not. */
 	readonly durable?: boolean;
 	readonly settings?: Readonly<Record<string, string>>;
@@ -51,9 +54,12 @@ export async function startPostgres({
 	const folder = mkdtempSync(join(tmpdir(), "keryx-pg-"));
 	if (as.uid !== undefined && as.gid !== undefined) chownSync(folder, as.uid, as.gid);
 	const data = join(folder, "data");
+	const secret = join(folder, "password");
+	if (password !== undefined) writeFileSync(secret, `${password}\n`, { mode: 0o644 });
+	const auth = password === undefined ? ["-A", "trust"] : ["-A", "scram-sha-256", `--pwfile=${secret}`];
 	execFileSync(
 		join(bin, "initdb"),
-		["-D", data, "-U", "keryx", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
+		["-D", data, "-U", "keryx", ...auth, "-E", "UTF8", "--locale=C", "--no-sync"],
 		{ ...as, cwd: folder, stdio: "pipe" },
 	);
 	const port = await freePort();

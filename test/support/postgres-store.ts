@@ -5,6 +5,20 @@ import { openPostgres, type PostgresOptions } from "../../src/store/postgres/eng
 import { AUDIT_KEY } from "../../src/testing/conformance/store/confirmations.ts";
 import type { Opened } from "../../src/testing/conformance/store.ts";
 import { countedIds, virtualClock } from "./clock.ts";
+import { emptying } from "./emptied.ts";
+
+/** Connections that are used for every test of a file: a new one would read the whole catalogue again. They end with their server. */
+const kept = new Map<string, Promise<pg.Client>>();
+
+function keptClient(url: string): Promise<pg.Client> {
+	const known = kept.get(url);
+	if (known) return known;
+	const client = new pg.Client({ connectionString: url });
+	for (const end of ["error", "end"] as const) client.on(end, () => kept.delete(url));
+	const connected = client.connect().then(() => client);
+	kept.set(url, connected);
+	return connected;
+}
 
 /** One statement, or several without parameters, on a connection of its own. */
 export async function onServer<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
@@ -17,27 +31,10 @@ export async function onServer<Row extends pg.QueryResultRow>(url: string, sql: 
 	}
 }
 
-/**
- * Removes every row; those that the migrations wrote are put back. A test fills few of the tables: deleting their rows takes a tenth of
- * the time of giving every table and index new files, as TRUNCATE does. In this role the database checks neither triggers nor references.
- */
+/** Removes every row of the store in that database. */
 export async function emptied(url: string): Promise<void> {
-	await onServer(
-		url,
-		`DO $$ DECLARE relation text; version text; BEGIN
-			IF NOT EXISTS (SELECT FROM pg_tables WHERE schemaname = 'keryx') THEN RETURN; END IF;
-			SELECT value INTO version FROM keryx.settings WHERE name = 'schema';
-			SET LOCAL session_replication_role = replica;
-			FOR relation IN SELECT format('keryx.%I', tablename) FROM pg_tables WHERE schemaname = 'keryx' LOOP
-				EXECUTE 'DELETE FROM ' || relation;
-			END LOOP;
-			FOR relation IN SELECT format('keryx.%I', sequencename) FROM pg_sequences
-				WHERE schemaname = 'keryx' AND last_value IS NOT NULL LOOP
-				EXECUTE format('ALTER SEQUENCE %s RESTART', relation);
-			END LOOP;
-			INSERT INTO keryx.settings (name, value) VALUES ('audit', 'none'), ('schema', version);
-		END $$`,
-	);
+	const client = await keptClient(url);
+	await client.query(emptying("keryx"));
 }
 
 export type Connections = Pick<PostgresOptions, "readers" | "node">;
@@ -46,11 +43,15 @@ export function openOn(url: string, connections: Connections = {}): Promise<Engi
 	return openPostgres({ url, startedAt: 0, access: "own", auditKey: AUDIT_KEY, ...connections });
 }
 
-/** An empty store for one test of the conformance suite. */
-export async function openEmptied(url: string, connections: Connections = {}): Promise<Opened> {
+/** An empty store for one test of the conformance suite; `on` may put something between the two. */
+export async function openEmptied(
+	url: string,
+	connections: Connections = {},
+	on: (engine: Engine) => Engine = (engine) => engine,
+): Promise<Opened> {
 	await emptied(url);
 	const given = { clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS };
-	const open = async (): Promise<Store> => storeOn(await openOn(url, connections), given);
+	const open = async (): Promise<Store> => storeOn(on(await openOn(url, connections)), given);
 	let store = await open();
 	return {
 		store,

@@ -28,7 +28,10 @@ export class ProcessHome {
 		await until(() => expect(host !== null && isRunning(host)).toBe(false));
 		const ids = readdirSync(this.path, { recursive: true, encoding: "utf8" });
 		rmSync(this.path, { recursive: true, force: true });
-		expect(markedProcesses().filter(({ id }) => ids.some((name) => name.endsWith(id)))).toEqual([]);
+		// What was killed is gone when the kernel comes to it.
+		await until(() =>
+			expect(markedProcesses().filter(({ id }) => ids.some((name) => name.endsWith(id)))).toEqual([]),
+		);
 	}
 
 	async killHost(): Promise<void> {

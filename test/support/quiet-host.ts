@@ -21,6 +21,7 @@ export function quietHost(own: Partial<ChannelHost> = {}): ChannelHost {
 			return { id: ++accepted, conversation: null, duplicate: false, refused: null };
 		},
 		cursor: () => Promise.resolve(cursor),
+		known: () => Promise.resolve([]),
 		putBlob: async (bytes) => {
 			for await (const piece of bytes) void piece;
 			return `blob-${++blobs}`;

@@ -5,8 +5,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface StatementProxy {
 	readonly port: number;
-	/** At the nth statement from now on, over all connections. */
-	cutAt(n: number, when: "before" | "after"): void;
+	/** At the nth statement from now on, over all connections, or those of this application. */
+	cutAt(n: number, when: "before" | "after", of?: string): void;
 	/** How many statements came since then. */
 	readonly statements: number;
 	/** Whether the cut was made. */
@@ -21,7 +21,7 @@ const STATEMENT_ENDS = new Set(["Q", "S"]);
 
 export async function startStatementProxy(serverPort: number): Promise<StatementProxy> {
 	let statements = 0;
-	let cut = { at: 0, when: "before" as "before" | "after" };
+	let cut = { at: 0, when: "before" as "before" | "after", of: "" };
 	let isCut = false;
 	const sockets = new Set<Socket>();
 	const server = createServer((near) => {
@@ -42,9 +42,12 @@ export async function startStatementProxy(serverPort: number): Promise<Statement
 		let sent = 0;
 		let answered = 0;
 		let endsAfter = 0;
+		// The first message names the application.
+		let startup = "";
 		const asked = messages({ startup: true }, (type, bytes) => {
 			if (near.destroyed || endsAfter > 0) return;
-			if (STATEMENT_ENDS.has(type) && ++statements === cut.at) {
+			if (type === "") startup = bytes.toString("latin1");
+			if (STATEMENT_ENDS.has(type) && startup.includes(cut.of) && ++statements === cut.at) {
 				isCut = true;
 				if (cut.when === "before") return end();
 				endsAfter = sent + 1;
@@ -64,10 +67,10 @@ export async function startStatementProxy(serverPort: number): Promise<Statement
 	await once(server, "listening");
 	return {
 		port: (server.address() as AddressInfo).port,
-		cutAt: (at, when) => {
+		cutAt: (at, when, of = "") => {
 			statements = 0;
 			isCut = false;
-			cut = { at, when };
+			cut = { at, when, of };
 		},
 		get statements() {
 			return statements;

@@ -62,7 +62,7 @@ export class World {
 				behave: (attempt) => world.#behave(attempt),
 			});
 			world.#servers.set(name, await createPlatformServer({ platform }));
-			platform.onChange(() => world.#write());
+			platform.onChange(() => world.write());
 		}
 		return world;
 	}
@@ -71,12 +71,17 @@ export class World {
 		return (this.#servers.get(name) as PlatformServer).platform;
 	}
 
+	/** Where each platform is served. */
+	get addresses(): Readonly<Record<string, string>> {
+		return Object.fromEntries([...this.#servers].map(([name, { address }]) => [name, address]));
+	}
+
 	get isTaken(): boolean {
 		return this.said.length >= this.#options.messages && this.#untaken() === 0;
 	}
 
 	/** How far things have come: grows with everything that reaches a platform. */
-	get #progress(): number {
+	get progress(): number {
 		return sum(this.#platforms(), ({ acknowledged, attempts }) => acknowledged + attempts.length);
 	}
 
@@ -89,18 +94,18 @@ export class World {
 	): Promise<"killed" | "drained"> {
 		const orders: Orders = {
 			url: urlOf(this.path),
-			addresses: Object.fromEntries([...this.#servers].map(([name, { address }]) => [name, address])),
+			addresses: this.addresses,
 			effects: this.effects,
 			killAt: kill && "atWrite" in kill ? kill.atWrite : 0,
 			killWhen: this.#chance(0.5) ? "before" : "after",
 		};
 		const child = this.#options.bench.start("../torture/child.ts", [JSON.stringify(orders)]);
 		const ending = this.#listen(child);
-		this.#write();
-		const until = kill && "afterProgress" in kill ? this.#progress + kill.afterProgress : null;
+		this.write();
+		const until = kill && "afterProgress" in kill ? this.progress + kill.afterProgress : null;
 		let isTold = false;
 		const watch = this.#onChange(() => {
-			if (until !== null && this.#progress >= until) child.kill("SIGKILL");
+			if (until !== null && this.progress >= until) child.kill("SIGKILL");
 			if (isTold || !this.isTaken) return;
 			isTold = true;
 			child.stdin.write(`${DRAIN}\n`);
@@ -123,7 +128,7 @@ export class World {
 	}
 
 	/** Users write whenever there is room: bursts, redeliveries, and sometimes in another order than they wrote. */
-	#write(): void {
+	write(): void {
 		if (this.#writing) return;
 		this.#writing = true;
 		const { random, messages } = this.#options;

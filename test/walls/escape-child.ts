@@ -206,10 +206,10 @@ async function control(): Promise<string[]> {
 	return linesOf(await text(child.stdout as NonNullable<typeof child.stdout>));
 }
 
-/** `view`, `mask-admin`, `box`, `box-host`. */
+/** `view`, `mask-admin`, `box`, `box-host`, `box-own`. */
 async function walled(run: string): Promise<string[]> {
 	const [kind, option = ""] = run.split("-") as [WallKind, string?];
-	const network = kind === "box" && option !== "host" ? "none" : "host";
+	const network = option === "own" ? "own" : kind === "box" && option !== "host" ? "none" : "host";
 	const file = writeFacts(run, { network, mine: kind === "mask" ? folders.mine : ws });
 	const wall = { ...wallOf(kind, network, ws), privileges: option === "admin" ? "admin" : "none" } as const;
 	const { child, exit } = await startBehindWall(

@@ -509,7 +509,7 @@ sub listens {
     }
     listen($s, 1) or return refused();
     # In a network of its own nobody comes by.
-    return $f{network} eq "none" ? refused("nobody is there to hear") : done("listens");
+    return $f{network} ne "host" ? refused("nobody is there to hear") : done("listens");
 }
 attempt("ports", "listen on $_", do { my $h = $_; sub { listens($h) } }) for ("127.0.0.1", "0.0.0.0", "::1", "::");
 attempt("ports", "listen on $_, shared", do { my $h = $_; sub { listens($h, set => [SO_REUSEADDR, SO_REUSEPORT]) } }) for ("127.0.0.1", "0.0.0.0", "::1");

@@ -24,13 +24,13 @@ const daemons = (mark: string) => `
 	(sleep 600.${mark} &); setsid sleep 600.${mark} & env -i /bin/sh -c '(/usr/bin/setsid /bin/sleep 600.${mark} &)' &
 	sh -c "trap '' TERM HUP INT; sleep 600.${mark}" & setsid sh -c 'kill -STOP $$' & wait`;
 
-test(`of ${RUNS} programs that are killed, no process, namespace or mount is left`, {
+test(`of ${RUNS} programs that are killed, no process, namespace, mount or cgroup is left`, {
 	timeout: 60_000 + RUNS * 2000,
 }, async () => {
 	const mark = String(Number.parseInt(randomBytes(4).toString("hex"), 16));
 	const namespaces: Namespace[] = [];
 	for (let i = 0; i < RUNS; i++) {
-		const wall = scene.wall(KINDS[i % KINDS.length] ?? "view");
+		const wall = scene.wall(KINDS[i % KINDS.length] ?? "view", { limits: { processes: 1000 } });
 		const walled = await scene.start(wall, ["bash", "-c", daemons(mark)], { env: { PATH } });
 		const moment = performance.now() + ((i * 7) % WINDOW_MS);
 		while (performance.now() < moment) await delay(0);
@@ -41,6 +41,7 @@ test(`of ${RUNS} programs that are killed, no process, namespace or mount is lef
 	}
 	expect(processesWith(mark)).toEqual([]);
 	expect(namespaces.filter(isNamespaceAlive)).toEqual([]);
+	expect(scene.cgroups()).toEqual([]);
 	// A namespace of mounts lives as long as somebody is in it.
 	const showing = readdirSync("/proc")
 		.filter((name) => /^\d+$/.test(name))

@@ -1,5 +1,5 @@
 // A home with a secret, a workspace, and programs behind walls. Everything lies below one folder in /var/tmp: /tmp is each wall's own.
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -15,6 +15,7 @@ import {
 	type WalledExit,
 	type WalledStart,
 	type WallKind,
+	type WallLimits,
 } from "../../src/walls/index.ts";
 
 /** Nobody on any machine has it, so nothing of anybody is reached by it. */
@@ -56,7 +57,10 @@ export class WallScene {
 		writeFileSync(join(this.user, "notes.txt"), "somebody's notes");
 	}
 
-	wall(kind: WallKind, changes: Partial<Wall> = {}): Wall {
+	wall(
+		kind: WallKind,
+		changes: Partial<Omit<Wall, "limits">> & { readonly limits?: Partial<WallLimits> } = {},
+	): Wall {
 		const { home, workspace, tmp } = this;
 		return newWall({ kind, home, workspace, tmp, outlivesStarter: true, ...changes });
 	}
@@ -80,6 +84,19 @@ export class WallScene {
 		this.#running.add(walled);
 		void walled.exit.then(() => this.#running.delete(walled));
 		return walled;
+	}
+
+	/** The cgroups of what was started here: their names begin with a digest of the home. */
+	cgroups(): string[] {
+		const { pids, memory } = this.machine.cgroups;
+		const prefix = `keryx-${createHash("sha256").update(this.home).digest("hex").slice(0, 12)}-`;
+		return [pids, memory].flatMap((folder) =>
+			folder === null
+				? []
+				: readdirSync(folder)
+						.filter((name) => name.startsWith(prefix))
+						.map((name) => join(folder, name)),
+		);
 	}
 
 	get lastStatus(): string {

@@ -77,6 +77,8 @@ const CREATE = {
 const channel = CREATE[platform]();
 let committed = 0;
 let isEnding = false;
+let draining: Promise<void> = Promise.resolve();
+let look = () => {};
 const engine = await openSqlite({
 	path,
 	startedAt: systemClock.now(),
@@ -122,7 +124,7 @@ await gateway.start();
 confirmations.start();
 say({ say: "started" });
 process.stdin.setEncoding("utf8").on("data", (told: string) => {
-	if (told.includes(TOLD.drain)) void drain();
+	if (told.includes(TOLD.drain)) draining = drain();
 	if (told.includes(TOLD.end)) void end();
 });
 
@@ -147,7 +149,8 @@ function asking(agent: Agent): Agent {
 		...agent,
 		async *step(input) {
 			const last = input.history.at(-1);
-			const isAsked = last?.role === "user";
+			// What became of a question comes as a note, and the agent goes on.
+			const isAsked = last?.role === "user" && last.kind === "person";
 			const [, what] = DANGER.exec(isAsked ? JSON.stringify(last.content) : "") ?? [];
 			if (isAsked && what === undefined) return yield* agent.step(input);
 			const call = { id: `c${input.history.length}`, name: "danger", input: { what } };
@@ -166,7 +169,6 @@ function asking(agent: Agent): Agent {
 async function drain(): Promise<void> {
 	const open = new Set<number>();
 	let cursor = "";
-	let look = () => {};
 	store.onCommit(() => look());
 	const isDone = async (): Promise<boolean> => {
 		const page = await store.events({ scope, after: cursor, limit: 1000 });
@@ -195,6 +197,9 @@ async function end(): Promise<void> {
 	if (isEnding) return;
 	isEnding = true;
 	await gateway.stop();
+	// It may be reading.
+	look();
+	await draining;
 	await store.close();
 	say({ say: "drained" });
 	process.exit();

@@ -2,8 +2,8 @@
 // kills the gateway. A server without a history keeps nothing: what was on its way when the line or the gateway died may be lost, and
 // nothing else may be.
 import type { Delivery, Store } from "../../../src/store/index.ts";
+import { createFaultProxy, type FaultProxy } from "../../../src/testing/fault-proxy.ts";
 import { type Child, lines, type Workbench } from "../../crash/support.ts";
-import { createFaultProxy, type FaultProxy } from "../../support/fault-proxy.ts";
 import { IrcPerson } from "../../support/irc-person.ts";
 import { type Orders, type Report, TOLD } from "./scene.ts";
 import type { Judged } from "./verdict.ts";

@@ -4,6 +4,7 @@ import {
 	type CallRecord,
 	type ChannelRecord,
 	createSlackPeer,
+	type Envelope,
 	type Fault,
 	type Person,
 	type SlackPeer,
@@ -29,6 +30,9 @@ export class SlackWorld extends World {
 	readonly #places: Place[] = [];
 	readonly #owner: Person;
 	#port: number | undefined;
+	/** Of all that Slack has to deliver, and how many of them were looked at. */
+	#waiting: Envelope[] = [];
+	#looked = 0;
 
 	private constructor(options: WorldOptions, peer: SlackPeer) {
 		super(options);
@@ -89,7 +93,11 @@ export class SlackWorld extends World {
 	}
 
 	protected untaken(): number {
-		return this.peer.sockets.envelopes.filter(({ state }) => state === "waiting").length;
+		const { envelopes } = this.peer.sockets;
+		for (; this.#looked < envelopes.length; this.#looked++)
+			this.#waiting.push(envelopes[this.#looked] as Envelope);
+		this.#waiting = this.#waiting.filter(({ state }) => state === "waiting");
+		return this.#waiting.length;
 	}
 
 	/** Slack tries the address before it posts there. */
@@ -149,13 +157,19 @@ export class SlackWorld extends World {
 		const people = [peer.user(`Ada${n}`), peer.user(`Bob${n}`)];
 		const [first] = people as [Person];
 		const call = `${peer.mention} `;
-		if (n % 4 === 1) return { chat: peer.channel(`channel-${n}`), people, call };
-		if (n % 4 === 2) return { chat: peer.groupDm(...people), people, call };
+		if (n % 4 === 1) return { chat: this.#joined(peer.channel(`channel-${n}`)), people, call };
+		if (n % 4 === 2) return { chat: peer.groupDm(...people, this.#owner), people, call };
 		if (n % 4 === 3) {
-			const chat = peer.privateChannel(`private-${n}`);
+			const chat = this.#joined(peer.privateChannel(`private-${n}`));
 			return { chat, people, call, thread: peer.say(first, chat, "a thread", { silent: true }) };
 		}
 		return { chat: peer.dm(first), people: [first], call: "" };
+	}
+
+	/** Only a member sees a button there, and what is said after pressing it. */
+	#joined(chat: ChannelRecord): ChannelRecord {
+		chat.members.add(this.#owner.id);
+		return chat;
 	}
 
 	#redeliver(): void {

@@ -42,6 +42,8 @@ interface Verdict {
 	readonly dispositions: Readonly<Record<string, number>>;
 	/** Of deliveries, by state. */
 	readonly deliveries: Readonly<Record<string, number>>;
+	/** Of deliveries of unknown outcome, by the reason. */
+	readonly unknown: Readonly<Record<string, number>>;
 	/** Of questions: how many people were asked, and how many say in their place how they ended. */
 	readonly questions: { readonly asked: number; readonly ended: number };
 }
@@ -91,13 +93,17 @@ export async function judge(store: Store, world: Judged): Promise<Verdict> {
 		problems: [...problems, ...damage],
 		dispositions,
 		questions: { asked: questions.length, ended: ends.size },
-		deliveries: Object.fromEntries(
-			Object.entries(Object.groupBy(deliveries, ({ state }) => state)).map(([state, of]) => [
-				state,
-				of?.length ?? 0,
-			]),
+		deliveries: counted(deliveries.map(({ state }) => state)),
+		unknown: counted(
+			deliveries.filter(({ state }) => state === "unknown").map(({ reason }) => reason ?? "no reason"),
 		),
 	};
+}
+
+function counted(words: readonly string[]): Readonly<Record<string, number>> {
+	const counts: Record<string, number> = {};
+	for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+	return counts;
 }
 
 /** The source is kept as long as the content; the key names the chat for ever. */

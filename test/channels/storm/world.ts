@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { type Child, lines, type Workbench } from "../../crash/support.ts";
+import { Progress } from "./progress.ts";
 import { type Orders, type Report, TOLD } from "./scene.ts";
 import type { Judged, Said } from "./verdict.ts";
 
@@ -65,6 +66,10 @@ export abstract class World {
 	readonly #pressed = new Set<string>();
 	/** Questions whose presser was shown something. */
 	readonly #heard = new Set<string>();
+	readonly #progress = new Progress(() => {
+		const { length } = this.questions("everywhere");
+		return `${this.said.length} said, ${this.untaken()} of them not taken, ${length} answers shown`;
+	});
 	#isWriting = false;
 
 	constructor(options: WorldOptions) {
@@ -141,10 +146,17 @@ export abstract class World {
 			child.stdin.write(`${TOLD.drain}\n`);
 		};
 		const unwatch = peer.onChange(look);
+		let stuck: string | undefined;
+		const unwatchProgress = this.#progress.watch((reason) => {
+			stuck = reason;
+			child.kill("SIGKILL");
+		});
 		const ending = this.#listen(child, look);
 		look();
 		const { isDrained, signal, code } = await ending;
 		unwatch();
+		unwatchProgress();
+		if (stuck !== undefined) throw new Error(stuck);
 		if (isDrained) return "drained";
 		if (signal !== "SIGKILL") throw new Error(`the gateway ended with ${signal ?? code}`);
 		this.counts.kills++;

@@ -1,4 +1,4 @@
-// Discord's limits: so many requests to one route of one channel within a window, and so many in all within a second.
+// Discord's limits for each bot: so many requests to one route of one channel within a window, and so many in all within a second.
 import type { Clock } from "../../../src/time/index.ts";
 import { ApiError } from "./errors.ts";
 
@@ -21,7 +21,8 @@ export class Limiter {
 	readonly #clock: Clock;
 	readonly #limits: Limits | undefined;
 	readonly #windows = new Map<string, Window>();
-	readonly #lately: number[] = [];
+	/** When each bot made its last requests. */
+	readonly #lately = new Map<string, number[]>();
 
 	constructor(clock: Clock, limits: Limits | undefined) {
 		this.#clock = clock;
@@ -29,19 +30,21 @@ export class Limiter {
 	}
 
 	/** The headers for the answer. Throws 429. */
-	take(method: string, path: string): Record<string, string> {
+	take(bot: string, method: string, path: string): Record<string, string> {
 		if (!this.#limits || path.startsWith("/interactions/") || path.startsWith("/webhooks/")) return {};
 		const { perRoute, windowMs, global } = this.#limits;
 		const now = this.#clock.monotonic();
-		while ((this.#lately[0] ?? now) <= now - 1000) this.#lately.shift();
-		if (this.#lately.length >= global) {
+		const lately = this.#lately.get(bot) ?? [];
+		this.#lately.set(bot, lately);
+		while ((lately[0] ?? now) <= now - 1000) lately.shift();
+		if (lately.length >= global) {
 			this.hits++;
-			throw tooMany((this.#lately[0] as number) + 1000 - now, {}, true);
+			throw tooMany((lately[0] as number) + 1000 - now, {}, true);
 		}
-		this.#lately.push(now);
+		lately.push(now);
 		const major = /^\/(?:channels|guilds)\/(\d+)/.exec(path)?.[1] ?? "";
 		const route = path.replaceAll(/\d{17,19}/g, "#");
-		const key = `${method} ${route} ${major}`;
+		const key = `${bot} ${method} ${route} ${major}`;
 		const before = this.#windows.get(key);
 		const window = before && before.resetAt > now ? before : { used: 0, resetAt: now + windowMs };
 		this.#windows.set(key, window);

@@ -79,7 +79,7 @@ export async function serveDiscord(options: ServerOptions): Promise<DiscordServe
 			const given = /^Bot (.+)$/.exec(request.headers.authorization ?? "")?.[1];
 			const bot = needsNoBot(path) ? world.bots[0] : world.bots.find(({ token }) => token === given);
 			if (!bot) throw unauthorized();
-			headers = limiter.take(method, path);
+			headers = limiter.take(bot.id, method, path);
 			const { handler, at } = routeOf(method, path);
 			const { interactions, onTyping, gatewayUrl } = options;
 			const uploads = [...files.values()];

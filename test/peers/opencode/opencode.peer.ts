@@ -1,13 +1,14 @@
 // opencode, a public coding agent, with a model of our own: as Keryx's agent over ACP, with Keryx's MCP servers passed on to it; and as
 // a program that uses Keryx's MCP server.
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { rogue } from "../../mcp/scene.ts";
 import { commandIn, dataOf, type Gateway, MAIN } from "../../support/keryx.ts";
 import { calls, type ModelServer, says, startModelServer } from "../../support/model-server.ts";
+import { until } from "../../support/process-home.ts";
 
 /** It looks for updates and lists of models first, and waits where there is no network. */
 const LONG = 600_000;
@@ -96,6 +97,36 @@ test(
 		gateway = await keryx.start(home, [], env);
 		const second = await keryx.keryx(["send", "and again"], { env });
 		expect(second.stdout, second.stderr).toContain("ping was called");
+	},
+	LONG,
+);
+
+test(
+	"it asks before it writes a file, and writes it once a human has approved",
+	async () => {
+		settings({ permission: { edit: "ask" } });
+		const folder = join(root, "work");
+		mkdirSync(folder);
+		const path = join(folder, "made.txt");
+		const agent = `agent: {kind: acp, command: ${JSON.stringify(OPENCODE)}, args: [acp], start_seconds: 300}`;
+		const workspace = `workspace: {mode: fixed, path: ${JSON.stringify(folder)}}`;
+		writeFileSync(join(home, "config.yaml"), `${agent}\n${workspace}\n`);
+		uses("write", { filePath: path, content: "by opencode\n" });
+		const keryx = commandIn(root);
+		const env = { KERYX_HOME: home, HOME: root };
+		gateway = await keryx.start(home, [], env);
+		const answer = keryx.keryx(["send", "write it"], { env });
+		const id = await until(async () => {
+			const { stdout } = await keryx.keryx(["confirm", "list", "--json"], { env });
+			const [asked] = (JSON.parse(stdout) as { confirmations: { id: string }[] }).confirmations;
+			expect(asked).toBeDefined();
+			return asked?.id as string;
+		}, LONG);
+		expect(existsSync(path)).toBe(false);
+		const { stderr } = await keryx.keryx(["confirm", "approve", id, "--yes"], { env });
+		expect(stderr).toBe("");
+		expect((await answer).stdout).toContain("It said");
+		expect(readFileSync(path, "utf8")).toBe("by opencode\n");
 	},
 	LONG,
 );

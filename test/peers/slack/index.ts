@@ -15,6 +15,7 @@ import {
 } from "./world.ts";
 
 export type { CallRecord, Fault } from "./server.ts";
+export type { Envelope } from "./sockets.ts";
 export type { ChannelRecord, Person } from "./world.ts";
 export { readable } from "./world.ts";
 

@@ -1,0 +1,247 @@
+// Three gateways on one database, people who write on scripted platforms and on Telegram, and one gateway after another that is killed,
+// stands still for longer than its lease, or is cut off from the database, which itself is restarted. Each message has one end, no answer is
+// seen twice, none is missing unless its outcome is unknown, the order is kept, and followers on different nodes see the same events, each
+// once. 1,000 messages in `npm test`, 10,000 in `npm run test:crash`.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createClient } from "../../src/http/index.ts";
+import { type ClusterNode, createCluster, type TestCluster } from "../../src/testing/index.ts";
+import { randomBy } from "../crash/acks.ts";
+import { open, Workbench } from "../crash/support.ts";
+import { createTelegramPeer, type TelegramPeer } from "../peers/telegram/index.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { onServer } from "../support/postgres-store.ts";
+import { SEED } from "../support/seed.ts";
+import { judge } from "../torture/verdict.ts";
+import { World } from "../torture/world.ts";
+import { givenUp } from "./storm/given-up.ts";
+import { balanced, makeHome, startNode } from "./storm/nodes.ts";
+import { PEER_ACCOUNT } from "./storm/scene.ts";
+
+const MESSAGES = Number(process.env.KERYX_CLUSTER_MESSAGES ?? 1000);
+const CONVERSATIONS = Math.min(500, Math.ceil(MESSAGES / 20));
+const ON_TELEGRAM = Math.ceil(MESSAGES / 10);
+const NODES = 3;
+const LEASE = { seconds: 2, heartbeat_seconds: 0.5 };
+/** In `npm test` each kind of fault comes once. */
+const FAULTS = Math.max(6, Math.ceil(MESSAGES / 250));
+
+const root = mkdtempSync(join(tmpdir(), "kx-storm-"));
+const bench = new Workbench();
+let server: PostgresServer;
+let cluster: TestCluster;
+let peer: TelegramPeer;
+beforeAll(async () => {
+	[server, peer] = await Promise.all([startPostgres(), createTelegramPeer()]);
+});
+afterAll(async () => {
+	await cluster?.close();
+	bench.end();
+	await peer.close();
+	await server.remove();
+	rmSync(root, { recursive: true, force: true });
+});
+
+/** What happens to a node, until it answers again. */
+const faults = {
+	kill: (node) => node.kill(),
+	/** Stands still for twice its lease, and finds itself given up. */
+	halt: async (node) => {
+		node.halt();
+		await givenUp(server.url(), node.n, LEASE.seconds);
+		node.resume();
+		await node.ended();
+	},
+	/** Nothing passes, and nobody is told: it is given up. */
+	silence: async (node) => {
+		await node.silence();
+		await givenUp(server.url(), node.n);
+		await node.mend();
+		await node.ended();
+	},
+	cut: async (node) => {
+		await node.cut();
+		await givenUp(server.url(), node.n);
+		await node.mend();
+		await node.ended();
+	},
+	/** Connections break and are made again within the lease. */
+	blink: (node) => node.mend(),
+	/** The whole database. */
+	restart: async () => {
+		await server.stop("immediate");
+		await server.start();
+	},
+} satisfies Record<string, (node: ClusterNode) => Promise<void>>;
+
+const KINDS = Object.keys(faults) as (keyof typeof faults)[];
+
+test(
+	`of ${MESSAGES} messages through ${FAULTS} faults each has one end, and followers of different nodes see the same`,
+	async () => {
+		const random = randomBy(SEED);
+		const world = await World.create({
+			bench,
+			random,
+			messages: MESSAGES - ON_TELEGRAM,
+			conversations: CONVERSATIONS,
+			url: server.url(),
+		});
+		const orders = {
+			root,
+			lease: LEASE,
+			addresses: world.addresses,
+			telegram: { apiRoot: peer.apiRoot, token: peer.bot.token },
+			effects: world.effects,
+		};
+		for (let n = 0; n < NODES; n++) makeHome(root, n);
+		cluster = await createCluster({
+			url: server.url(),
+			nodes: NODES,
+			start: (place) => startNode(place, orders),
+		});
+		await cluster.start();
+		const leaving = new AbortController();
+		const followers = [0, 1].map((n) => follow(n, leaving.signal));
+		const onTelegram = sayOnTelegram(world);
+		world.write();
+
+		const counts: Record<string, number> = {};
+		const whole = MESSAGES * 3;
+		for (let n = 0; n < FAULTS; n++) {
+			const node = cluster.nodes[n % NODES] as ClusterNode;
+			const kind = KINDS[n % KINDS.length] as keyof typeof faults;
+			await expect
+				.poll(() => world.progress >= (whole * n) / (FAULTS + 1) || world.isTaken, { timeout: 300_000 })
+				.toBe(true);
+			await faults[kind](node);
+			counts[kind] = (counts[kind] ?? 0) + 1;
+			await back(cluster);
+		}
+		await expect
+			.poll(() => back(cluster).then(() => world.isTaken), { timeout: 600_000, interval: 500 })
+			.toBe(true);
+		await drained();
+
+		const store = await open(server.url(), "read");
+		const { problems, ...verdict } = await judge(store, world);
+		await store.close();
+		const seen = await allSeen(followers);
+		leaving.abort();
+		console.log(
+			`storm over a cluster: ${JSON.stringify({ messages: MESSAGES, faults: counts, ...world.counts, ...verdict, events: seen[0]?.length, seed: SEED })}`,
+		);
+		expect(problems, `seed ${SEED}`).toEqual([]);
+		expect(seen[0]).toEqual(seen[1]);
+		const written = await onServer<{ id: string }>(server.url(), "SELECT id FROM keryx.events ORDER BY id");
+		expect(seen[0]).toEqual(written.map(({ id }) => Number(id)));
+		await judgeTelegram(onTelegram());
+		expect(readFileSync(world.effects, "utf8").length).toBeGreaterThan(0);
+		await world.close();
+	},
+	240_000 + MESSAGES * 500,
+);
+
+/** Nodes that ended are started again, as a service manager does. */
+async function back({ nodes }: TestCluster): Promise<void> {
+	for (const node of nodes) if (!node.isRunning) await node.start();
+}
+
+/** Every message has its end, and nothing waits to be sent or looked up. */
+async function drained(): Promise<void> {
+	const open = `SELECT (SELECT count(*) FROM keryx.inbox WHERE disposition IS NULL)
+		+ (SELECT count(*) FROM keryx.deliveries WHERE state IN ('open', 'pending', 'sending')
+			OR state = 'unknown' AND platform = 'telegram' AND account = '') AS n`;
+	await expect
+		.poll(() => back(cluster).then(() => onServer(server.url(), open)), { timeout: 300_000, interval: 500 })
+		.toEqual([{ n: "0" }]);
+}
+
+interface Follower {
+	readonly seen: number[];
+	readonly ended: Promise<void>;
+}
+
+/** The numbers of the events as they come; goes on at another node when its own is gone. */
+function follow(first: number, signal: AbortSignal): Follower {
+	const seen: number[] = [];
+	const client = createClient(balanced(root, NODES, first));
+	const read = async () => {
+		for await (const frame of client.follow({ after: "", signal })) {
+			if (frame.kind === "resync") throw new Error("events are missing");
+			if (frame.kind === "event") seen.push(numberOf(frame.event.cursor));
+		}
+	};
+	return { seen, ended: read() };
+}
+
+/** Cursors are opaque to clients; here they say which rows were seen. */
+function numberOf(cursor: string): number {
+	return Number.parseInt(cursor.slice(1), 36);
+}
+
+async function allSeen(followers: readonly Follower[]): Promise<readonly (readonly number[])[]> {
+	const [last] = await onServer<{ id: string }>(server.url(), "SELECT max(id) AS id FROM keryx.events");
+	for (const { seen, ended } of followers)
+		await Promise.race([
+			expect.poll(() => seen.at(-1) ?? 0, { timeout: 60_000 }).toBeGreaterThanOrEqual(Number(last?.id)),
+			ended.then(() => Promise.reject(new Error("a follower has ended"))),
+		]);
+	return followers.map(({ seen }) => seen.filter((id) => id <= Number(last?.id)));
+}
+
+/** People on Telegram write as the others do. */
+function sayOnTelegram(world: World): () => OnTelegram {
+	const people = Array.from({ length: Math.ceil(ON_TELEGRAM / 10) }, (_, n) => {
+		const user = peer.user(`Person${n}`);
+		return { user, chat: peer.dm(user) };
+	});
+	const said: string[] = [];
+	const write = () => {
+		const due = Math.ceil((world.said.length / (MESSAGES - ON_TELEGRAM)) * ON_TELEGRAM);
+		while (said.length < Math.min(due, ON_TELEGRAM)) {
+			const { user, chat } = people[said.length % people.length] as (typeof people)[number];
+			const text = `words ${said.length + 1}`;
+			peer.say(user, chat, text);
+			said.push(text);
+		}
+	};
+	world.platform("slack").onChange(write);
+	world.platform("discord").onChange(write);
+	return () => {
+		write();
+		return { said, shown: people.flatMap(({ chat }) => peer.answers(chat)).map(({ text }) => text) };
+	};
+}
+
+interface OnTelegram {
+	readonly said: readonly string[];
+	/** What Keryx has written there. */
+	readonly shown: readonly string[];
+}
+
+/** The same for what was said on Telegram: one end each, no answer twice, none missing unless its outcome is unknown. */
+async function judgeTelegram({ said, shown }: OnTelegram): Promise<void> {
+	const inbox = await onServer<{ disposition: string; n: string }>(
+		server.url(),
+		`SELECT disposition, count(*) AS n FROM keryx.inbox WHERE account = '${PEER_ACCOUNT}' GROUP BY disposition`,
+	);
+	const deliveries = await onServer<{ state: string; n: string }>(
+		server.url(),
+		`SELECT state, count(*) AS n FROM keryx.deliveries WHERE account = '${PEER_ACCOUNT}' GROUP BY state`,
+	);
+	console.log(
+		`on Telegram: ${JSON.stringify({ said: said.length, inbox, deliveries, shown: shown.length })}`,
+	);
+	expect(inbox.reduce((sum, { n }) => sum + Number(n), 0)).toBe(said.length);
+	expect(inbox.map(({ disposition }) => disposition)).toEqual(
+		inbox.map(() => expect.stringMatching(/^(?:answered|merged)$/)),
+	);
+	const answers = shown.filter((text) => text.startsWith("answer to"));
+	expect(new Set(answers).size).toBe(answers.length);
+	const unknown = Number(deliveries.find(({ state }) => state === "unknown")?.n ?? 0);
+	const answered = said.filter((text) => answers.some((answer) => new RegExp(`\\b${text}\\b`).test(answer)));
+	expect(said.length - answered.length).toBeLessThanOrEqual(unknown);
+}
