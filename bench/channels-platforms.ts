@@ -1,5 +1,6 @@
 // The platforms that `npm run bench -- channels` measures, a row each: the stand-in for the platform, and the channel on it. Both are
 // loaded where they run, the platform in the bench, the channel in the gateway's own process.
+import { performance } from "node:perf_hooks";
 import type { Channel, Clock } from "../src/gateway/index.ts";
 
 /** A platform with people on it, each in a chat of their own. */
@@ -12,6 +13,8 @@ export interface BenchPeer {
 	shown(person: number): string;
 	/** Called with every request that counts against the platform's limit, as it arrives. */
 	onCall(listener: () => void): void;
+	/** How often the first account was told to slow down. */
+	turnedAway(): number;
 	/** Called when something that people see may have changed. */
 	onChange(listener: () => void): void;
 	close(): Promise<void>;
@@ -94,9 +97,14 @@ async function startTelegram(accounts: number): Promise<BenchPeer> {
 	const others = Array.from({ length: accounts - 1 }, (_, n) => peer.addBot(`Bench${n}`));
 	const personOf = remembered((n) => peer.user(`Person${n}`));
 	let onCall = () => {};
+	const times: number[] = [];
 	peer.faults = ({ method }) => {
-		if (/^(?:send|edit|answer|delete|set)/.test(method)) onCall();
-		return undefined;
+		if (!/^(?:send|edit|answer|delete|set)/.test(method)) return undefined;
+		onCall();
+		const at = performance.now();
+		times.push(at);
+		while ((times[0] ?? at) <= at - 1000) times.shift();
+		return times.length > 30 ? { retryAfter: 1 } : undefined;
 	};
 	return {
 		accounts: [peer.bot, ...others].map(({ token }) => ({ url: peer.apiRoot, token })),
@@ -105,14 +113,15 @@ async function startTelegram(accounts: number): Promise<BenchPeer> {
 		onCall: (listener) => {
 			onCall = listener;
 		},
+		turnedAway: () => turnedAwayIn(peer.calls),
 		onChange: (listener) => void peer.onChange(listener),
 		close: () => peer.close(),
 	};
 }
 
 async function startDiscord(accounts: number): Promise<BenchPeer> {
-	const { createDiscordPeer } = await import("../test/peers/discord/index.ts");
-	const peer = await createDiscordPeer();
+	const { createDiscordPeer, USUAL_LIMITS } = await import("../test/peers/discord/index.ts");
+	const peer = await createDiscordPeer({ limits: USUAL_LIMITS });
 	const others = Array.from({ length: accounts - 1 }, (_, n) => peer.addBot(`Bench${n}`));
 	const seatOf = remembered((n) => {
 		const by = peer.user(`Person${n}`);
@@ -130,6 +139,7 @@ async function startDiscord(accounts: number): Promise<BenchPeer> {
 		onCall: (listener) => {
 			onCall = listener;
 		},
+		turnedAway: () => turnedAwayIn(peer.calls),
 		onChange: (listener) => void peer.onChange(listener),
 		close: () => peer.close(),
 	};
@@ -141,6 +151,7 @@ async function startSlack(accounts: number): Promise<BenchPeer> {
 	const peers = await Promise.all(Array.from({ length: accounts }, () => createSlackPeer()));
 	const [peer] = peers;
 	if (!peer) throw new Error("one account at least");
+	for (const [method, calls] of Object.entries(SLACK_TIERS)) peer.limits.set(method, { calls, ms: 60_000 });
 	const seatOf = remembered((n) => {
 		const by = peer.user(`Person${n}`);
 		return { by, dm: peer.dm(by) };
@@ -157,11 +168,26 @@ async function startSlack(accounts: number): Promise<BenchPeer> {
 		onCall: (listener) => {
 			onCall = listener;
 		},
+		turnedAway: () => turnedAwayIn(peer.calls),
 		onChange: (listener) => void peer.onChange(listener),
 		close: async () => {
 			await Promise.all(peers.map((one) => one.close()));
 		},
 	};
+}
+
+/** What Slack allows in a minute, at the least. */
+const SLACK_TIERS: Readonly<Record<string, number>> = {
+	"chat.update": 50,
+	"conversations.history": 50,
+	"conversations.replies": 50,
+	"conversations.info": 50,
+	"users.conversations": 20,
+	"users.info": 100,
+};
+
+function turnedAwayIn(calls: readonly { readonly status: number | null }[]): number {
+	return calls.filter(({ status }) => status === 429).length;
 }
 
 /** Made when it is first asked for. */

@@ -42,6 +42,14 @@ async function measureTogether(): Promise<Row[]> {
 				seen.length,
 				measured(`${names} at once, ${each} answers each: ended exactly`, exact, "answers"),
 			),
+			atMost(
+				0,
+				measured(
+					`${names} at once, ${each} answers each: told to slow down`,
+					peers.reduce((sum, peer) => sum + peer.turnedAway(), 0),
+					"times",
+				),
+			),
 			...withRatio(
 				atMost(
 					DELAY_BAR_MS,
@@ -129,6 +137,7 @@ async function manyAnswers(
 				"calls",
 			),
 		),
+		atMost(0, measured(`${platform}: told to slow down`, peer.turnedAway(), `times, ${of}`)),
 		measured(`${platform}: seen after, median ${of}`, median(seen.map(({ firstMs }) => firstMs)), "ms"),
 		measured(
 			`${platform}: longest without going on, median ${of}`,

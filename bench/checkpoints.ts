@@ -98,14 +98,16 @@ async function measureSize({ files, changed }: (typeof SIZES)[number]): Promise<
 		commit(plain);
 		await keryx();
 		settleDisk();
-		const delay = monitorEventLoopDelay({ resolution: 1 });
-		const samples: { keryx: number; plain: number }[] = [];
+		const samples: { keryx: number; plain: number; delay: number }[] = [];
 		for (let n = 0; n < SAMPLES; n++) {
 			for (const folder of [ours, plain]) change(folder, files, changed, n);
 			const other = await timed(() => commit(plain));
+			// A new one for each sample: one that is enabled again counts the time that it was off.
+			const delay = monitorEventLoopDelay({ resolution: 1 });
 			delay.enable();
-			samples.push({ keryx: await timed(keryx), plain: other });
+			const own = await timed(keryx);
 			delay.disable();
+			samples.push({ keryx: own, plain: other, delay: delay.percentile(99) / 1e6 });
 		}
 		const what = `${files} files, ${changed} changed`;
 		const ratio = median(samples.map((sample) => sample.keryx / sample.plain));
@@ -115,7 +117,11 @@ async function measureSize({ files, changed }: (typeof SIZES)[number]): Promise<
 			atMost(BAR, measured(`Keryx to git: ${what}`, ratio, "ratio")),
 			atMost(
 				DELAY_BAR_MS,
-				measured(`event-loop delay meanwhile, p99: ${what}`, delay.percentile(99) / 1e6, "ms"),
+				measured(
+					`event-loop delay meanwhile, p99: ${what}`,
+					median(samples.map((sample) => sample.delay)),
+					"ms",
+				),
 			),
 		];
 	} finally {

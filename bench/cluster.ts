@@ -1,15 +1,19 @@
-// The store on a PostgreSQL server of its own on this machine, which waits for the disk: durable rounds beside a hand-written script.
+// The store on a PostgreSQL server of its own on this machine, which waits for the disk: durable rounds beside a hand-written
+// script, two nodes beside one, how soon one sees what another has done, and how soon it takes over from one that was killed.
 import { NO_SECRETS, storeOn, systemClock, systemIds } from "../src/store/index.ts";
 import { openPostgres } from "../src/store/postgres/engine.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
+import { LEASE, slowestTakeOver } from "./cluster-kills.ts";
+import { openNode, rateTogether, visibleElsewhere } from "./cluster-nodes.ts";
 import { PgScriptRounds } from "./cluster-script.ts";
-import { atLeast, measured, median, type Row } from "./harness.ts";
+import { atLeast, atMost, measured, median, type Row } from "./harness.ts";
 import { KeryxRounds, LANES } from "./store-rounds.ts";
 
 const CONVERSATIONS = 512;
 const SAMPLES = 5;
 const SAMPLE_MS = 2500;
 const SHARE = 0.5;
+const KILLS = Number(process.env.KERYX_BENCH_KILLS ?? 50);
 
 export async function measureCluster(): Promise<Row[]> {
 	const server = await startPostgres({ durable: true, settings: { shared_buffers: "256MB" } });
@@ -30,14 +34,41 @@ export async function measureCluster(): Promise<Row[]> {
 		}
 		await script.close();
 		await store.close();
+		const apart = await together(server.url());
+		const slowest = await slowestTakeOver(`${server.url()}`, KILLS);
 		const [keryxRate, scriptRate] = [median(ours), median(theirs)];
 		const what = `durable rounds on PostgreSQL, ${LANES} lanes, one connection`;
 		return [
 			measured(what, keryxRate, "/s"),
 			measured("the same by a hand-written pg script", scriptRate, "/s"),
 			atLeast(SHARE, measured("share of the script", keryxRate / scriptRate, "x")),
+			...apart,
+			atMost(
+				LEASE.seconds + 5,
+				measured(`the slowest answer of ${KILLS} whose gateway was killed, of three`, slowest / 1000, "s"),
+			),
 		];
 	} finally {
 		await server.remove();
 	}
+}
+
+/** One node beside two that share the same lanes, and how soon one sees what the other has committed. */
+async function together(url: string): Promise<Row[]> {
+	const nodes = [await openNode(url), await openNode(url)] as const;
+	const first = new KeryxRounds(nodes[0]);
+	const shared = [first, new KeryxRounds(nodes[1], first)];
+	const one: number[] = [];
+	const two: number[] = [];
+	const pick = (lane: number) => lane + LANES * Math.floor(Math.random() * (CONVERSATIONS / LANES));
+	for (let n = 0; n < SAMPLES; n++) {
+		one.push(await rateTogether([first], pick, SAMPLE_MS));
+		two.push(await rateTogether(shared, pick, SAMPLE_MS));
+	}
+	const p95 = await visibleElsewhere(...nodes);
+	for (const node of nodes) await node.close();
+	return [
+		atLeast(0.9, measured("two nodes beside one, the same lanes", median(two) / median(one), "x")),
+		atMost(200, measured("from a commit at one node to a view at another, p95", p95, "ms")),
+	];
 }

@@ -1,4 +1,5 @@
-// `npm run bench -- <area> [--json] [--full]`: measures one area, with --full also what takes very long. Exit code 1 when a bar does not hold, 2 for wrong usage.
+// `npm run bench -- <area> [--json] [--full] [--profile]`: measures one area, with --full also what takes very long; with --profile where the
+// time goes instead, of those areas that can say so. Exit code 1 when a bar does not hold, 2 for wrong usage.
 import { availableParallelism } from "node:os";
 import { createOutput } from "../src/cli/io/output.ts";
 import type { Row } from "./harness.ts";
@@ -8,6 +9,7 @@ const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Pr
 	domain: async () => (await import("./domain.ts")).measureDomain(),
 	classifier: async () => (await import("./classifier.ts")).measureClassifier(),
 	store: async () => (await import("./store.ts")).measureStore(),
+	rounds: async (options) => (await import("./store-compare.ts")).measureRounds(options),
 	cluster: async () => (await import("./cluster.ts")).measureCluster(),
 	confirmations: async () => (await import("./confirmations.ts")).measureConfirmations(),
 	checkpoints: async () => (await import("./checkpoints.ts")).measureCheckpoints(),
@@ -22,17 +24,23 @@ const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Pr
 	walls: async () => (await import("./walls.ts")).measureWalls(),
 };
 
+const PROFILES: Readonly<Record<string, () => Promise<Row[]>>> = {
+	store: async () => (await import("./store-profile.ts")).profileStore(),
+};
+
 const args = process.argv.slice(2);
+const FLAGS = ["--json", "--full", "--profile"];
 const json = args.includes("--json");
 const full = args.includes("--full");
-const [area = "", ...rest] = args.filter((arg) => arg !== "--json" && arg !== "--full");
-const measure = Object.hasOwn(AREAS, area) ? AREAS[area] : undefined;
+const [area = "", ...rest] = args.filter((arg) => !FLAGS.includes(arg));
+const areas = args.includes("--profile") ? PROFILES : AREAS;
+const measure = Object.hasOwn(areas, area) ? areas[area] : undefined;
 const output = createOutput(process, { json });
 
 if (!measure || rest.length > 0) {
 	const asked = area === "" ? "no area given" : `no such area: ${args.join(" ")}`;
 	process.stderr.write(
-		`bench: ${asked}\nusage: npm run bench -- <area> [--json] [--full]\nareas: ${Object.keys(AREAS).join(", ")}\n`,
+		`bench: ${asked}\nusage: npm run bench -- <area> [--json] [--full] [--profile]\nareas: ${Object.keys(AREAS).join(", ")}\n`,
 	);
 	process.exitCode = 2;
 } else {

@@ -15,17 +15,19 @@ const policy = resolvePolicy({ mode: "idle", max_messages: 0 }, { platform: PLAT
 
 export class KeryxRounds {
 	readonly #store: Store;
-	readonly #sent = new Map<string, () => void>();
+	readonly #sent: Map<string, () => void>;
 	#said = 0;
 	#claiming = false;
 	#due = false;
 
-	constructor(store: Store) {
+	/** Several nodes on a store claim each other's deliveries: with `beside` they tell each other. */
+	constructor(store: Store, beside?: KeryxRounds) {
 		this.#store = store;
+		this.#sent = beside ? beside.#sent : new Map();
 	}
 
 	/** Rounds a second, over so many milliseconds. */
-	async rate(pick: Pick, ms: number): Promise<number> {
+	async rate(pick: Pick, ms: number, lanes = LANES): Promise<number> {
 		const began = performance.now();
 		let rounds = 0;
 		const lane = async (n: number): Promise<void> => {
@@ -34,7 +36,7 @@ export class KeryxRounds {
 				rounds++;
 			}
 		};
-		await Promise.all(Array.from({ length: LANES }, (_, n) => lane(n)));
+		await Promise.all(Array.from({ length: lanes }, (_, n) => lane(n)));
 		return (rounds / (performance.now() - began)) * 1000;
 	}
 
@@ -44,7 +46,7 @@ export class KeryxRounds {
 		const { conversation, id } = await store.accept({
 			kind: "person",
 			source: sourceOf(n),
-			platformMessage: `${process.pid} ${++this.#said}`,
+			platformMessage: `${process.pid} ${store.epoch} ${++this.#said}`,
 			content: TEXT,
 			routing: ROUTING,
 			as: { kind: "accept" },

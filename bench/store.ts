@@ -1,7 +1,7 @@
-// The store's rows of "Numbers to hold": durable rounds beside a hand-written script, at three sizes; start-up and memory with
+// The store's rows of "Numbers to hold": durable rounds beside two hand-written scripts, at three sizes; start-up and memory with
 // a million conversations beside an empty store; reading. Then search, on a store of its own.
 import { execFile } from "node:child_process";
-import { closeSync, copyFileSync, fsyncSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
@@ -17,16 +17,12 @@ import {
 	systemIds,
 } from "../src/store/index.ts";
 import { atLeast, atMost, measured, median, type Row } from "./harness.ts";
+import { roundsAt } from "./store-compare.ts";
 import { addConversations, LONG, progress, sessionOf } from "./store-data.ts";
 import { hidingRows } from "./store-hiding.ts";
-import { KeryxRounds, LANES, type Pick } from "./store-rounds.ts";
-import { ScriptRounds } from "./store-script.ts";
 import { searchRows } from "./store-search.ts";
 
 const SIZES = [1000, 100_000, 1_000_000];
-const SHARE = 0.6;
-const SAMPLES = 5;
-const SAMPLE_MS = 2500;
 const STARTS = 9;
 const EXPORTED = 10_000;
 const EXPORTS = 3;
@@ -37,15 +33,7 @@ const OPEN_CHILD = fileURLToPath(new URL("./store-open.ts", import.meta.url));
 export async function measureStore(): Promise<Row[]> {
 	const folder = mkdtempSync(join(tmpdir(), "keryx-bench-"));
 	try {
-		const path = join(folder, "store.db");
-		await (await open(path)).close();
-		const rows: Row[] = [];
-		let size = 0;
-		for (const next of SIZES) {
-			addConversations(path, size, next);
-			size = next;
-			rows.push(...(await rounds(folder, path, size)));
-		}
+		const { path, size, rows } = await roundsAt(folder, SIZES);
 		progress("measuring what hiding secrets costs");
 		rows.push(...(await hidingRows(folder)));
 		rows.push(await exporting(folder));
@@ -57,52 +45,6 @@ export async function measureStore(): Promise<Row[]> {
 		rmSync(folder, { recursive: true, force: true });
 		if (process.stderr.isTTY) progress("");
 	}
-}
-
-/** Turn and turn about, each on a copy of its own, so that neither works on what the other has left. */
-async function rounds(folder: string, prepared: string, size: number): Promise<Row[]> {
-	const paths = [join(folder, "keryx.db"), join(folder, "script.db")] as const;
-	for (const path of paths) copyToDisk(prepared, path);
-	const store = await open(paths[0]);
-	const keryx = new KeryxRounds(store);
-	const script = new ScriptRounds(paths[1]);
-	const among = (lane: number): number => lane + LANES * Math.floor(Math.random() * Math.floor(size / LANES));
-	const rates: { keryx: number; script: number }[] = [];
-	for (let sample = 0; sample <= SAMPLES; sample++) {
-		progress(`measuring rounds among ${size.toLocaleString("en")} conversations: ${sample} of ${SAMPLES}`);
-		const pair = { keryx: await rate(keryx, among), script: await rate(script, among) };
-		// The first warms up.
-		if (sample > 0) rates.push(pair);
-	}
-	await store.close();
-	script.close();
-	for (const path of paths) rmSync(path);
-	const place = `${LANES} at once among ${size.toLocaleString("en")} conversations`;
-	return [
-		measured(`durable rounds, Keryx, ${place}`, median(rates.map((pair) => pair.keryx)), "per second"),
-		measured(`the same rows by a script, ${place}`, median(rates.map((pair) => pair.script)), "per second"),
-		atLeast(
-			SHARE,
-			measured(
-				`Keryx to script, ${place}`,
-				median(rates.map((pair) => pair.keryx / pair.script)),
-				"of the script",
-			),
-		),
-	];
-}
-
-/** All the way: what is still to be written would slow down the first commits of whoever comes next. */
-function copyToDisk(from: string, to: string): void {
-	copyFileSync(from, to);
-	const file = openSync(to, "r+");
-	fsyncSync(file);
-	closeSync(file);
-}
-
-async function rate(of: KeryxRounds | ScriptRounds, pick: Pick): Promise<number> {
-	globalThis.gc?.();
-	return await of.rate(pick, SAMPLE_MS);
 }
 
 interface Start {

@@ -1,6 +1,6 @@
-// `npm run docs`: builds the documentation site into .cache/site, then checks it: every page is there, its search finds a word that only
-// stands on that page, every link leads somewhere, and nothing is loaded from elsewhere.
-import { readdirSync, readFileSync, statSync } from "node:fs";
+// `npm run docs`: builds the documentation site into .cache/site, then checks it: every page is there, its search finds a word that is only
+// on that page, every link leads somewhere, and nothing is loaded from elsewhere.
+import { cpSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,6 +10,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const site = join(root, ".cache/site");
 const began = Date.now();
 await build(join(root, "docs"));
+// Files that pages link to.
+cpSync(join(root, "docs/monitoring"), join(site, "monitoring"), { recursive: true });
 
 const files = readdirSync(site, { recursive: true, encoding: "utf8" });
 const pages = files.filter((name) => name.endsWith(".html") && name !== "404.html");

@@ -16,6 +16,11 @@ const TOOLS = [
 		isThere: () => existsSync("/usr/bin/bwrap"),
 	},
 	{
+		package: "passt iproute2",
+		what: "the tests of a box's own network need pasta and ip",
+		isThere: () => existsSync("/usr/bin/pasta") && (existsSync("/usr/sbin/ip") || onPath("ip")),
+	},
+	{
 		package: "nginx-light",
 		what: "the tests behind a proxy need an nginx",
 		isThere: () => existsSync("/usr/sbin/nginx") || onPath("nginx"),
@@ -48,7 +53,8 @@ export async function prepareTestTools() {
 	for (const tool of TOOLS) if (!tool.isThere()) await install(tool);
 }
 
-async function install({ package: name, what }) {
+/** Installs a package of Debian as root, or says what to install. */
+export async function install({ package: name, what }) {
 	const remedy = `install ${name} yourself, then run this again; nothing of it need be started`;
 	if (process.getuid?.() !== 0 || !onPath("apt-get")) fail(`${what}\nkeryx: what to do: ${remedy}`);
 	await step(`installing ${name} for the tests`, ["sh", "-c"], [script(name)], {
@@ -68,6 +74,6 @@ apt-get update && apt-get install -y --no-install-recommends ${name}; code=$?
 exit $code`;
 }
 
-function onPath(program) {
+export function onPath(program) {
 	return (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
 }
