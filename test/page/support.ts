@@ -121,7 +121,8 @@ export async function takeSeat(
 	// The login itself needs no page, whose first view would only be left again.
 	let login: { dispose(): Promise<void> } | undefined;
 	if (path !== "/") {
-		const answer = await context.request.get(keryx.link(), { maxRedirects: 0 });
+		// A kept connection may be closed by the server just as it is used again; nothing was read then, so the request is repeated.
+		const answer = await context.request.get(keryx.link(), { maxRedirects: 0, maxRetries: 3 });
 		login = await keepKey(context, keryx.url, answer.headers().location?.split("#login=")[1] ?? "");
 	}
 	await page.goto(path === "/" ? keryx.link() : `${keryx.url}${path}`);
