@@ -48,7 +48,7 @@ export async function identifyEmail(options: Asked): Promise<EmailIdentity> {
 		const { detail } = troubleOf(error, { imap, smtp });
 		const [reason = detail, ...remedy] = detail.split("; ");
 		throw new KeryxError("channel.refused", reason, {
-			hint: remedy.join("; ") || "check email.imap and email.smtp, then try again",
+			hint: remedy.join("; ") || "check the servers and ports, then try again",
 		});
 	}
 }

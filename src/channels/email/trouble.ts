@@ -32,7 +32,7 @@ export function troubleOf(
 	if (isUntrusted(cause))
 		return {
 			state: "needs_attention",
-			detail: `the certificate of ${where} is not trusted: ${reasonOf(cause)}; check email.${service}.host, or name the server's own authority in email.${service}.ca_file`,
+			detail: `the certificate of ${where} is not trusted: ${reasonOf(cause)}; check email.${service}_server, or name the server's own authority in email.ca_file`,
 		};
 	return { state: "degraded", detail: `${where}, port ${servers[service].port}: ${reasonOf(cause)}` };
 }
