@@ -9,6 +9,7 @@ import {
 	readdirSync,
 	readFileSync,
 	rmSync,
+	utimesSync,
 	writeFileSync,
 } from "node:fs";
 import { connect } from "node:net";
@@ -26,6 +27,8 @@ export interface Dovecot {
 	readonly ca: string;
 	/** Every `name@domain` has a mailbox, with the password `PASSWORD`. */
 	readonly domain: string;
+	/** The mails that are in a mailbox now were received so long ago. */
+	age(name: string, ms: number): void;
 	/** Numbers the mails of a mailbox anew, as after a restore from a backup. */
 	renumber(name: string): void;
 	/** Ends as if the machine had died. */
@@ -159,6 +162,12 @@ ${more}
 		lmtpPort,
 		domain: "keryx.test",
 		ca: tls ? readFileSync(certificate, "utf8") : "",
+		age: (name, ms) => {
+			const at = (Date.now() - ms) / 1000;
+			for (const part of ["new", "cur"])
+				for (const one of readdirSync(join(mails, name, part)))
+					utimesSync(join(mails, name, part, one), at, at);
+		},
 		renumber: (name) => {
 			const box = join(mails, name);
 			const list = join(box, "dovecot-uidlist");

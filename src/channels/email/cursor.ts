@@ -8,9 +8,9 @@ export interface Cursor {
 	readonly validity: string;
 	/** The last mail that was committed or passed. */
 	readonly uid: number;
-	/** When Keryx began to read this mailbox: earlier mails are not its business. */
+	/** When the newest mail was received that was there before Keryx; 0: none was. By the server's clock, in whole seconds. */
 	readonly begun: number;
-	/** When the newest one was received, by the server's clock. */
+	/** When the newest one was received that Keryx has read. */
 	readonly newest: number;
 }
 
@@ -32,7 +32,8 @@ export function after(cursor: Cursor, uid: number, receivedAt: number): Cursor {
 
 /** While everything is read again: whether the mail may be new. */
 export function mayBeNew({ begun, newest }: Cursor, receivedAt: number, sentAt: number | null): boolean {
-	const since = Math.max(begun, newest - SLACK_MS);
+	const since = newest - SLACK_MS;
+	if (receivedAt <= begun || receivedAt < since) return false;
 	// A server that lost the times gives every mail the current one; the sender's own time is then older.
-	return receivedAt >= since && (sentAt === null || sentAt >= since - SLACK_MS);
+	return sentAt === null || sentAt >= Math.max(begun, since) - SLACK_MS;
 }

@@ -150,7 +150,7 @@ export class Line {
 		try {
 			// Read only: what a person has not seen stays unseen.
 			const { uidValidity, uidNext } = await client.mailboxOpen("INBOX", { readOnly: true });
-			let { cursor, again } = await this.#begin(host, String(uidValidity), uidNext);
+			let { cursor, again } = await this.#begin(client, host, String(uidValidity), uidNext);
 			for (;;) {
 				({ cursor, again } = await this.#readNew(client, intake, cursor, again));
 				if (this.isStopping) return;
@@ -166,14 +166,14 @@ export class Line {
 
 	/** `again`: up to this UID, everything may have been taken before. */
 	async #begin(
+		client: ImapFlow,
 		host: ChannelHost,
 		validity: string,
 		uidNext: number,
 	): Promise<{ readonly cursor: Cursor; readonly again: number }> {
-		const { clock, log } = this.#options;
+		const { log } = this.#options;
 		const known = parseCursor(await this.#written(() => host.cursor()));
 		if (known?.validity === validity) return { cursor: known, again: 0 };
-		const now = clock.now();
 		if (known) {
 			log(
 				"the server has numbered its mails anew: all of them are read again, and those taken before are passed over",
@@ -181,7 +181,9 @@ export class Line {
 			return { cursor: { ...known, validity, uid: 0 }, again: uidNext - 1 };
 		}
 		// The first start: what is in the mailbox already was not written to Keryx.
-		const cursor = { validity, uid: uidNext - 1, begun: now, newest: now };
+		const newest = uidNext > 1 ? await client.fetchOne("*", { internalDate: true }) : false;
+		const begun = newest ? new Date(newest.internalDate ?? 0).getTime() : 0;
+		const cursor = { validity, uid: uidNext - 1, begun, newest: begun };
 		await this.#written(() => host.passed(formatCursor(cursor)));
 		return { cursor, again: 0 };
 	}
