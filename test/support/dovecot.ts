@@ -135,8 +135,12 @@ ${more}
 	);
 	let running: ChildProcess | null = null;
 	const start = async () => {
+		// One that was killed could not remove it.
+		rmSync(join(folder, "run", "master.pid"), { force: true });
 		const child = spawn("sh", ["-c", WATCHED, "/usr/sbin/dovecot", "-F", "-c", file], {
 			stdio: ["pipe", "pipe", "pipe"],
+			// A group of its own, with the server's children.
+			detached: true,
 		});
 		running = child;
 		let said = "";
@@ -152,7 +156,8 @@ ${more}
 		running = null;
 		if (!child || child.exitCode !== null) return;
 		const ended = once(child, "exit");
-		child.stdin?.end(`${how}\n`);
+		if (how === "KILL" && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+		else child.stdin?.end(`${how}\n`);
 		await ended;
 	};
 	await start();

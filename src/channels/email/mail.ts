@@ -3,8 +3,8 @@ import type { AddressObject, Attachment, ParsedMail } from "mailparser";
 import { foldedAddress, idFor, isAddress, type Mailbox, messageIds, oneLine } from "./address.ts";
 import type { Libraries } from "./libraries.ts";
 
-/** A longer HTML mail is not converted; its text is cut. */
-const LONGEST_HTML = 2_000_000;
+/** Of a longer HTML mail, only the beginning is read. */
+const LONGEST_HTML = 1_000_000;
 const MOST_PEOPLE = 200;
 
 export interface Mail {
@@ -34,9 +34,9 @@ export async function readMail(
 ): Promise<Mail> {
 	const parsed = await simpleParser(source, {
 		skipTextToHtml: true,
+		skipHtmlToText: true,
 		skipImageLinks: true,
 		keepCidLinks: true,
-		maxHtmlLengthToParse: LONGEST_HTML,
 	});
 	const headers = headersOf(parsed);
 	const all = (name: string) => headers.filter(([one]) => one === name).map(([, value]) => value);
@@ -54,11 +54,31 @@ export async function readMail(
 		cc: people(parsed.cc),
 		subject: oneLine(parsed.subject ?? "", 500),
 		date: parsed.date && !Number.isNaN(parsed.date.getTime()) ? parsed.date.getTime() : null,
-		text: (parsed.text ?? "").replaceAll("\0", "\ufffd"),
+		text: (await textOf(parsed, simpleParser)).replaceAll("\0", "\ufffd"),
 		attachments: parsed.attachments,
 		header: first,
 		headers: all,
 	};
+}
+
+/** The HTML counts where there are no plain words. */
+async function textOf(
+	{ text = "", html }: ParsedMail,
+	simpleParser: Libraries["simpleParser"],
+): Promise<string> {
+	if (text.trim() !== "" || html === false || (html ?? "").trim() === "") return text;
+	const words = html.slice(0, LONGEST_HTML).toWellFormed();
+	try {
+		// The library converts a mail that is nothing but HTML.
+		const whole = await simpleParser(Buffer.from(`Content-Type: text/html; charset=utf-8\r\n\r\n${words}`), {
+			skipImageLinks: true,
+			keepCidLinks: true,
+		});
+		return whole.text ?? "";
+	} catch {
+		// HTML that nobody can read: at least its words.
+		return words.replace(/<[^<>]*>/g, " ");
+	}
 }
 
 /** In the order of the mail, unfolded. */
