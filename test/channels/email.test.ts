@@ -4,7 +4,7 @@ import type { EmailOptions } from "../../src/channels/email/index.ts";
 import type { Channel, Inbound } from "../../src/gateway/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Dovecot, startDovecot } from "../support/dovecot.ts";
-import { openPostOffice, type PostOffice } from "../support/post-office.ts";
+import { openPostOffice, type PostOffice, type Written } from "../support/post-office.ts";
 import { connected, emailChannelOn, folder, outgoing, until } from "./email-scene.ts";
 
 let dovecot: Dovecot;
@@ -338,7 +338,7 @@ test("with trust everybody is heard, and whoever is not proven decides nothing, 
 test("automatic mails, lists, reports and mails from nobody are not answered; a sender can be excepted, and decides nothing", async () => {
 	const { user, bot, ada, id } = names();
 	const { host } = await run(user, { answerAutomatic: ["robot@home.test", "@hub.test"] });
-	const automatic = [
+	const automatic: readonly Partial<Written>[] = [
 		{ headers: { "Auto-Submitted": "auto-replied" } },
 		{ headers: { Precedence: "bulk" } },
 		{ headers: { "List-Id": "<news.home.test>" } },

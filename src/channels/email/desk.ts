@@ -189,8 +189,8 @@ export class Desk {
 	#work<Value>(job: (client: ImapFlow, libraries: Libraries) => Promise<Value>): Promise<Value> {
 		const done = this.#tail.then(async () => {
 			this.#cancel();
-			const { libraries, login } = this.#options.login();
 			try {
+				const { libraries, login } = this.#options.login();
 				if (!this.#client?.usable) this.#client = await openImap(libraries, login);
 				return await job(this.#client, libraries);
 			} catch (error) {

@@ -222,9 +222,9 @@ class Email {
 	}
 
 	#connected(): Connection {
-		const { connection } = this.line;
-		if (!connection) throw new Error("not connected");
-		return connection;
+		const { opened } = this.line;
+		if (!opened) throw new Error("not connected");
+		return opened;
 	}
 }
 

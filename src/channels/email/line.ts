@@ -65,6 +65,11 @@ export class Line {
 		return this.#vitals.isConnected ? this.#connection : null;
 	}
 
+	/** Also while the mails that came before are read. */
+	get opened(): Connection | null {
+		return this.#client?.usable ? this.#connection : null;
+	}
+
 	get isStopping(): boolean {
 		return this.#vitals.isStopped;
 	}
