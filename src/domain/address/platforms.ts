@@ -40,8 +40,7 @@ const BUILT_IN: readonly PlatformTraits[] = [
 	// An event holds the text twice, plain and as HTML, within 65,536 bytes.
 	entry("matrix", "Matrix", 16_000, "bytes", { markup: "markdown" }),
 	entry("mattermost", "Mattermost", 16_383, "codepoints", { markup: "markdown" }),
-	// A mail about a session would be a mail more.
-	entry("email", "Email", 500_000, "utf16", { markup: "markdown", notifyBoundaries: false }),
+	entry("email", "Email", 500_000, "utf16", { markup: "markdown" }),
 	entry("sms", "SMS", 1600, "utf16"),
 	// A line has 512 bytes with our own name, command and target, which can take 186.
 	entry("irc", "IRC", 320, "bytes", { markup: "irc" }),
