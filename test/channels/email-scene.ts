@@ -109,7 +109,9 @@ export async function emailPeer(
 	});
 	const write = (mail: Omit<Parameters<PostOffice["write"]>[0], "from" | "to" | "id">) => {
 		const id = `m${++said}.${n}@home.test`;
-		const whole = { from: ada, to: bot, id, ...mail };
+		// One thread, so one conversation.
+		const [root] = written.keys();
+		const whole = { from: ada, to: bot, id, ...(root !== undefined && { references: [root] }), ...mail };
 		written.set(id, whole);
 		void office.write(whole);
 		return id;
