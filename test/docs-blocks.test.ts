@@ -33,11 +33,14 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 		"connects to a real network",
 	"keryx channels add irc --server irc.libera.chat --nick keryx --login keryx --join '#keryx'":
 		"needs a real account",
+	"keryx channels add email --address keryx@example.org --imap-server imap.example.org --smtp-server smtp.example.org --authserv-id mx.example.org":
+		"needs a real mailbox",
 	"keryx channels add slack": "needs real tokens",
 	"keryx channels add slack --signing-secret": "needs real tokens",
 	"keryx channels add telegram": "needs a real token",
 	"keryx channels add telegram --webhook-url https://bot.example.org": "needs a real token",
 	"keryx pair approve discord <code> --role owner": "needs the code that a stranger was sent",
+	"keryx pair approve email <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve irc <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve slack <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve telegram <code> --role owner": "needs the code that a stranger was sent",
