@@ -201,7 +201,9 @@ class Email {
 				await keep((uid) => this.#desk.discard(uid));
 				this.line.refused(handed.error);
 				return { kind: "retry", afterMs: LATER_MS, reason: handed.error.message };
-			default:
+			case "retry":
+			case "refused":
+			case "too_large":
 				await keep((uid) => this.#desk.discard(uid));
 				return handed;
 		}
