@@ -8,7 +8,7 @@ type Shown = string | number | null;
 
 export const texts = {
 	program: {
-		about: "The session gateway for AI agents.",
+		about: "The session gateway for AI agents. Without a command, Keryx starts.",
 		help: "show help for a command",
 		json: "print JSON, including errors",
 		timeout: "stop waiting after this many seconds of silence (30)",
