@@ -38,7 +38,7 @@ import { NOT_DONE, SENT_AWAY } from "../sentences.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
 import { texts } from "../texts.ts";
 import { reach, rightsOf } from "../turn/rights.ts";
-import type { Walls } from "../turn/walls.ts";
+import type { Walls } from "../turn/walls/walls.ts";
 import { type Patience, patientStore, untilWritten } from "../until-written.ts";
 import { afterChange, type Change, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
 import {
