@@ -162,6 +162,10 @@ export async function createSlackPeer(options: SlackPeerOptions = {}) {
 		bot: (name: string) => world.person(name, true),
 		dm: (user: Person) => world.channel("im", "", [user.id, app.userId]),
 		channel: (name: string) => world.channel("channel", name, [app.userId]),
+		/** So many chats are listed at once from now on. */
+		mostListed: (chats: number) => {
+			world.mostListed = chats;
+		},
 		privateChannel: (name: string) => world.channel("group", name, [app.userId]),
 		groupDm: (...people: readonly Person[]) =>
 			world.channel("mpim", `mpdm-${people.map(({ name }) => name.toLowerCase()).join("--")}`, [
