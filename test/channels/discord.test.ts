@@ -453,6 +453,27 @@ describe("what comes in", () => {
 		expect(host.reactions.map(({ on, emoji }) => `${on} ${emoji}`)).toEqual(["own 👍", "other 👎"]);
 	});
 
+	test("a forwarded message comes with its words, its stickers and its files", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const dm = peer.dm(ada);
+		await scene.start();
+		const stickers = [{ id: "1", name: "Wave", format_type: 1 }];
+		const first = peer.say(ada, dm, "look", {
+			files: [{ name: "plan.txt", mediaType: "text/plain", bytes: Buffer.from("beans") }],
+			more: { sticker_items: stickers },
+		});
+		await scene.until(() => host.taken.length === 1);
+		peer.forward(ada, dm, first, dm);
+		await scene.until(() => host.taken.length === 2);
+		expect(host.taken[1]?.content).toMatchObject([
+			{ type: "text", text: "[forwarded]\nlook\n[sticker Wave]" },
+			{ type: "file", name: "plan.txt", mediaType: "text/plain" },
+		]);
+		expect(host.taken[1]?.blobs?.map((blob) => String(host.blobs.get(blob)))).toEqual(["beans"]);
+	});
+
 	test("an interaction is put off before anything else, also while its channel waits for the store", async () => {
 		const scene = await open();
 		const { peer, host } = scene;

@@ -173,7 +173,8 @@ async function contentOf(
 	{ me, files }: EventContext,
 ): Promise<{ readonly content: Inbound["content"] | null; readonly blobs: readonly string[] }> {
 	const text = textOf(message, me);
-	const attachments = message.attachments ?? [];
+	const forwarded = (message.message_snapshots ?? []).flatMap((one) => one.message.attachments ?? []);
+	const attachments = [...(message.attachments ?? []), ...forwarded];
 	if (attachments.length === 0) return { content: text === "" ? null : text, blobs: [] };
 	const parts: Part[] = text === "" ? [] : [{ type: "text", text }];
 	const blobs: string[] = [];

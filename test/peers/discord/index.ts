@@ -119,6 +119,12 @@ export async function createDiscordPeer(options: DiscordPeerOptions = {}) {
 		/** Answers the id of the message. */
 		say: (by: Person, channel: ChannelRecord, content: string, more: NewMessage = {}): string =>
 			world.say(by, channel, { ...more, content }).id,
+		/** Forwards a message to another channel; Discord shows it there as it was. */
+		forward: (by: Person, from: ChannelRecord, id: string, to: ChannelRecord): string => {
+			const { content, attachments, sticker_items } = world.messageJson(world.message(from, id));
+			const message = { type: 0, content, attachments, embeds: [], mentions: [], sticker_items };
+			return world.say(by, to, { content: "", more: { message_snapshots: [{ message }] } }).id;
+		},
 		edit: (channel: ChannelRecord, id: string, content: string) => {
 			world.edit(channel, id, { content });
 		},
