@@ -134,19 +134,17 @@ describe("words", () => {
 		const ts = peer.say(ada, team, "the first of all");
 		peer.say(ada, team, "second", { thread: ts });
 		peer.say(ada, team, "third", { thread: ts });
-		peer.tell({
-			type: "message",
-			channel: team.id,
-			channel_type: "channel",
-			user: ada.id,
-			ts: "1700000000.000100",
-			text: "",
-			attachments: [{ is_share: true, author_name: "Eve", text: "look &amp; see" }],
-		});
+		const eve = peer.user("Eve");
+		const files = [{ name: "plan.txt", bytes: Buffer.from("beans") }];
+		const theirs = peer.say(eve, team, "look & see", { silent: true, files });
+		peer.share(ada, team, theirs, team);
 		const [, second, third, shared] = await taken(4);
 		expect(second?.quoted).toMatchObject({ text: "the first of all", author: "Ada", own: false });
 		expect(third?.quoted).toBeUndefined();
-		expect(shared?.content).toBe("[forwarded from Eve]\nlook & see");
+		expect(shared?.content).toMatchObject([
+			{ type: "text", text: "[forwarded from Eve]\nlook & see" },
+			{ type: "file", name: "plan.txt" },
+		]);
 	});
 });
 

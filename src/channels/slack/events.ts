@@ -161,10 +161,12 @@ async function contentOf(
 	{ me, directory, files }: EventContext,
 ): Promise<{ readonly content: Inbound["content"] | null; readonly blobs: readonly string[] }> {
 	const text = await textOf(message, me, directory);
-	if (!message.files || message.files.length === 0) return { content: text === "" ? null : text, blobs: [] };
+	const forwarded = (message.attachments ?? []).filter(({ is_share: shares }) => shares);
+	const attached = [...(message.files ?? []), ...forwarded.flatMap((one) => one.files ?? [])];
+	if (attached.length === 0) return { content: text === "" ? null : text, blobs: [] };
 	const parts: Part[] = text === "" ? [] : [{ type: "text", text }];
 	const blobs: string[] = [];
-	for (const file of message.files) {
+	for (const file of attached) {
 		const { part, blob } = await fetchFile(file, files);
 		parts.push(part);
 		if (blob !== null) blobs.push(blob);
