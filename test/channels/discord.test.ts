@@ -453,6 +453,28 @@ describe("what comes in", () => {
 		expect(host.reactions.map(({ on, emoji }) => `${on} ${emoji}`)).toEqual(["own 👍", "other 👎"]);
 	});
 
+	test("events of forms that nobody expects end nothing and hold up nothing", async () => {
+		const scene = await open();
+		const { peer, host, logged } = scene;
+		const ada = peer.user("Ada");
+		const dm = peer.dm(ada);
+		await scene.start();
+		const [session] = peer.gateway.sessions;
+		if (!session) throw new Error("no session");
+		for (const t of [
+			"MESSAGE_CREATE",
+			"THREAD_LIST_SYNC",
+			"GUILD_CREATE",
+			"GUILD_DELETE",
+			"INTERACTION_CREATE",
+		])
+			for (const d of [null, {}, { channels: [null] }]) peer.gateway.dispatch(session, t, d);
+		for (const text of ["null", '{"op":0,"t":5,"s":"x","d":1}']) session.socket?.send(text);
+		peer.say(ada, dm, "still there?");
+		await scene.until(() => host.taken.some(({ content }) => content === "still there?"));
+		expect(logged.join()).toContain("cannot be read (THREAD_LIST_SYNC)");
+	});
+
 	test("a forwarded message comes with its words, its stickers and its files", async () => {
 		const scene = await open();
 		const { peer, host } = scene;

@@ -169,6 +169,22 @@ describe("more than messages", () => {
 		await scene.until(() => peer.sockets.envelopes.every(({ state }) => state === "acknowledged"));
 	});
 
+	test("events of forms that nobody expects end nothing, move no cursor and hold up nothing", async () => {
+		const { peer, host } = scene;
+		await scene.start();
+		const said = { type: "message", channel: "C1", channel_type: "channel", user: ada.id };
+		const odd = [null, 5, [], {}, { type: "message", channel: null }, { ...said, ts: "soon", text: "x" }];
+		for (const [n, event] of odd.entries())
+			peer.sockets.deliver("events_api", { event, event_id: `E${n}` } as never);
+		for (const type of ["events_api", "interactive", "slash_commands"] as const)
+			peer.sockets.deliver(type, null as never);
+		for (const socket of peer.sockets.open) for (const text of ["null", "[]", "{"]) socket.send(text);
+		peer.say(ada, peer.dm(ada), "still there?");
+		await scene.until(() => host.taken.some(({ content }) => content === "still there?"));
+		await scene.until(() => peer.sockets.envelopes.every(({ state }) => state === "acknowledged"));
+		expect(await host.cursor()).toMatch(/^[\d.]+ [\d.]+$/);
+	});
+
 	test("a reaction says on whose message it is; bots are said to be such; being removed is said", async () => {
 		const { peer, host, channel } = scene;
 		await scene.start();

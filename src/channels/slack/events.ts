@@ -29,7 +29,7 @@ export interface Happening {
 }
 
 interface ChatEvent extends WireMessage {
-	readonly channel?: string | { readonly id?: string };
+	readonly channel?: string | { readonly id?: string } | null;
 	readonly channel_type?: string;
 	readonly event_ts?: string;
 	readonly message?: WireMessage;
@@ -59,7 +59,7 @@ export function eventOf({ kind, payload }: Happening): ChatEvent {
 export function chatOf(happening: Happening): string {
 	const { channel, item } = eventOf(happening);
 	if (happening.kind === "slash_commands") return String(happening.payload.channel_id ?? "");
-	return (typeof channel === "object" ? channel.id : channel) ?? item?.channel ?? "";
+	return (typeof channel === "object" ? channel?.id : channel) ?? item?.channel ?? "";
 }
 
 export interface ChatPlace {

@@ -21,6 +21,7 @@ import { reasonOf } from "./outcome.ts";
 const REMEMBERED = 10_000;
 /** This many may wait to be committed; Slack must resend posts beyond that. */
 const MOST_PENDING = 2000;
+const TS = /^\d+(?:\.\d+)?$/;
 
 export interface IntakeOptions {
 	readonly pauses: Pauses;
@@ -132,7 +133,7 @@ export class Intake {
 		const entry: Pending = { settle: [settle] };
 		this.#pending.set(key, entry);
 		const holder = {};
-		const ts = messageOf(happening)?.ts ?? eventOf(happening).event_ts;
+		const ts = tsOf(happening);
 		if (ts !== undefined) this.marks.begin(holder, ts);
 		const place = placeOf(happening);
 		// A press waits neither for a file in its chat nor for the history: Slack allows three seconds, and does not deliver it again.
@@ -177,6 +178,12 @@ export class Intake {
 			this.#options.log("a button press was not answered", reasonOf(error)),
 		);
 	}
+}
+
+/** When it happened; anything else than a time must not become the cursor. */
+function tsOf(happening: Happening): string | undefined {
+	const ts = messageOf(happening)?.ts ?? eventOf(happening).event_ts;
+	return ts !== undefined && TS.test(ts) ? ts : undefined;
 }
 
 /** Slack's id, the same for every delivery; null if it has none. */

@@ -8,6 +8,7 @@ import { Directory } from "./directory.ts";
 import type { ChatPlace, EventContext, Happening } from "./events.ts";
 import { Intake } from "./intake.ts";
 import { askedPause, isTokenRefused, reasonOf } from "./outcome.ts";
+import { isObject } from "./requests.ts";
 import { type Envelope, Socket, type SocketEnd, SocketRefused } from "./socket.ts";
 import type { Me } from "./source.ts";
 import { connectedTimes, FORGED, troubleOf } from "./trouble.ts";
@@ -300,6 +301,9 @@ export class Line {
 	}
 
 	#hear({ envelope_id: id, type, payload }: Envelope, socket: Socket): void {
+		// Something that nobody understands is not asked for again.
+		if (!isObject(payload) || (type === "events_api" && !isObject(payload.event)))
+			return void socket.acknowledge(id);
 		const acknowledge = (isCommitted: boolean) => {
 			if (isCommitted) socket.acknowledge(id);
 		};
