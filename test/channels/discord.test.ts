@@ -453,6 +453,30 @@ describe("what comes in", () => {
 		expect(host.reactions.map(({ on, emoji }) => `${on} ${emoji}`)).toEqual(["own 👍", "other 👎"]);
 	});
 
+	test("who names the bot's own role means the bot, also after a restart; another role means others", async () => {
+		const scene = await open();
+		const { peer, host, channel } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		const robot = peer.addBot("Robot");
+		peer.say(ada, plans, `${peer.mentionRole(peer.bot)} what grows?`);
+		peer.say(ada, plans, `${peer.mentionRole(robot)} and you?`);
+		await scene.until(() => host.taken.length === 2);
+		await channel.stop();
+		// The session is resumed: nobody tells of the server and its roles again.
+		const again = discordChannelOn(peer);
+		await again.start(host);
+		peer.say(ada, plans, `well, ${peer.mentionRole(peer.bot)}?`);
+		await scene.until(() => host.taken.length === 3);
+		await again.stop();
+		expect(host.taken.map(({ content, mentioned }) => [content, mentioned])).toEqual([
+			["what grows?", true],
+			[`${peer.mentionRole(robot)} and you?`, false],
+			["well, @keryx?", true],
+		]);
+	});
+
 	test("events of forms that nobody expects end nothing and hold up nothing", async () => {
 		const scene = await open();
 		const { peer, host, logged } = scene;

@@ -12,6 +12,7 @@ import {
 	type Guild,
 	type NewMessage,
 	type Person,
+	roleOf,
 	type SentFile,
 	type Stored,
 	World,
@@ -115,6 +116,8 @@ export async function createDiscordPeer(options: DiscordPeerOptions = {}) {
 		channelById: (id: string) => world.channels.get(id),
 		/** How to name somebody, so that they are told. */
 		mention: ({ id }: Pick<Person, "id">) => `<@${id}>`,
+		/** The role that Discord made for a bot: it has the bot's name, and people choose one or the other. */
+		mentionRole: (of: BotAccount) => `<@&${roleOf(of)}>`,
 
 		/** Answers the id of the message. */
 		say: (by: Person, channel: ChannelRecord, content: string, more: NewMessage = {}): string =>
