@@ -252,6 +252,22 @@ describe("more than messages", () => {
 		]);
 	});
 
+	test("what a press says is shown without marks", async () => {
+		const { peer, host, channel } = scene;
+		host.pressed = () => Promise.resolve({ text: "Approved: `run_it` for **Eve**." });
+		await scene.start();
+		const dm = peer.dm(ada);
+		peer.say(ada, dm, "hello");
+		await taken(1);
+		const buttons = [[{ id: "yes", label: "Yes" }]];
+		const sent = await channel.send(
+			outgoing(dm.chat.id, "May I?", { body: { text: "May I?", plain: "May I?", buttons } }),
+		);
+		expect(sent).toMatchObject({ kind: "sent" });
+		const message = Number(sent.kind === "sent" ? sent.receipt : "");
+		expect(await peer.press(ada, dm, message, "yes")).toBe("Approved: run_it for Eve.");
+	});
+
 	test("rich messages, checklists and other kinds are put into words, and are no commands", async () => {
 		const { peer } = scene;
 		await scene.start();
