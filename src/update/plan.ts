@@ -101,9 +101,12 @@ export async function newestVersion(env: Environment, to = "latest"): Promise<st
 }
 
 const NPM_MS = 600_000;
+/** What npm says where the registry, or the way to it, is the problem. */
+const OF_REGISTRY =
+	/^(E[45]\d\d|EAI_AGAIN|ECONN\w+|ENETUNREACH|EHOSTUNREACH|ENOTFOUND|ENOTCACHED|ETIMEDOUT|ETARGET|ERR_SOCKET_TIMEOUT|.*CERT\w*)$/;
 
-/** What npm prints. Throws update.fetch with what it complained of. */
-export async function npm(words: readonly string[], env: Environment): Promise<string> {
+/** What npm prints. Throws update.fetch with what it complained of. `file`: the package that it installs. */
+export async function npm(words: readonly string[], env: Environment, file?: string): Promise<string> {
 	const { npm_execpath: script } = env;
 	const [program, first] = script?.endsWith("npm-cli.js") ? [process.execPath, [script]] : ["npm", []];
 	try {
@@ -116,13 +119,23 @@ export async function npm(words: readonly string[], env: Environment): Promise<s
 				hint: "install npm, or add its folder to the PATH",
 				cause,
 			});
-		const lines = stderr.split("\n").filter((line) => /^npm (error|ERR!)/.test(line));
-		const why = lines
-			.slice(0, 3)
-			.map((line) => line.replace(/^npm (error|ERR!)\s*/, ""))
-			.join("; ");
-		throw new KeryxError("update.fetch", `npm could not fetch the new version: ${why || stderr.trim()}`, {
+		const lines = stderr
+			.split("\n")
+			.filter((line) => /^npm (error|ERR!)/.test(line))
+			.map((line) => line.replace(/^npm (error|ERR!)\s*/, ""));
+		const why = lines.slice(0, 3).join("; ") || stderr.trim();
+		const hint = hintOf(/^code (\S+)$/.exec(lines[0] ?? "")?.[1] ?? "", file);
+		throw new KeryxError("update.fetch", `npm could not fetch the new version: ${why}`, {
+			...(hint !== null && { hint }),
 			cause,
 		});
 	}
+}
+
+/** Null: the usual one, which is about the registry. */
+function hintOf(code: string, file: string | undefined): string | null {
+	if (code === "ENOSPC")
+		return "free up space on the disks of Keryx's home and of npm's cache, then try again";
+	if (file === undefined || OF_REGISTRY.test(code)) return null;
+	return `${file} may be cut short or altered: get it again, and compare its checksum`;
 }

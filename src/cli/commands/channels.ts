@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { openHome } from "../../app/home.ts";
 import {
 	addChannel,
+	type ChannelPlatform,
 	type GivenToken,
 	type NewChannel,
 	type NewIrc,
@@ -68,7 +69,9 @@ export function addChannels(program: Command, context: CliContext): void {
 		.option("--server-password", texts.channels.add.serverPasswordFlag)
 		.option("--server-password-env <variable>", texts.channels.add.serverPasswordEnv)
 		.addHelpText("after", ADD_EXAMPLES)
-		.action((platform: string, flags: AddFlags) => runAdd(context, platform, flags));
+		.action((platform: string, flags: AddFlags) =>
+			connectChannel(context, readOneOf("platform", platform, CHANNEL_PLATFORMS), flags),
+		);
 	channels
 		.command("list")
 		.allowExcessArguments(false)
@@ -93,8 +96,13 @@ const ADD_EXAMPLES = texts.channels.add.help;
 
 const LIST_EXAMPLES = texts.channels.list.help;
 
-async function runAdd(context: CliContext, given: string, flags: AddFlags): Promise<void> {
-	const platform = readOneOf("platform", given, CHANNEL_PLATFORMS);
+/** Asks for what is missing, tries it and saves it. */
+export async function connectChannel(
+	context: CliContext,
+	platform: ChannelPlatform,
+	flags: AddFlags,
+	{ isStarting = false }: { readonly isStarting?: boolean } = {},
+): Promise<void> {
 	const { output } = openConfig(context);
 	const { path: home } = openHome(keryxHome(context.env));
 	const tokens = await (platform === "irc"
@@ -115,7 +123,7 @@ async function runAdd(context: CliContext, given: string, flags: AddFlags): Prom
 	if (output.json) return output.value(added);
 	output.line(texts.channels.add.done(added.who, added.name));
 	for (const remark of added.remarks) output.note(remark);
-	if ((await running(context)) === null) output.note(texts.channels.add.startKeryx);
+	if (!isStarting && (await running(context)) === null) output.note(texts.channels.add.startKeryx);
 	output.note(texts.channels.add.nobodyYet(platform));
 }
 

@@ -15,6 +15,7 @@ export class Meter {
 	readonly #monotonic: () => number;
 	readonly #began: number;
 	readonly #commits = new Histogram(COMMIT_SECONDS);
+	/** Measured from the first request on: a gauge of the time between two requests. */
 	#delay: ReturnType<typeof monitorEventLoopDelay> | null = null;
 
 	constructor(host: ApiHost, closing: AbortSignal) {
@@ -23,6 +24,11 @@ export class Meter {
 		this.#tally = new Tally(host.store);
 		this.#monotonic = host.monotonic ?? systemClock.monotonic;
 		this.#began = this.#monotonic();
+		// Without a gateway, this serves one command.
+		if (host.gateway === null) return;
+		this.#tally.start(host.after ?? systemClock.after, closing);
+		const unlisten = host.store.onWritten((ms) => this.#commits.add(ms / 1000));
+		closing.addEventListener("abort", unlisten, { once: true });
 	}
 
 	async read(): Promise<string> {
@@ -99,20 +105,11 @@ export class Meter {
 		];
 	}
 
-	/** Measured from the first request on, like the commits: unused metrics cost nothing. */
 	#delays(): Samples {
 		if (!this.#delay) {
 			const delay = monitorEventLoopDelay({ resolution: 20 });
 			delay.enable();
-			const unlisten = this.#host.store.onWritten((ms) => this.#commits.add(ms / 1000));
-			this.#closing.addEventListener(
-				"abort",
-				() => {
-					delay.disable();
-					unlisten();
-				},
-				{ once: true },
-			);
+			this.#closing.addEventListener("abort", () => delay.disable(), { once: true });
 			this.#delay = delay;
 			return [];
 		}

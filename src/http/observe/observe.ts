@@ -34,7 +34,7 @@ export function addObservation(app: App, host: ApiHost, closing: AbortSignal): v
 		operationId: "metrics",
 		method: "get",
 		path: "/metrics",
-		summary: "metrics for Prometheus; counters start when this process is first asked",
+		summary: "metrics for Prometheus; counters start with the process",
 		responses: { 200: { description: "the numbers", content: { "text/plain": { schema: z.string() } } } },
 	});
 	const meter = new Meter(host, closing);
