@@ -154,7 +154,7 @@ describe.concurrent("keryx doctor", () => {
 		};
 		expect(await all("--fix", "--dry-run")).toMatchObject({ state: "remark", mends: "remove them" });
 		expect(left.every((name) => existsSync(join(path, name)))).toBe(true);
-		expect(await all("--fix")).toMatchObject({ state: "fixed", found: expect.stringContaining("5 KB") });
+		expect(await all("--fix")).toMatchObject({ state: "fixed", found: expect.stringContaining("5.0 KB") });
 		expect(left.some((name) => existsSync(join(path, name)))).toBe(false);
 		// Of a process that lives.
 		expect(existsSync(join(path, `restore-${process.pid}`))).toBe(true);

@@ -74,7 +74,7 @@ test("a model is connected, a wrong answer is asked again, and a service that ca
 	await terminal.shows(/seer answered in \d+ ms/);
 	await answer("Which chat platform", "telegram");
 	// Not a token: nothing is sent, nothing is written, and the start goes on.
-	await answer("token", "nonsense");
+	await answer("Token of the telegram bot", "nonsense");
 	await terminal.shows("Keryx starts without it");
 	await answer("as a service", "y");
 	await terminal.shows("Keryx runs in this terminal instead");

@@ -24,11 +24,14 @@ export class Meter {
 		this.#tally = new Tally(host.store);
 		this.#monotonic = host.monotonic ?? systemClock.monotonic;
 		this.#began = this.#monotonic();
-		// Without a gateway, this serves one command.
-		if (host.gateway === null) return;
-		this.#tally.start(host.after ?? systemClock.after, closing);
-		const unlisten = host.store.onWritten((ms) => this.#commits.add(ms / 1000));
-		closing.addEventListener("abort", unlisten, { once: true });
+	}
+
+	/** Counts from here on; otherwise from the first request on. */
+	async start(): Promise<void> {
+		const { store, after = systemClock.after } = this.#host;
+		const unlisten = store.onWritten((ms) => this.#commits.add(ms / 1000));
+		this.#closing.addEventListener("abort", unlisten, { once: true });
+		await this.#tally.start(after, this.#closing);
 	}
 
 	async read(): Promise<string> {

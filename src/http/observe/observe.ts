@@ -7,7 +7,7 @@ import { channel } from "../schemas.ts";
 import { toWireChannel } from "../wire.ts";
 import { Meter } from "./meter.ts";
 
-export function addObservation(app: App, host: ApiHost, closing: AbortSignal): void {
+export function addObservation(app: App, host: ApiHost, closing: AbortSignal): Meter {
 	const readiness = z
 		.object({
 			ready: z.boolean(),
@@ -41,6 +41,7 @@ export function addObservation(app: App, host: ApiHost, closing: AbortSignal): v
 	app.openapi(metricsRoute, async (c) =>
 		c.text(await meter.read(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }),
 	);
+	return meter;
 }
 
 async function readinessOf({ store, gateway, now }: ApiHost) {

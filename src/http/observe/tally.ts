@@ -27,15 +27,14 @@ export class Tally {
 		this.#store = store;
 	}
 
-	/** Counts everything from here on, until the signal. */
-	start(after: Clock["after"], closing: AbortSignal): void {
+	/** Counts everything committed after this has resolved, until the signal. */
+	async start(after: Clock["after"], closing: AbortSignal): Promise<void> {
 		let cancel: (() => void) | null = null;
 		const look = (): void => {
 			cancel = null;
 			// Nothing is lost by a failed read: the next one begins where this one did, and a request reports it.
 			this.catchUp().catch(() => {});
 		};
-		look();
 		const unlisten = this.#store.onCommit(() => {
 			cancel ??= after(GATHER_MS, look);
 		});
@@ -47,6 +46,7 @@ export class Tally {
 			},
 			{ once: true },
 		);
+		await this.catchUp();
 	}
 
 	get metrics(): readonly Metric[] {
