@@ -82,7 +82,10 @@ async function measureIn(home: string): Promise<Row[]> {
 	return [
 		measured(`${OLD} conversations ended, archived, read back and deleted`, seconds, "s"),
 		atLeast(OLD, measured("archives", files.length, "files")),
-		atMost(LOOP_BAR_MS, measured("loop delay p99, with its resolution of 5 ms", delay.percentile(99) / 1e6, "ms")),
+		atMost(
+			LOOP_BAR_MS,
+			measured("loop delay p99, with its resolution of 5 ms", delay.percentile(99) / 1e6, "ms"),
+		),
 		measured("loop delay, longest", delay.max / 1e6, "ms"),
 		measured("messages answered meanwhile", answers.length, "messages"),
 		measured("answer p99", slowest[Math.floor(slowest.length * 0.99)] ?? Number.NaN, "ms"),
@@ -100,7 +103,10 @@ async function restored(keryx: Keryx, month: string, files: readonly string[]): 
 		const id = conversationId(file.split(".")[0] ?? "");
 		await keryx.client.restoreArchive({ archive: id });
 		const lines: string[] = [];
-		for await (const line of exportJsonl(keryx.store, { scope: OPERATOR, what: { kind: "conversation", id } }))
+		for await (const line of exportJsonl(keryx.store, {
+			scope: OPERATOR,
+			what: { kind: "conversation", id },
+		}))
 			lines.push(line);
 		if (comparable(lines.join("")) === comparable(archived)) equal++;
 	}

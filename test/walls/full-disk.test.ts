@@ -31,7 +31,13 @@ test("where its status cannot be written, no wall is made, and the answer comes"
 	// Room for folders, none for a page of data.
 	const script =
 		'mount -t tmpfs -o size=64k keryx "$1" || exit 9; dd if=/dev/zero of="$1/fill" bs=1k 2>/dev/null; shift; exec "$@"';
-	const node = [process.execPath, "--disable-warning=ExperimentalWarning", "--input-type=module", "-e", PROBE];
+	const node = [
+		process.execPath,
+		"--disable-warning=ExperimentalWarning",
+		"--input-type=module",
+		"-e",
+		PROBE,
+	];
 	const walls = join(import.meta.dirname, "../../src/walls/index.ts");
 	const run = spawnSync(program, [...args, "sh", "-c", script, "sh", disk, ...node, walls, disk], {
 		encoding: "utf8",
