@@ -2,7 +2,7 @@
 // said of servers that refuse.
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NO_SECRETS, openStore, type Store, storeOn } from "../../src/store/index.ts";
+import { NO_SECRETS, OPERATOR, openStore, type Store, storeOn } from "../../src/store/index.ts";
 import { openPostgres } from "../../src/store/postgres/engine.ts";
 import { refusal } from "../../src/testing/conformance/store/scene.ts";
 import { countedIds, virtualClock } from "../support/clock.ts";
@@ -32,6 +32,9 @@ async function openIn(
 	});
 	return storeOn(engine, given());
 }
+
+const END_NODES =
+	"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'keryx node'";
 
 let said = 0;
 
@@ -80,6 +83,70 @@ describe("a node on a store on a server", () => {
 		await Promise.all([first, second, third].map((store) => store.close()));
 		const live = "SELECT epoch FROM shared.nodes WHERE ended_at IS NULL";
 		expect(await onServer(server.url(), live)).toEqual([]);
+	});
+
+	it("has a name that no other living node has: a second one is refused, and one that comes after its end is not", async () => {
+		const url = `${server.url()}?schema=named`;
+		const open = async (name: string, leaseMs = 10_000) =>
+			storeOn(
+				await openPostgres({
+					url,
+					startedAt: 0,
+					access: "own",
+					node: { nodes: "many", name, leaseMs, heartbeatMs: 200 },
+				}),
+				given(),
+			);
+		const first = await open("berlin");
+		const refused = await open("berlin").catch((error: unknown) => error);
+		expect(refused).toMatchObject({
+			code: "store.node_name",
+			message: "another gateway on this store is called berlin",
+			hint: expect.stringContaining("node.name"),
+		});
+		const [one, ...rest] = await Promise.allSettled([open("paris"), open("paris"), open("paris")]).then(
+			(results) => results.toSorted((a, b) => a.status.localeCompare(b.status)),
+		);
+		expect(rest.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+		expect(one?.status).toBe("fulfilled");
+		const other = await open("oslo");
+		await first.close();
+		const again = await open("berlin");
+		await Promise.all([say(other), say(again)]);
+		expect((await other.nodes({ scope: OPERATOR })).map(({ name }) => name).toSorted()).toEqual([
+			"berlin",
+			"oslo",
+			"paris",
+		]);
+		if (one?.status === "fulfilled") await one.value.close();
+		await other.close();
+		await again.close();
+	});
+
+	it("takes its name back from itself after a crash, and from one that hangs once its lease is over", async () => {
+		const schema = "renamed";
+		const url = `${server.url()}?schema=${schema}`;
+		const open = async (heartbeatMs: number) =>
+			storeOn(
+				await openPostgres({
+					url,
+					startedAt: 0,
+					access: "own",
+					node: { nodes: "many", name: "berlin", leaseMs: 10_000, heartbeatMs },
+				}),
+				given(),
+			);
+		// As a gateway that was killed: its connections are gone, its row is not.
+		const crashed = await open(60_000);
+		await onServer(server.url(), END_NODES);
+		const second = await open(60_000);
+		expect(await refusal(say(crashed))).toBe("store.owner_lost");
+		// One that hangs keeps its connection.
+		await onServer(server.url(), `UPDATE ${schema}.nodes SET expires_at = 0 WHERE epoch = ${second.epoch}`);
+		const third = await open(60_000);
+		expect(await refusal(say(second))).toBe("store.owner_lost");
+		await say(third);
+		for (const store of [crashed, second, third]) await store.close();
 	});
 
 	it("hears of what another has committed, and of another's death", async () => {

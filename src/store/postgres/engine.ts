@@ -1,6 +1,5 @@
 // The PostgreSQL engine, one per node of a store. Waiting operations share a transaction; reads have their own connections. The engine
 // never answers an operation before its commit is known. It renews the node's lease, buries dead nodes, and listens for others' commits.
-import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import {
@@ -45,8 +44,7 @@ export interface PostgresOptions {
 export async function openPostgres(options: PostgresOptions): Promise<PostgresEngine> {
 	const { startedAt, node = {} } = options;
 	const settings = serverSettings(options.url);
-	const { nodes = "one", leaseMs = LEASE_MS, heartbeatMs = HEARTBEAT_MS } = node;
-	const name = node.name ?? `${hostname()} (process ${process.pid})`;
+	const { name, nodes = "one", leaseMs = LEASE_MS, heartbeatMs = HEARTBEAT_MS } = node;
 	try {
 		await prepare(settings, options.access);
 		if (options.access === "read") return new PostgresEngine(settings, options, null);
