@@ -17,6 +17,8 @@ import { openBrowser, takeSeat } from "./support.ts";
 import { answer, message, tell, texts, write } from "./talk.ts";
 
 const NODES = ["a", "b", "c"] as const;
+/** Enough for a page, and soon used up. */
+const RATE = 600;
 type Name = (typeof NODES)[number];
 
 const root = mkdtempSync(join(tmpdir(), "keryx-page-nodes-"));
@@ -49,7 +51,7 @@ beforeAll(async () => {
 				session_reset: { mode: "none", max_messages: 0 },
 				store: { url: server.url(), nodes: "many" },
 				node: { name },
-				http: { public_url: balancer.url },
+				http: { public_url: balancer.url, rate_per_minute: RATE },
 			}),
 		);
 		const port = await freePort();
@@ -128,4 +130,24 @@ test("a token made at one gateway holds at another, and neither it nor its open 
 	for (let frame = await frames.next(); !frame.done && frame.value.kind !== "lost"; )
 		frame = await frames.next();
 	await expect(frames.next()).rejects.toMatchObject({ code: "http.unauthenticated" });
+});
+
+test("a caller has one allowance at all gateways together", async () => {
+	const { token } = await clientOf("a").createToken({ name: "eager", role: "reader" });
+	/** How many requests pass until one is refused. */
+	const passed = async (name: Name) => {
+		const client = createClient(httpTransport(`http://127.0.0.1:${ports.get(name)}`, { bearer: token }));
+		const ask = () =>
+			client.health().then(
+				() => true,
+				(error: { code: string }) => error.code !== "http.rate",
+			);
+		for (let count = 0; ; ) {
+			const asked = await Promise.all(Array.from({ length: 20 }, ask));
+			count += asked.filter(Boolean).length;
+			if (asked.includes(false)) return count;
+		}
+	};
+	expect(await passed("a")).toBeGreaterThanOrEqual(RATE);
+	expect(await passed("c")).toBeLessThan(RATE / 2);
 });

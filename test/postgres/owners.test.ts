@@ -1,8 +1,6 @@
-// Who may write to a store on a server: nodes, each of which loses everything it could write once another has found it dead; and what is
-// said of servers that refuse.
-import { inspect } from "node:util";
+// Who may write to a store on a server: nodes, each of which loses everything it could write once another has found it dead.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NO_SECRETS, OPERATOR, openStore, type Store, storeOn } from "../../src/store/index.ts";
+import { NO_SECRETS, OPERATOR, type Store, storeOn } from "../../src/store/index.ts";
 import { openPostgres } from "../../src/store/postgres/engine.ts";
 import { refusal } from "../../src/testing/conformance/store/scene.ts";
 import { countedIds, virtualClock } from "../support/clock.ts";
@@ -240,75 +238,5 @@ describe("a node on a store on a server", () => {
 		);
 		expect(row?.n).toBe(1);
 		await store.close();
-	});
-});
-
-describe("a server that refuses", () => {
-	const refusedBy = (url: string) =>
-		openStore({ url, ...given() }).then(
-			() => "opened",
-			({ code, message, hint }: { code: string; message: string; hint: string }) =>
-				`${code}: ${message}; ${hint}`,
-		);
-
-	it("is named with what is wrong and what to do, and never with the password", async () => {
-		await onServer(server.url(), "CREATE USER other");
-		await onServer(
-			server.url(),
-			"CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
-		);
-		const nobody = await refusedBy(server.url().replace("keryx@", "nobody:secretpassword@"));
-		expect(nobody).toContain("store.refused: cannot open postgres://nobody:***@127.0.0.1");
-		expect(nobody).not.toContain("secretpassword");
-		expect(await refusedBy(server.url("latin"))).toContain(
-			"store.server: the database has the encoding LATIN1",
-		);
-		expect(await refusedBy(server.url("nothing"))).toContain("the database does not exist");
-		expect(await refusedBy(server.url().replace("keryx@", "other@"))).toContain("GRANT CREATE ON DATABASE");
-		expect(await refusedBy("postgres://x@127.0.0.1:1/x")).toContain("store.unreachable");
-		expect(await refusedBy(`${server.url()}?sslmode=verify-full`)).toContain("correct sslmode");
-		expect(await refusedBy(`${server.url()}?sslmode=verify-full&sslrootcert=/no/file`)).toContain(
-			"store.refused: cannot open",
-		);
-		const unread = await openStore({
-			...given(),
-			url: "postgres://nobody:secretpassword@host:99999/x",
-		}).catch((error: unknown) => inspect(error, { depth: null }));
-		expect(unread).toContain("store.url is not a URL");
-		expect(unread).not.toContain("secretpassword");
-	});
-
-	it("is refused with a wrong password, which is not shown, and taken with the right one", async () => {
-		const asking = await startPostgres({ password: "right-password" });
-		try {
-			const urlWith = (password: string) => asking.url().replace("keryx@", `keryx:${password}@`);
-			const refused = await refusedBy(urlWith("wrong-password"));
-			expect(refused).toContain("store.refused");
-			expect(refused).not.toContain("wrong-password");
-			const store = await openStore({ ...given(), url: urlWith("right-password") });
-			await store.close();
-		} finally {
-			await asking.remove();
-		}
-	});
-
-	it("is left alone where the schema is somebody else's, whatever is in it", async () => {
-		for (const [n, thing] of [
-			"TABLE s.other (a int)",
-			"TABLE s.settings (other int)",
-			"TABLE s.settings (name text, value text); INSERT INTO s.settings VALUES ('schema', 'dark')",
-			"VIEW s.settings AS SELECT 1 AS name, 2 AS value",
-			"FUNCTION s.search_words(a text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-			"TYPE s.mood AS ENUM ('fine')",
-		].entries()) {
-			const schema = `foreign${n}`;
-			const make = `CREATE ${thing.replaceAll("s.", `${schema}.`)}`;
-			await onServer(server.url(), `CREATE SCHEMA ${schema}; ${make}`);
-			expect(await refusedBy(`${server.url()}?schema=${schema}`)).toContain("store.corrupt: the schema");
-		}
-		await onServer(server.url(), "CREATE SCHEMA closed; CREATE USER outsider");
-		expect(await refusedBy(`${server.url().replace("keryx@", "outsider@")}?schema=closed`)).toContain(
-			"GRANT USAGE, CREATE ON SCHEMA closed",
-		);
 	});
 });

@@ -129,7 +129,7 @@ export class Membership implements Cluster {
 	/** Where the server does not keep up it is dropped: whoever is told may miss it. */
 	tell(text: string): void {
 		const connection = this.#connection;
-		if (!connection || connection.isLost || this.#telling >= MOST_TELLING) return;
+		if (!connection || connection.isLost || this.#others.size === 0 || this.#telling >= MOST_TELLING) return;
 		this.#telling++;
 		void this.#notify(connection, `told ${text}`)
 			.catch(() => {})
