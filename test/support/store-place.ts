@@ -7,12 +7,19 @@ import { onServer } from "./postgres-store.ts";
 
 const TEMPLATE = "made";
 
-let server: PostgresServer | null = null;
+type Open = (url: string, startedAt: number, auditKey: Uint8Array) => Promise<Engine>;
+
+let server: Pick<PostgresServer, "url"> | null = null;
+let opening: Open | null = null;
 let made = 0;
 
-/** From now on stores are on this server; null: they are not. */
-export async function storesOn(given: PostgresServer | null): Promise<void> {
+/** From now on stores are on this server; null: they are not. `open`: how they are opened, if not in the usual way. */
+export async function storesOn(
+	given: Pick<PostgresServer, "url"> | null,
+	open: Open | null = null,
+): Promise<void> {
 	server = given;
+	opening = open;
 	if (!given) return;
 	await onServer(given.url(), `CREATE DATABASE ${TEMPLATE}`);
 	await migratePostgres(given.url(TEMPLATE));
@@ -27,7 +34,9 @@ export async function placeOf(file: string): Promise<string> {
 }
 
 export function openAt(url: string, startedAt: number, auditKey: Uint8Array): Promise<Engine> {
-	return openEngine({ url, clock: { now: () => startedAt }, auditKey });
+	return opening
+		? opening(url, startedAt, auditKey)
+		: openEngine({ url, clock: { now: () => startedAt }, auditKey });
 }
 
 /** How many rows a table has, as a script finds that opens the store and closes it. */
