@@ -8,7 +8,7 @@ type Shown = string | number | null;
 
 export const texts = {
 	program: {
-		about: "The session gateway for AI agents.",
+		about: "The session gateway for AI agents. Without a command, Keryx starts.",
 		help: "show help for a command",
 		json: "print JSON, including errors",
 		timeout: "stop waiting after this many seconds of silence (30)",
@@ -327,19 +327,13 @@ Exit codes: 0 stopped, also if it was not running, 1 failure.`,
 			signingSecretEnv: "the same, with the environment variable that holds the signing secret",
 			webhookUrl: "Telegram posts messages to this address, such as https://bot.example.org",
 			apiRoot: "another server that speaks the platform's protocol",
-			server: "IRC: the server's host name",
-			port: "IRC: its port (default: 6697, without TLS 6667)",
-			noTls: "IRC: connect without TLS",
-			caFile: "IRC: a file with the certificates to trust, in place of the system's",
-			nick: "IRC: the nick Keryx takes",
-			login: "IRC: the account to log in with (SASL); asks for its password",
-			join: "IRC: channels to join, such as '#keryx'",
 			serverPasswordFlag: "IRC: the server has a password: asks for it",
 			serverPasswordEnv: "the same, with the environment variable that holds it",
-			ircNeeds: (option: Shown) => `IRC needs ${option}`,
-			ircExample: (option: Shown, example: Shown) => `for example ${option} ${example}`,
-			accountPassword: "Password of the account",
-			serverPassword: "Password of the server",
+			install: "agree to install the packages that the platform needs",
+			mayInstall: (packages: Shown, megabytes: Shown) =>
+				`This platform needs packages that do not come with Keryx: ${packages} (about ${megabytes} MB).\nInstall them into Keryx's home? (y/n) `,
+			networkNeeds: (platform: Shown, option: Shown) => `${platform} needs ${option}`,
+			networkExample: (option: Shown, example: Shown) => `for example ${option} ${example}`,
 			help: `
 The token is saved in a file in Keryx's home that only you can read. A running Keryx connects at once.
 
@@ -363,6 +357,11 @@ Exit codes: 0 connected, 1 the platform refused the token, 2 wrong usage.`,
 			appToken: "App-level token (xapp-)",
 			signingSecret: "Signing secret",
 			notShown: (what: Shown) => `${what} (not shown): `,
+		},
+		install: {
+			about: "install the packages that a platform needs into Keryx's home",
+			nothing: (platform: Shown) => `Nothing to install for ${platform}.`,
+			done: (packages: Shown) => `Installed ${packages}.`,
 		},
 		list: {
 			about: "show each connection, its state and what is waiting to be sent",
@@ -1278,6 +1277,15 @@ Examples:
 			fixed: (files: Shown) => `${files}: now private to this user`,
 			mends: (files: Shown) => `make ${files} private to this user (chmod 600)`,
 		},
+		leftovers: {
+			none: "no command has left anything behind",
+			found: (count: Shown, size: Shown, paths: Shown) =>
+				`${count} of commands that were killed (${size}): ${paths}`,
+			remedy: `\`${KERYX} doctor --fix\` removes them`,
+			mends: "remove them",
+			fixed: (what: Shown) => `removed ${what}`,
+		},
+		workspaces: (root: Shown) => `the agent's files are in ${root}`,
 		disk: {
 			free: (free: Shown, home: Shown) => `${free} free on the disk with ${home}`,
 			full: "free up some: without space no message can be accepted",
@@ -1290,7 +1298,7 @@ Examples:
 			oldRemedy: (oldest: Shown) => `install git ${oldest} or newer`,
 			missing: (hint: Shown) => `${hint}; or set checkpoints.enabled to false`,
 		},
-		fix: "fix what can be fixed safely: permissions, the search index",
+		fix: "fix what can be fixed safely: permissions, the search index, what killed commands left behind",
 		dryRun: "with --fix: say what would be fixed, and change nothing",
 		wouldFix: (indent: Shown, what: Shown) => `${indent}--fix would: ${what}`,
 		log: {
@@ -1361,6 +1369,11 @@ Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wro
 			logsRemedy: "processes.max_log_mb limits the size of each, processes.keep_days how long they are kept",
 			zombies: (dead: Shown, name: Shown) =>
 				`${dead} waiting for process 1 (${name}), which does not collect them`,
+		},
+		packages: {
+			fine: (platform: Shown) => `${platform} has the packages it needs`,
+			missing: (platform: Shown, names: Shown) => `${platform} needs ${names}`,
+			remedy: (platform: Shown) => `run \`${KERYX} channels install ${platform}\``,
 		},
 		initRemedy: "give the container an init, for example with `docker run --init`",
 		mcp: {
@@ -1554,6 +1567,18 @@ Exit codes: 0 done, 2 wrong usage.`,
 	conversation: {
 		notFound: (name: Shown) => `there is no conversation ${name}`,
 		notFoundHint: `use its id or its key; \`${KERYX} sessions list --json\` shows both`,
+	},
+	firstStart: {
+		welcome:
+			"Welcome to Keryx. Up to three questions; leave an answer empty to skip it. You can do all of this later, too.",
+		answer: "the answer",
+		model: (providers: Shown) => `Which provider's model should answer? (${providers})`,
+		laterModel: `Keryx starts without a model. \`${KERYX} setup\` connects one.`,
+		platform: (platforms: Shown) => `Which chat platform should it connect to? (${platforms})`,
+		laterPlatform: `Keryx starts without it. \`${KERYX} channels add\` connects it.`,
+		service: "Should Keryx run as a service, and start with this machine? (y/N)",
+		laterService: `Keryx runs in this terminal instead. \`${KERYX} service install\` tries it again.`,
+		served: `\`${KERYX} link\` prints the link to the page, \`${KERYX} chat\` talks to it here.`,
 	},
 	run: {
 		running: (socket: Shown) => `Keryx is running. Its socket is ${socket}`,
