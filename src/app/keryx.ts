@@ -230,6 +230,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			journal.log.write("info", "gateway", "started", { version: version(), pid: process.pid });
 			const { model, chat } = setUp();
 			if (isFollowed && !model && !chat) await store.beginFirstRun();
+			await api.startCounting();
 			// An earlier Keryx's leftovers are gone by now.
 			await mcp.follow();
 			await gateway.start();
