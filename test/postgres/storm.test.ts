@@ -150,8 +150,20 @@ test(
 
 /** Nodes that ended are started again, as a service manager does. */
 async function back({ nodes }: TestCluster): Promise<void> {
-	await Promise.all(nodes.filter(({ isRunning }) => !isRunning).map((node) => node.start()));
+	await Promise.all(nodes.filter(({ isRunning }) => !isRunning).map((node) => started(node)));
 }
+
+/** The database may be away just then: such a start fails, and is made again. */
+async function started(node: ClusterNode): Promise<void> {
+	for (let attempt = 1; ; attempt++)
+		try {
+			return await node.start();
+		} catch (error) {
+			if (attempt === STARTS) throw error;
+		}
+}
+
+const STARTS = 5;
 
 /** Every message has its end, and nothing waits to be sent or looked up. */
 async function drained(): Promise<void> {
