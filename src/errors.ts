@@ -46,6 +46,8 @@ export const ERRORS = {
 	"store.url": "use sqlite:<path>, sqlite::memory: or postgres://<user>@<host>/<database>",
 	"store.moving": `run the same \`${KERYX} store move\` again: it continues where it stopped`,
 	"store.keys": "copy audit.key and pseudonym.key from the home of another gateway on the same store",
+	"store.node_name":
+		"give each gateway a name of its own: set node.name in its config.yaml, or KERYX_NODE_NAME",
 	"store.refused":
 		"correct the user, the password or the database in store.url, or ask the person who runs the server",
 	"store.server": "use a PostgreSQL server of version 14 or newer, reached directly",
@@ -67,6 +69,7 @@ export const ERRORS = {
 	"channel.token_missing": `put the token into the variable or file named in the entry, or run \`${KERYX} channels add\` again`,
 	"channel.token_exposed": "make the file readable only by its owner: chmod 600",
 	"channel.module": "check that the package is installed in Keryx's home and exports createChannel",
+	"channel.packages": `run \`${KERYX} channels install <platform>\`, with a connection to your npm registry`,
 	"channel.refused": `check the token; \`${KERYX} channels test\` tries it again`,
 	"home.unusable": "check that KERYX_HOME is a directory this user can write to",
 	"http.no_route": "/openapi.json lists the calls",

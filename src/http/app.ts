@@ -26,6 +26,7 @@ import { isPerson } from "./entry/people.ts";
 import { prefixedProfile, routedPath } from "./entry/profile-prefix.ts";
 import { scopeOf } from "./entry/scope.ts";
 import { withoutNamesIn, withoutSecretNames } from "./entry/secret-names.ts";
+import { shareRates } from "./entry/shared-rates.ts";
 import { type App, type AppEnvironment, originOf } from "./environment.ts";
 import { shownPath, statusOf, toKeryxError } from "./errors.ts";
 import { Feed } from "./events/feed.ts";
@@ -65,6 +66,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	const feed = new Feed(host.store, host.gateway);
 	const access = new Access(host);
 	const rates = new Rates(ratePerMinute, host.monotonic ?? systemClock.monotonic);
+	shareRates(rates, host.store.cluster, host.after ?? systemClock.after);
 	const health = new StrangersHealth(host, closing.signal);
 	const app: App = new OpenAPIHono<AppEnvironment>({
 		getPath: routedPath,

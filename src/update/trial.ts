@@ -18,7 +18,8 @@ import { KeryxError } from "../errors.ts";
 import { NO_SECRETS, openStore, serverFacts, systemClock, systemIds } from "../store/index.ts";
 import type { Checked } from "./check.ts";
 import { type Build, packageIn, updatePaths, versionFolder } from "./journal.ts";
-import { manifestIn, npm, type Plan } from "./plan.ts";
+import { npm } from "./npm.ts";
+import { manifestIn, NEW_VERSION, type Plan } from "./plan.ts";
 
 interface Place {
 	readonly home: string;
@@ -41,7 +42,7 @@ export async function fetchVersion(
 		// No package of ours needs an install script, and none may run one.
 		const quiet = ["--no-audit", "--no-fund", "--no-update-notifier", "--no-package-lock"];
 		const words = ["install", "--prefix", incoming, "--ignore-scripts", "--omit=dev", ...quiet, spec];
-		await npm(words, env, version === null ? spec : undefined);
+		await npm(words, env, { ...NEW_VERSION, ...(version === null && { file: spec }) });
 		const found = assertUsable(packageIn(incoming));
 		const folder = versionFolder(home, found);
 		if (markIn(folder) !== mark) {

@@ -275,6 +275,8 @@ function exitOf(
 ): Promise<WalledExit> {
 	return new Promise((resolve, reject) => {
 		const end = async (code: number | null, signal: string | null) => {
+			// Killed alone, the launcher leaves what it started, which may be about to begin the program.
+			if (readStatus(statusFile).exitCode === null) killGroup(child.pid);
 			const { namespace, exitCode } = readStatus(statusFile);
 			if (namespace !== null) await endNamespace(namespace);
 			if (cgroup !== null) await removeCgroup(cgroup);
@@ -299,14 +301,17 @@ async function started(child: ChildProcess): Promise<number> {
 
 /** The group first: until the namespace is recorded, nothing has left it. */
 function killWalled(child: ChildProcess, statusFile: string): void {
-	const { pid } = child;
-	if (pid !== undefined && child.exitCode === null && child.signalCode === null) {
-		try {
-			process.kill(-pid, "SIGKILL");
-		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-		}
-	}
+	if (child.exitCode === null && child.signalCode === null) killGroup(child.pid);
 	const { namespace } = readStatus(statusFile);
 	if (namespace) killNamespace(namespace);
+}
+
+/** Its number belongs to the group as long as something is in it, after its leader's end too. */
+function killGroup(pid: number | undefined): void {
+	if (pid === undefined) return;
+	try {
+		process.kill(-pid, "SIGKILL");
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+	}
 }

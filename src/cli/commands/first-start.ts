@@ -43,7 +43,7 @@ const BY_TOKEN = ["telegram", "discord", "slack"] as const satisfies readonly Ch
 async function askForPlatform(context: CliContext, output: Output): Promise<void> {
 	const platform = await choice(words.platform(BY_TOKEN.join(", ")), BY_TOKEN, output);
 	if (platform === null) return;
-	const { connectChannel } = await import("./channels.ts");
+	const { connectChannel } = await import("./channels/add.ts");
 	await tried(
 		() => connectChannel(context, platform, { tls: true }, { isStarting: true }),
 		words.laterPlatform,
