@@ -61,6 +61,10 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"keryx store move sqlite: postgres://keryx@db.example.org/keryx":
 		"needs a PostgreSQL server; test/postgres/move.test.ts moves both ways",
 	"docker compose up --build --detach": "needs an engine for containers",
+	"docker compose -f compose.yaml -f compose.postgres.yaml up --build --detach":
+		"needs an engine for containers",
+	"export COMPOSE_FILE=compose.yaml:compose.postgres.yaml": "needs an engine for containers",
+	"keryx service uninstall     # or: keryx stop": "needs a service; test/keeping/backup.test.ts moves a home",
 	"docker compose up --build --detach db keryx-a": "needs an engine for containers",
 	"upstream keryx {": "needs several machines; test/page/nodes.test.ts has a load balancer of its own",
 	"npm install --global keryx": "needs the published package and a service manager",
