@@ -146,6 +146,8 @@ export interface Press extends InChat {
 	/** The id of the button. */
 	readonly button: string;
 	readonly transport?: Inbound["transport"];
+	/** Called after the commit: the command that the button stands for may take longer than a platform waits. */
+	readonly onCommitted?: () => void;
 }
 
 export interface ChatGone extends InChat {

@@ -12,7 +12,7 @@ import type {
 	SendResult,
 } from "../../gateway/index.ts";
 import type { PlatformOptions } from "../options.ts";
-import { catchUp } from "./catch-up.ts";
+import { type CatchUpOptions, catchUp, readChat } from "./catch-up.ts";
 import { change, type DeliverContext, deliver, isReceipt, TEXT_LIMIT } from "./deliver.ts";
 import type { EventContext } from "./events.ts";
 import { lookUp, type Read } from "./history.ts";
@@ -123,6 +123,13 @@ export function createSlackChannel(options: SlackOptions): Channel {
 				}
 			}
 		};
+	const catchingUp = (connection: Connection): CatchUpOptions => ({
+		clock,
+		host: hostNow(),
+		read: reader(connection),
+		contextOf,
+		log: note,
+	});
 	const line: Line = new Line({
 		clock,
 		random,
@@ -144,14 +151,8 @@ export function createSlackChannel(options: SlackOptions): Channel {
 			await signing();
 			return { bot, app: null };
 		},
-		catchUp: (connection, of_, gap) =>
-			catchUp(connection, of_, gap, {
-				clock,
-				host: hostNow(),
-				read: reader(connection),
-				contextOf,
-				log: note,
-			}),
+		catchUp: (connection, of_, gap) => catchUp(connection, of_, gap, catchingUp(connection)),
+		readChat: (place, connection, of_, gap) => readChat(place, connection, of_, gap, catchingUp(connection)),
 	});
 
 	const call = async (
