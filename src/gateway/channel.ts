@@ -187,6 +187,11 @@ export interface ChannelHost {
 	passed(cursor: string): Promise<void>;
 	/** For the platform's own menu of commands. */
 	commands(): readonly { readonly name: string; readonly description: string }[];
+	/**
+	 * False: another gateway may have taken over, so send nothing. A channel that waits within `send` or `edit` asks again before it sends.
+	 * Absent: always true.
+	 */
+	maySend?(): boolean;
 }
 
 export interface Channel {

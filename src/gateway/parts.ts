@@ -92,6 +92,10 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 			...(store.cluster && {
 				refresh: (conversation) => unheard.refresh(conversation),
 				idle: (conversation) => life.track(lookAgain(conversation)),
+				// Its lease was away for a moment, and is back before the turn was stopped.
+				lost: () => {
+					if (store.cluster?.holdsLease && !life.stopping.aborted) unheard.look();
+				},
 			}),
 			log,
 		},

@@ -122,6 +122,7 @@ export async function startBehindWall(
 		const args = keep(unnamedFile(launchArguments(list, { cwd, env: program.env }), folder));
 		const filter = keep(unnamedFile(seccompProgram(architecture, wall), folder));
 		const status = keep(openSync(statusFile, "w", 0o600));
+		reserve(status);
 		const terminal = "terminal" in streams ? streams.terminal : null;
 		const [launcher = "", ...rest] = launchCommand({
 			machine,
@@ -245,6 +246,14 @@ function unnamedFile(data: Buffer, folder: string): number {
 		closeSync(descriptor);
 		throw error;
 	}
+}
+
+/** A status is shorter. */
+const STATUS_BYTES = 1024;
+
+/** Without space for its status, bubblewrap would die half way and leave a process that waits for it forever. Empty lines say nothing. */
+function reserve(status: number): void {
+	writeSync(status, Buffer.alloc(STATUS_BYTES, "\n"), 0, STATUS_BYTES, 0);
 }
 
 function createUnnamed(folder: string): number | null {

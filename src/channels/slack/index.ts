@@ -11,6 +11,7 @@ import type {
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
+import { leaseLost } from "../lease.ts";
 import type { PlatformOptions } from "../options.ts";
 import { type CatchUpOptions, catchUp, readChat } from "./catch-up.ts";
 import { change, type DeliverContext, deliver, isReceipt, TEXT_LIMIT } from "./deliver.ts";
@@ -200,7 +201,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		if ("askAfterMs" in place)
 			return { kind: "retry", afterMs: place.askAfterMs, reason: "Slack's rate limit" };
 		if (place.afterMs > 0) await line.pauses.sleep(place.afterMs);
-		return go();
+		return leaseLost(host) ?? go();
 	};
 
 	return {
