@@ -86,7 +86,7 @@ class Connection {
 		await this.#together(due, async (id, now) => this.#write("claim", CLAIM, [claim, now + 60_000, id]));
 		await this.#together(due, async (id, now) => {
 			this.#write("settle", SETTLE, [id, now, id]);
-			this.#event(now, "delivery.sent", null, null, id.split(":")[0] as string, id, null);
+			this.#event(now, "delivery.sent", null, null, id.split(":")[0] as string, ":1", null);
 		});
 	}
 
@@ -195,7 +195,7 @@ class Connection {
 		if (Number(token) !== round.token) throw new Error(`turn ${turn} is not held`);
 		await this.#append(round, "assistant", 1, REPLY, now);
 		const id = `${turn}:1`;
-		const body = JSON.stringify({ text: REPLY, plain: REPLY });
+		const body = JSON.stringify({ text: REPLY });
 		this.#write("delivery", INSERT_DELIVERY, [
 			id,
 			conversation,
@@ -206,7 +206,7 @@ class Connection {
 			body,
 			now,
 		]);
-		this.#event(now, "delivery.pending", conversation, null, turn, id, JSON.stringify({ kind: "reply" }));
+		this.#event(now, "delivery.pending", conversation, null, turn, ":1", null);
 		this.#write(
 			"endTurn",
 			"UPDATE turns SET state = 'completed', ended_at = $1, due_at = NULL WHERE id = $2",
@@ -223,7 +223,7 @@ class Connection {
 			null,
 			turn,
 			null,
-			JSON.stringify({ outcome: "completed", disposition: "answered", items: 1 }),
+			null,
 		);
 		this.#touch(round, now);
 		return id;

@@ -84,13 +84,13 @@ export class KeryxRounds {
 			this.#due = false;
 			const { deliveries } = await this.#store.claimDeliveries({ limit: LANES, timeoutMs: 60_000 });
 			if (deliveries.length === LANES) this.#due = true;
-			for (const { id, claim } of deliveries) void this.#send(id, claim);
+			for (const { n, id, claim } of deliveries) void this.#send(id, claim, `r${n}`);
 		}
 		this.#claiming = false;
 	}
 
-	async #send(id: string, claim: string): Promise<void> {
-		await this.#store.settleDelivery({ id, claim, settlement: { kind: "sent", receipt: id } });
+	async #send(id: string, claim: string, receipt: string): Promise<void> {
+		await this.#store.settleDelivery({ id, claim, settlement: { kind: "sent", receipt } });
 		this.#sent.get(id)?.();
 		this.#sent.delete(id);
 	}

@@ -129,13 +129,12 @@ export class ScriptRounds {
 		if (sql.turnToken.get(turn) !== begun.token) throw new Error(`turn ${turn} is not held`);
 		this.#append(begun, "assistant", 1, REPLY, now);
 		const id = `${turn}:1`;
-		const body = JSON.stringify({ text: REPLY, plain: REPLY });
+		const body = JSON.stringify({ text: REPLY });
 		sql.insertDelivery.run(id, conversation, turn, PLATFORM, destinationOf(begun.n), now, body, now);
-		sql.event.run(now, "delivery.pending", conversation, null, turn, id, JSON.stringify({ kind: "reply" }));
+		sql.event.run(now, "delivery.pending", conversation, null, turn, ":1", null);
 		sql.endTurn.run(now, turn);
 		sql.dispose.run(now, turn);
-		const facts = { outcome: "completed", disposition: "answered", items: 1 };
-		sql.event.run(now, "turn.ended", conversation, null, turn, null, JSON.stringify(facts));
+		sql.event.run(now, "turn.ended", conversation, null, turn, null, null);
 		this.#touch(begun, now);
 	}
 
@@ -146,9 +145,9 @@ export class ScriptRounds {
 		return due;
 	}
 
-	#settle({ n, id, conversation, turn }: Due, now: number): void {
-		this.#sql.settle.run(id, now, n);
-		this.#sql.event.run(now, "delivery.sent", conversation, null, turn, id, null);
+	#settle({ n, conversation, turn }: Due, now: number): void {
+		this.#sql.settle.run(`r${n}`, now, n);
+		this.#sql.event.run(now, "delivery.sent", conversation, null, turn, ":1", null);
 	}
 
 	#append(begun: Begun, role: "user" | "assistant", index: number, text: string, now: number): number {

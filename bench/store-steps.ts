@@ -67,14 +67,14 @@ export class StoreSteps {
 			})),
 		);
 		const [claimed] = this.#together("claimDeliveries", [{ limit: LANES, timeoutMs: 60_000 }]) as {
-			deliveries: { id: string; claim: string }[];
+			deliveries: { n: number; id: string; claim: string }[];
 		}[];
 		this.#together(
 			"settleDelivery",
-			(claimed?.deliveries ?? []).map(({ id, claim }) => ({
+			(claimed?.deliveries ?? []).map(({ n, id, claim }) => ({
 				id,
 				claim,
-				settlement: { kind: "sent", receipt: id },
+				settlement: { kind: "sent", receipt: `r${n}` },
 			})),
 		);
 	}

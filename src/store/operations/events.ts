@@ -51,7 +51,37 @@ export function* emit<Type extends EventType>(
 		ids.conversation ?? null,
 		ids.session ?? null,
 		ids.turn ?? null,
-		ids.subject === undefined || ids.subject === null ? null : String(ids.subject),
-		facts ? JSON.stringify(facts) : null,
+		ids.subject === undefined || ids.subject === null
+			? null
+			: shortSubject(ids.turn ?? null, String(ids.subject)),
+		facts ? storedFacts(type, JSON.stringify(facts)) : null,
 	);
+}
+
+/** The facts of nearly all events of a type, which always has some: such a row has none. */
+const USUAL_FACTS: { readonly [Type in EventType]?: EventFacts[Type] } = {
+	"turn.ended": { outcome: "completed", disposition: "answered", items: 1 },
+	"delivery.pending": { kind: "reply" },
+};
+const USUAL_TEXTS: ReadonlyMap<string, string> = new Map(
+	Object.entries(USUAL_FACTS).map(([type, facts]) => [type, JSON.stringify(facts)]),
+);
+
+function storedFacts(type: EventType, facts: string): string | null {
+	return facts === USUAL_TEXTS.get(type) ? null : facts;
+}
+
+/** The facts of a row. */
+export function factsOf({ type, facts }: { readonly type: string; readonly facts: string | null }): unknown {
+	return JSON.parse(facts ?? USUAL_TEXTS.get(type) ?? "{}");
+}
+
+/** A delivery of a turn is named after it: the row holds the turn's id once. */
+function shortSubject(turn: string | null, subject: string): string {
+	return turn !== null && subject.startsWith(`${turn}:`) ? subject.slice(turn.length) : subject;
+}
+
+/** The subject of a row. No other subject starts with a colon. */
+export function longSubject(turn: string | null, subject: string): string {
+	return turn !== null && subject.startsWith(":") ? turn + subject : subject;
 }

@@ -22,6 +22,7 @@ import { chatIds } from "./chats/known.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries/deliveries.ts";
 import { DROPPED } from "./deliveries/outcomes.ts";
 import { toDisposition } from "./inbox/inbox.ts";
+import { factsOf, longSubject } from "./events.ts";
 import { pageRoleOf } from "./people/logins.ts";
 import { pairedRoleOf } from "./people/pairings.ts";
 import { findPrincipal, idsOf, samePrincipals } from "./people/principals.ts";
@@ -246,12 +247,13 @@ const eventsAfter = sql<EventRow>("SELECT * FROM events WHERE id > ? ORDER BY id
 const STRETCH = 1024;
 /** So many events are looked through by one statement. */
 const LOOKED_THROUGH = 256 * STRETCH;
-/** In the words of both engines: SQLite's index is by stretch, then by conversation. Without the `+` it would not be used. */
+/** For both engines: SQLite's index is by stretch, then by the end of the conversation's id. Without the `+` it would not be used. */
 const ofConversation = (condition: string) =>
 	sql<EventRow>(
 		`WITH RECURSIVE stretches (s) AS (SELECT CAST(? AS INTEGER) UNION ALL SELECT s + 1 FROM stretches WHERE s < ?)
 		SELECT e.* FROM stretches CROSS JOIN events e
-		WHERE e.id >> 10 = +s AND e.conversation = ? AND e.id > ? AND e.id <= ? ${condition} ORDER BY e.id LIMIT ?`,
+		WHERE e.id >> 10 = +s AND substr(e.conversation, -4) = substr(?, -4) AND e.conversation = ? AND e.id > ? AND e.id <= ? ${condition}
+		ORDER BY e.id LIMIT ?`,
 		`SELECT * FROM events WHERE conversation = ? AND id > ? AND id <= ? ${condition} ORDER BY id LIMIT ?`,
 	);
 const eventsOf = ofConversation("");
@@ -302,7 +304,7 @@ function* eventsBetween(
 		const to = Math.min(end, (Math.floor(from / LOOKED_THROUGH) + 1) * LOOKED_THROUGH);
 		const asked = [conversation, from, to, ...values, limit - rows.length];
 		const stretches = [Math.floor((from + 1) / STRETCH), Math.floor(to / STRETCH)];
-		rows.push(...(yield* allWith(statement, [...stretches, ...asked], asked)));
+		rows.push(...(yield* allWith(statement, [...stretches, conversation, ...asked], asked)));
 		from = to;
 	}
 	return rows;
@@ -432,8 +434,8 @@ function toEvent(row: EventRow): StoreEvent {
 		conversation: row.conversation,
 		session: row.session,
 		turn: row.turn,
-		subject: row.subject,
-		facts: row.facts === null ? {} : JSON.parse(row.facts),
+		subject: row.subject === null ? null : longSubject(row.turn, row.subject),
+		facts: factsOf(row),
 	} as StoreEvent;
 }
 

@@ -116,9 +116,19 @@ export function toDelivery(row: DeliveryRow): Delivery {
 		attempts: row.attempts,
 		createdAt: row.created_at,
 		settledAt: row.settled_at,
-		body: unseal<DeliveryBody>(row.body, row.body_key),
+		body: bodyOf(row),
 		dueAt: row.due_at,
 	};
+}
+
+/** Most texts are the same without markup: such a text is stored once. */
+function sealed({ plain, ...body }: DeliveryBody): string {
+	return seal(plain === body.text ? body : { ...body, plain });
+}
+
+function bodyOf({ body, body_key }: DeliveryRow): DeliveryBody {
+	const stored = unseal<Omit<DeliveryBody, "plain"> & { readonly plain?: string }>(body, body_key);
+	return { ...stored, plain: stored.plain ?? stored.text };
 }
 
 /**
@@ -153,14 +163,14 @@ function* add(
 	const dueAt = Math.max(context.now, notBefore);
 	const pending = { state: "pending", dueAt, claim: null } as const;
 	if (yield* insertRow(context, conversation, turn, delivery, pending)) return true;
-	const shown = yield* get(fillShown, seal(delivery.body), dueAt, id);
+	const shown = yield* get(fillShown, sealed(delivery.body), dueAt, id);
 	if (shown) {
 		yield* letIn(shown.lane);
 		return true;
 	}
 	if (yield* run(dropUnshown, id)) return yield* insertRow(context, conversation, turn, delivery, pending);
 	// A preview being sent, or of unknown outcome, stays so; the final text is sent or edited afterwards.
-	yield* run(fillUncertain, seal(delivery.body), id);
+	yield* run(fillUncertain, sealed(delivery.body), id);
 	return false;
 }
 
@@ -202,7 +212,7 @@ export function* insertRow(
 		JSON.stringify(destination),
 		lane,
 		context.now,
-		seal(body),
+		sealed(body),
 		as.dueAt,
 		as.claim,
 		lane,
@@ -252,7 +262,8 @@ export function* claimDeliveries(
 		readonly elsewhere?: readonly Pick<Room, "platform" | "account">[];
 	},
 ): Op<{ deliveries: readonly (Delivery & { readonly claim: string })[]; nextDueAt: number | null }> {
-	const claim = `${context.epoch}:${context.uuid()}`;
+	// Short, because a row that grows splits its page. This end of an id is random.
+	const claim = `${context.epoch}:${context.uuid().slice(-12)}`;
 	const until = context.now + args.timeoutMs;
 	const deliveries: (Delivery & { readonly claim: string })[] = [];
 	const free = new Map((args.rooms ?? []).map((room) => [`${room.platform} ${room.account}`, room.free]));
