@@ -41,8 +41,6 @@ test("events of other conversations are not read", () => {
 	const plans: string[] = [];
 	pageAfter(0, 100, plans);
 	expect(plans.filter((detail) => / e\b|\bevents\b/.test(detail))).toEqual(
-		Array(3).fill(
-			expect.stringMatching(/^SEARCH e USING INDEX events_stretch \(<expr>=\? AND <expr>=\?/),
-		),
+		Array(3).fill(expect.stringMatching(/^SEARCH e USING INDEX events_stretch \(<expr>=\? AND <expr>=\?/)),
 	);
 });

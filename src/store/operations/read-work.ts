@@ -21,8 +21,8 @@ import type {
 import { chatIds } from "./chats/known.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries/deliveries.ts";
 import { DROPPED } from "./deliveries/outcomes.ts";
-import { toDisposition } from "./inbox/inbox.ts";
 import { factsOf, longSubject } from "./events.ts";
+import { toDisposition } from "./inbox/inbox.ts";
 import { pageRoleOf } from "./people/logins.ts";
 import { pairedRoleOf } from "./people/pairings.ts";
 import { findPrincipal, idsOf, samePrincipals } from "./people/principals.ts";
