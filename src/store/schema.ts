@@ -1042,23 +1042,12 @@ CREATE TABLE duties (
 
 /**
  * SQLite: what happened in one conversation, found stretch by stretch of the log (1,024 events each). An index by conversation alone has a
- * page for each one that speaks, and every commit would write as many.
+ * page for each one that speaks, and every commit would write as many. Four characters of the id are enough: in one stretch few
+ * conversations share them, and the statement compares the whole id.
  */
 const EVENTS_BY_STRETCH = {
 	sqlite: `
 DROP INDEX events_conversation;
-CREATE INDEX events_stretch ON events (id >> 10, conversation);
-`,
-	postgres: "",
-};
-
-/**
- * SQLite: the same index with the end of the conversation's id instead of all of it: a tenth of what an event adds to the file. In one
- * stretch few conversations share an end, and the statement compares the whole id.
- */
-const EVENTS_BY_END = {
-	sqlite: `
-DROP INDEX events_stretch;
 CREATE INDEX events_stretch ON events (id >> 10, substr(conversation, -4));
 `,
 	postgres: "",
@@ -1102,7 +1091,6 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_SEND_ENDS, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_CLUSTER, own: { sqlite: "", postgres: "" } },
 	{ tables: "", own: EVENTS_BY_STRETCH },
-	{ tables: "", own: EVENTS_BY_END },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

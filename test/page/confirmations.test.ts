@@ -126,7 +126,7 @@ describe("the queue of confirmations", () => {
 		});
 		const asked = question(page, "delete_files").filter({ hasText: "stale" });
 		await asked.getByRole("button", { name: "Approve" }).waitFor();
-		await keryx.client.stop({ conversation });
+		await keryx.client.stop({ conversation: conversation ?? "" });
 		await asked.getByText("It was cancelled, because the answer was stopped.").waitFor();
 	});
 
