@@ -49,6 +49,7 @@ process.exitCode = await run(
 		"test/channels/slack-storm.test.ts",
 		"test/channels/irc-storm.test.ts",
 		"test/channels/irc-flood.test.ts",
+		"test/channels/email-storm.test.ts",
 		"test/update.test.ts",
 		"test/keeping/backup.test.ts",
 		"test/keeping/retention.test.ts",

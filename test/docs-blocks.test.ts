@@ -33,11 +33,14 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 		"connects to a real network",
 	"keryx channels add irc --server irc.libera.chat --nick keryx --login keryx --join '#keryx'":
 		"needs a real account",
+	"keryx channels add email --address keryx@example.org --imap-server imap.example.org --smtp-server smtp.example.org --authserv-id mx.example.org":
+		"needs a real mailbox",
 	"keryx channels add slack": "needs real tokens",
 	"keryx channels add slack --signing-secret": "needs real tokens",
 	"keryx channels add telegram": "needs a real token",
 	"keryx channels add telegram --webhook-url https://bot.example.org": "needs a real token",
 	"keryx pair approve discord <code> --role owner": "needs the code that a stranger was sent",
+	"keryx pair approve email <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve irc <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve slack <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve telegram <code> --role owner": "needs the code that a stranger was sent",
@@ -58,6 +61,10 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"keryx store move sqlite: postgres://keryx@db.example.org/keryx":
 		"needs a PostgreSQL server; test/postgres/move.test.ts moves both ways",
 	"docker compose up --build --detach": "needs an engine for containers",
+	"docker compose -f compose.yaml -f compose.postgres.yaml up --build --detach":
+		"needs an engine for containers",
+	"export COMPOSE_FILE=compose.yaml:compose.postgres.yaml": "needs an engine for containers",
+	"keryx service uninstall     # or: keryx stop": "needs a service; test/keeping/backup.test.ts moves a home",
 	"docker compose up --build --detach db keryx-a": "needs an engine for containers",
 	"upstream keryx {": "needs several machines; test/page/nodes.test.ts has a load balancer of its own",
 	"npm install --global keryx": "needs the published package and a service manager",

@@ -14,6 +14,7 @@ const FIRST = [
 	"discord.md",
 	"slack.md",
 	"irc.md",
+	"email.md",
 ];
 
 export default defineConfig({

@@ -15,6 +15,7 @@ import {
 	readToken,
 	type TokenPlace,
 } from "./setup/channel-token.ts";
+import { emailConnection } from "./setup/email.ts";
 import { ircConnection, ircSecrets } from "./setup/irc.ts";
 
 /** What a channel is made with. A `module` exports `createChannel`, which takes these. */
@@ -99,6 +100,16 @@ const CHANNELS: Readonly<
 			...ircConnection(settings, place.home),
 			secrets: () => ircSecrets(name, settings, place),
 			decides: settings.decides,
+			aliveMs: settings.alive_seconds * 1000,
+		});
+	},
+	email: async (options, place) => {
+		const { createEmailChannel } = await import("../channels/email/index.ts");
+		const { settings, token } = options;
+		return createEmailChannel({
+			...options,
+			...emailConnection(settings, place.home),
+			password: token,
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},

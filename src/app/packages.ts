@@ -16,7 +16,9 @@ export interface PlatformPackages {
 }
 
 /** By platform. Those that are not named need none. */
-export const PLATFORM_PACKAGES: Readonly<Record<string, PlatformPackages>> = {};
+export const PLATFORM_PACKAGES: Readonly<Record<string, PlatformPackages>> = {
+	email: { packages: { imapflow: "2.1.2", mailparser: "3.9.31", nodemailer: "10.4.0" }, megabytes: 16 },
+};
 
 type PackageTable = typeof PLATFORM_PACKAGES;
 
@@ -50,16 +52,17 @@ export async function installPackages(
 	await npm([...words, ...missing], env, { code: "channel.packages", what: missing.join(", ") });
 }
 
-/** Throws channel.packages with the remedy if it is not installed. */
+/** A package, or a part of one (`name/part`). Throws channel.packages with the remedy if it is not installed. */
 export async function loadPackage(
 	platform: string,
-	name: string,
+	part: string,
 	home: string,
 	table: PackageTable = PLATFORM_PACKAGES,
 ): Promise<unknown> {
+	const [name = part] = /^(?:@[^/]+\/)?[^/]+/.exec(part) ?? [];
 	const version = packagesOf(platform, table)[name] ?? "";
-	if (isInstalled(name, version, home)) return import(await resolveIn(join(home, "packages"), name));
-	if (isOurs(name, version)) return import(name);
+	if (isInstalled(name, version, home)) return import(await resolveIn(join(home, "packages"), part));
+	if (isOurs(name, version)) return import(part);
 	throw new KeryxError("channel.packages", `${platform} needs ${name}@${version}, which is not installed`, {
 		hint: `run \`${KERYX} channels install ${platform}\``,
 	});

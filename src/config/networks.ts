@@ -1,7 +1,7 @@
 // Platforms where you name the server: each has a section of its entry, `channels.<name>.<platform>`. This table says which of its keys
 // `keryx channels add` and the page ask for, and in which words; every key is in the section's schema.
 
-export const NETWORK_PLATFORMS = ["irc"] as const;
+export const NETWORK_PLATFORMS = ["irc", "email"] as const;
 
 export type NetworkPlatform = (typeof NETWORK_PLATFORMS)[number];
 
@@ -107,6 +107,90 @@ export const NETWORKS: Readonly<Record<NetworkPlatform, Network>> = {
 				label: "Server password",
 				about: "only if the server asks everyone for one",
 				when: "asked",
+			},
+		],
+	},
+	email: {
+		label: "E-mail",
+		hasUnproven: true,
+		fields: [
+			{
+				key: "address",
+				kind: "text",
+				label: "Address",
+				about: "the agent's own address",
+				example: "keryx@example.org",
+				needed: true,
+			},
+			{
+				key: "imap_server",
+				kind: "text",
+				label: "IMAP server",
+				about: "where its mails are read",
+				example: "imap.example.org",
+				needed: true,
+			},
+			{
+				key: "smtp_server",
+				kind: "text",
+				label: "SMTP server",
+				about: "where its mails are sent",
+				example: "smtp.example.org",
+				needed: true,
+			},
+			{
+				key: "authserv_id",
+				kind: "text",
+				label: "Checking server",
+				about:
+					"the name in the Authentication-Results header of mails you receive; only senders it confirms are heard",
+				example: "mx.example.org",
+			},
+			{
+				key: "login",
+				kind: "text",
+				label: "Login",
+				about: "if it is not the address",
+				example: "keryx",
+				page: "more",
+			},
+			{
+				key: "imap_port",
+				kind: "number",
+				label: "IMAP port",
+				about: "default: 993; any other one with STARTTLS",
+				example: "143",
+				page: "more",
+			},
+			{
+				key: "smtp_port",
+				kind: "number",
+				label: "SMTP port",
+				about: "default: 465; any other one with STARTTLS",
+				example: "587",
+				page: "more",
+			},
+			{
+				key: "tls",
+				kind: "switch",
+				label: "Encrypt the connection",
+				about: "without TLS, anyone between here and the server can read everything",
+				page: "more",
+			},
+			{
+				key: "ca_file",
+				kind: "file",
+				label: "Certificates",
+				about: "a file with the certificates to trust, in place of the system's",
+				page: "never",
+			},
+		],
+		secrets: [
+			{
+				option: "token",
+				label: "Password",
+				about: "the password of the mailbox; many providers want an app password",
+				when: "always",
 			},
 		],
 	},

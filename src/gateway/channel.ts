@@ -34,6 +34,8 @@ export interface Inbound {
 		readonly isBot?: boolean;
 		/** The platform does not vouch for the writer: they may speak as the lists allow, but decide nothing. */
 		readonly unproven?: boolean;
+		/** The channel refuses it, and why. It is recorded without its text, and nobody hears it. */
+		readonly refused?: string;
 		/** Written by Keryx itself: always refused. */
 		readonly own?: boolean;
 		/** The caller may choose a profile: the source's profile counts. */
@@ -91,6 +93,8 @@ export type SendResult =
 export interface ChannelTraits extends PlatformTraits {
 	/** The longest caption of a file, in the unit of `messageLimit`. Default: as long as a message. */
 	readonly captionLimit?: number;
+	/** An answer is one message, with its files and with what Keryx has to say beside it. */
+	readonly oneMessage?: boolean;
 	readonly shows: {
 		readonly attachments: boolean;
 		readonly buttons: boolean;

@@ -34,16 +34,16 @@ export function largestBody(path: string, usual: number, attachment = USUAL_BYTE
 
 /** Converts a caller's attachments to message parts, and lists the blobs to adopt. Throws store.not_found for another's. */
 export async function partsOf(
-	{ store, operatorSecret }: Pick<ApiHost, "store" | "operatorSecret">,
+	host: Pick<ApiHost, "store" | "operatorSecret" | "pageSecret">,
 	{ who }: Pick<Visitor, "who">,
 	attachments: readonly z.output<typeof attachment>[],
 ): Promise<{ readonly parts: readonly Part[]; readonly blobs: readonly string[] }> {
 	const parts: Part[] = [];
 	const blobs: string[] = [];
 	for (const { id, media_type: mediaType, name } of attachments) {
-		const blob = uploadedBlob(operatorSecret, who, id);
+		const blob = uploadedBlob(host, who, id);
 		blobs.push(blob);
-		const digest = await digestOf(store, blob);
+		const digest = await digestOf(host.store, blob);
 		const type = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;
 		parts.push({ type: type ?? "file", blob: digest, mediaType, ...(name !== undefined && { name }) });
 	}
@@ -99,7 +99,7 @@ export function addAttachments(app: App, host: ApiHost): void {
 			mediaType,
 			limit: { bytes, error: () => tooLarge(bytes) },
 		});
-		const name = uploadName(host.operatorSecret, (c.get("visitor") as Visitor).who, id);
+		const name = uploadName(host, (c.get("visitor") as Visitor).who, id);
 		return c.json({ id: name, digest, size, media_type: mediaType }, 200);
 	});
 	const getRoute = createRoute({

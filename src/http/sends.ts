@@ -84,15 +84,15 @@ export const sendHandlers: HandlersOf<typeof sendEndpoints> = {
 };
 
 async function uploaded(
-	{ host: { store, operatorSecret }, visitor: { who } }: Call,
+	{ host, visitor: { who } }: Call,
 	attachments: readonly z.output<typeof attachment>[],
 ): Promise<{ readonly parts: readonly Part[]; readonly blobs: readonly string[] }> {
 	const parts: Part[] = [];
 	const blobs: string[] = [];
 	for (const { id, media_type: mediaType, name } of attachments) {
-		const blob = uploadedBlob(operatorSecret, who, id);
+		const blob = uploadedBlob(host, who, id);
 		blobs.push(blob);
-		const { digest, size } = await store.finishBlob({ id: blob });
+		const { digest, size } = await host.store.finishBlob({ id: blob });
 		const type = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;
 		parts.push({
 			type: type ?? "file",

@@ -34,9 +34,12 @@ export interface ResumeOptions {
 	readonly onlySwitch?: boolean;
 }
 
-/** How long the new version may take to open the store, at least; and to answer once it was let go. */
+/** How long the new version may take to open the store, at least; and to answer once it was let go. More on a slow machine. */
 const PREPARE_MS = 15_000;
 const READY_MS = 12_000;
+/** As much longer as the trial, which starts a program and opens the store, too. */
+const PREPARE_TRIALS = 6;
+const READY_TRIALS = 5;
 /** How long an earlier process may take to let go of the store. */
 const FREE_MS = 10_000;
 const LOOK_MS = 50;
@@ -121,7 +124,7 @@ async function start(given: Journal, options: ResumeOptions): Promise<string | n
 		env: { ...process.env, [HELD]: "1" },
 	});
 	const life = follow(child);
-	const limit = Math.max(PREPARE_MS, journal.trialMs * 3 + 5000);
+	const limit = Math.max(PREPARE_MS, journal.trialMs * PREPARE_TRIALS);
 	const prepared = await first(life, limit, () => life.isPrepared);
 	if (prepared !== null) {
 		await end(child, life);
@@ -136,7 +139,7 @@ async function start(given: Journal, options: ResumeOptions): Promise<string | n
 		return null;
 	}
 	child.send("go");
-	const working = await first(life, Math.max(READY_MS, journal.trialMs * 2), () =>
+	const working = await first(life, Math.max(READY_MS, journal.trialMs * READY_TRIALS), () =>
 		// Where not everything worked before, not everything has to.
 		says(home, journal.wasReady ? "ready" : "health"),
 	);

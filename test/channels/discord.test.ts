@@ -4,7 +4,7 @@ import { readCursor } from "../../src/channels/discord/cursor.ts";
 import { KeryxError } from "../../src/errors.ts";
 import type { Outgoing } from "../../src/gateway/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
-import type { ChannelRecord, DiscordPeerOptions } from "../peers/discord/index.ts";
+import { type ChannelRecord, type DiscordPeerOptions, USUAL_LIMITS } from "../peers/discord/index.ts";
 import { type DiscordScene, discordChannelOn, discordScene } from "./discord-scene.ts";
 
 const scenes: DiscordScene[] = [];
@@ -451,6 +451,22 @@ describe("what comes in", () => {
 		expect(host.taken.map(({ transport }) => transport?.isBot ?? false)).toEqual([true, false, false]);
 		expect(host.edits.map(({ platformMessage }) => platformMessage)).not.toContain(sent);
 		expect(host.reactions.map(({ on, emoji }) => `${on} ${emoji}`)).toEqual(["own 👍", "other 👎"]);
+	});
+
+	test("however many people write in private at once, Discord is asked nothing, and the connection stays", async () => {
+		const scene = await open({}, { limits: USUAL_LIMITS });
+		const { peer, host, logged } = scene;
+		await scene.start();
+		const people = Array.from({ length: 120 }, (_, n) => peer.user(`Person${n}`));
+		const chats = people.map((by) => [by, peer.dm(by)] as const);
+		for (const [by, dm] of chats) peer.say(by, dm, "hello");
+		await scene.until(() => host.taken.length === chats.length);
+		expect(host.taken.every(({ source }) => source.chat_type === "dm")).toBe(true);
+		expect(
+			peer.calls.filter(({ method, path }) => method === "GET" && path.startsWith("/channels/")),
+		).toEqual([]);
+		expect(logged).toEqual([]);
+		expect(peer.gateway.counts).toMatchObject({ identify: 1, resume: 0 });
 	});
 
 	test("who names the bot's own role means the bot, also after a restart; another role means others", async () => {

@@ -8,9 +8,11 @@ import { type Keryx, openKeryx } from "../page/support.ts";
 import { createDiscordPeer } from "../peers/discord/index.ts";
 import { createSlackPeer } from "../peers/slack/index.ts";
 import { createTelegramPeer } from "../peers/telegram/index.ts";
+import { PASSWORD, startDovecot } from "../support/dovecot.ts";
 import { IrcPerson } from "../support/irc-person.ts";
 import { call } from "../support/keryx.ts";
 import { startNgircd } from "../support/ngircd.ts";
+import { AUTHSERV, openPostOffice } from "../support/post-office.ts";
 import { QUICK } from "./slack-scene.ts";
 
 interface Stage {
@@ -71,6 +73,41 @@ const STAGES: Readonly<Record<string, () => Promise<Stage>>> = {
 			close: async () => {
 				ada.leave();
 				await server.remove();
+			},
+		};
+	},
+	email: async () => {
+		const dovecot = await startDovecot();
+		const office = await openPostOffice(dovecot);
+		const ada = "ada@home.test";
+		let said = 0;
+		const at = (name: string, port: number) => [
+			`--${name}-server`,
+			"127.0.0.1",
+			`--${name}-port`,
+			String(port),
+		];
+		return {
+			where: [
+				...["--address", "keryx@keryx.test", "--authserv-id", AUTHSERV, "--no-tls"],
+				...at("imap", dovecot.port),
+				...at("smtp", office.port),
+			],
+			tokens: [PASSWORD],
+			say: (text) => {
+				const references = said > 0 ? { references: ["a1@home.test"] } : {};
+				void office.write({
+					from: ada,
+					to: "keryx@keryx.test",
+					text,
+					id: `a${++said}@home.test`,
+					...references,
+				});
+			},
+			answers: () => office.to(ada).map(({ mail }) => mail.text ?? ""),
+			close: async () => {
+				await office.close();
+				await dovecot.remove();
 			},
 		};
 	},

@@ -8,8 +8,11 @@ import { OPERATOR, type Store } from "../../src/store/index.ts";
 import type { ChannelPeer } from "../../src/testing/index.ts";
 import { createTools } from "../../src/tools/index.ts";
 import { configOf, confirmationsOn, dangerTool } from "../gateway/support.ts";
+import { type Dovecot, startDovecot } from "../support/dovecot.ts";
 import { type Ngircd, startNgircd } from "../support/ngircd.ts";
+import { openPostOffice, type PostOffice } from "../support/post-office.ts";
 import { discordPeer } from "./discord-scene.ts";
+import { emailPeer } from "./email-scene.ts";
 import { ircPeer } from "./irc-scene.ts";
 import { slackPeer } from "./slack-scene.ts";
 import { type Heard, telegramPeer } from "./telegram-scene.ts";
@@ -20,13 +23,22 @@ const PLATFORMS: readonly (readonly [string, () => Promise<ChannelPeer & Heard>]
 	["slack", slackPeer],
 	["discord", discordPeer],
 	["irc", () => ircPeer({ port: server.port })],
+	["email", () => emailPeer(office)],
 ];
 
 let server: Ngircd;
+let dovecot: Dovecot;
+let office: PostOffice;
 beforeAll(async () => {
 	server = await startNgircd();
+	dovecot = await startDovecot();
+	office = await openPostOffice(dovecot);
 });
-afterAll(() => server.remove());
+afterAll(async () => {
+	await server.remove();
+	await office.close();
+	await dovecot.remove();
+});
 
 let peer: ChannelPeer & Heard;
 let store: Store;

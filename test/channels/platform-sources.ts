@@ -6,7 +6,10 @@ import { createDiscordPeer, type ChannelRecord as DiscordChannel } from "../peer
 import { IrcServer, type MadeUp, maskOf } from "../peers/irc/index.ts";
 import { createSlackPeer, type ChannelRecord as SlackChannel } from "../peers/slack/index.ts";
 import { type ChatRecord, createTelegramPeer } from "../peers/telegram/index.ts";
+import { startDovecot } from "../support/dovecot.ts";
+import { openPostOffice, type Written } from "../support/post-office.ts";
 import { discordChannelOn } from "./discord-scene.ts";
+import { emailChannelOn } from "./email-scene.ts";
 import { ircChannelOn } from "./irc-scene.ts";
 import { channelOn as slackChannelOn } from "./slack-scene.ts";
 import { channelOn } from "./telegram-scene.ts";
@@ -41,6 +44,7 @@ export const PLATFORM_SOURCES: Readonly<Record<string, () => Promise<PlatformSou
 	discord: discordSources,
 	slack: slackSources,
 	irc: ircSources,
+	email: emailSources,
 };
 
 /** The ways of a platform, each with the chat that it is in. */
@@ -345,6 +349,54 @@ async function ircSources(): Promise<PlatformSources> {
 				.filter(({ target, text }) => target === all.chat(words) && TELLING.test(text))
 				.map(({ text }) => text),
 		close: () => peer.close(),
+	};
+}
+
+async function emailSources(): Promise<PlatformSources> {
+	const dovecot = await startDovecot();
+	const office = await openPostOffice(dovecot);
+	const people = everybody((name): Listed & { readonly id: string } => ({
+		id: `${name.toLowerCase()}@home.test`,
+	}));
+	const { owner, stranger } = people;
+	const robot = { id: "robot@home.test" };
+	const [bot, other] = ["keryx@keryx.test", "other@home.test"];
+	const all = new Ways<string>();
+	const add = (words: string, from: string, more: Partial<Written> = {}) =>
+		all.add(words, from, (text) => office.write({ from, to: bot, text, ...more }));
+	for (const [role, { id }] of Object.entries(people)) {
+		add(`${role}, private mail`, id);
+		add(`${role}, mail that others get, too`, id, { cc: [other] });
+	}
+	const fails = "dmarc=fail header.from=home.test";
+	const forged = { "Authentication-Results": "mx.keryx.test; dmarc=pass header.from=home.test" };
+	add("owner, in capitals", owner.id.toUpperCase());
+	add("owner, signed by another domain", owner.id, { checked: "dkim=pass header.d=evil.test" });
+	add("somebody who writes the owner's address", owner.id, { checked: fails });
+	add("somebody who writes the owner's address and a proof of it", owner.id, {
+		checked: fails,
+		headers: forged,
+	});
+	add("owner, not checked by the receiving server", owner.id, { checked: null });
+	add("owner, automatic mail", owner.id, { headers: { "Auto-Submitted": "auto-generated" } });
+	add("owner, through a list", owner.id, { headers: { "List-Id": "<list.home.test>" } });
+	add("stranger with the owner's name", stranger.id, { fromName: owner.id });
+	all.add("owner, forwarding somebody's words", owner.id, (text) =>
+		office.write({ from: owner.id, to: bot, subject: "Fwd: hi", text: `look\n\n> ${text}` }),
+	);
+	add("another Keryx listed as an owner", robot.id, { headers: { "X-Keryx-Hops": "1" } });
+	return {
+		channel: emailChannelOn(office, "keryx"),
+		auth: authOf(people, robot),
+		before: 0,
+		passes: false,
+		isReady: () => true,
+		ways: all.ways,
+		shown: (words) => office.to(all.chat(words).toLowerCase()).map(({ mail }) => mail.text ?? ""),
+		close: async () => {
+			await office.close();
+			await dovecot.remove();
+		},
 	};
 }
 

@@ -88,6 +88,29 @@ test("a chat where somebody writes waits for only a few of the others", async ()
 	goOn();
 });
 
+test("everything is read, and the cursor moves, though a chat is busy with a file meanwhile", async () => {
+	const { peer, host } = scene;
+	const [busy, other] = (await away(2)) as [ChannelRecord, ChannelRecord];
+	const listed = hanging("users.conversations");
+	await scene.start();
+	const before = (await host.cursor()) ?? "";
+	peer.say(ada, busy, "first");
+	await scene.until(() => host.taken.length === 1);
+	let release = () => {};
+	peer.next({ until: new Promise<void>((resolve) => (release = resolve)) }, "file");
+	peer.say(ada, busy, "a file", { files: [{ name: "f.bin", bytes: Buffer.from("x") }] });
+	await scene.until(() => peer.calls.some(({ method }) => method === "file"));
+	listed();
+	// Older than the file, so that only an unread history could hold the cursor back.
+	const said = { type: "message", channel: other.id, channel_type: "channel", user: ada.id };
+	const start = Number(before.split(" ")[1]);
+	for (let n = 0; (await host.cursor()) === before; n++) {
+		peer.tell({ ...said, ts: (start + (n + 1) / 1e6).toFixed(6), text: `live ${n}` });
+		await scene.until(() => host.taken.length === n + 2);
+	}
+	release();
+});
+
 test("a press waits neither for the list of chats nor for a file in its chat", async () => {
 	const { peer, host } = scene;
 	const dm = peer.dm(ada);

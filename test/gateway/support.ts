@@ -244,6 +244,7 @@ export class Scene {
 			},
 			shows: (to) => this.gateway.outlet.shows(to),
 			captionLimit: (to) => this.gateway.outlet.captionLimit(to),
+			isOneMessage: (to) => this.gateway.outlet.isOneMessage(to),
 			takes: (to, notice) => this.gateway.outlet.takes(to, notice),
 		});
 		this.processes = options.programs ? this.#programs(options.programs, config) : null;

@@ -202,20 +202,62 @@ test("a terminal is typed into", async () => {
 function ask(
 	headers: Readonly<Record<string, string>>,
 	from = "127.0.0.1",
-): Promise<{ status: number; body: string }> {
+	path = "/api/conversations",
+): Promise<{ status: number; body: string; cookies: readonly string[] | undefined }> {
 	return new Promise((resolve, reject) => {
 		const sent = request(
-			{ host: "127.0.0.1", port: keryxPort(), path: "/api/conversations", headers, localAddress: from },
+			{ host: "127.0.0.1", port: keryxPort(), path, headers, localAddress: from },
 			(answer) => {
 				let body = "";
 				answer.on("data", (data) => (body += data));
-				answer.on("end", () => resolve({ status: answer.statusCode ?? 0, body }));
+				answer.on("end", () =>
+					resolve({ status: answer.statusCode ?? 0, body, cookies: answer.headers["set-cookie"] }),
+				);
 			},
 		);
 		sent.on("error", reject);
 		sent.end();
 	});
 }
+
+test("a chat's preview of a login link does not use it up", async () => {
+	const { pathname, search } = new URL(keryx.link());
+	const preview = await ask({ host: new URL(origin).host }, "127.0.0.1", `${pathname}${search}`);
+	expect([preview.status, preview.cookies]).toEqual([200, undefined]);
+	expect(preview.body).toContain("Open this link in a browser");
+	const other = await browser.newContext({ ignoreHTTPSErrors: true });
+	const tab = await other.newPage();
+	await tab.goto(`${origin}${pathname}${search}`);
+	await tab.getByRole("button", { name: /^New chat/ }).waitFor();
+	await other.close();
+});
+
+test("a login that was revoked is shut out at once, and a member sees nothing of the owner's", async () => {
+	const { path } = await keryx.client.offerLogin({ person: "ana", role: "member" });
+	const other = await browser.newContext({ ignoreHTTPSErrors: true });
+	const tab = await other.newPage();
+	await tab.goto(`${origin}${path}`);
+	await tab.getByText("Keryx is running").waitFor();
+	const read = (of: string) =>
+		tab.evaluate(
+			async ([url = ""]) => {
+				const key =
+					Object.values(localStorage)
+						.join(" ")
+						.match(/[\w-]{43}/)?.[0] ?? "";
+				return (await fetch(url, { headers: { "x-keryx-page": key } })).status;
+			},
+			[of],
+		);
+	const { conversations } = await keryx.client.conversations({ limit: 1 });
+	expect(await read("/api/me")).toBe(200);
+	expect(await read(`/api/conversations/${conversations[0]?.id}`)).toBe(404);
+	expect(await read("/api/logins")).toBe(403);
+	await keryx.client.revokeLogins({ person: "ana" });
+	expect(await read("/api/me")).toBe(401);
+	await tab.getByRole("heading", { name: "You are not logged in" }).waitFor();
+	await other.close();
+});
 
 test("forwarded headers from elsewhere are ignored", async () => {
 	const bearer = readFileSync(join(keryx.home, "operator.secret"), "utf8").trim();

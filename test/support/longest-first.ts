@@ -8,10 +8,18 @@ const ROOT = join(import.meta.dirname, "../..");
 
 /** The longest first; `npm test` prints how long files take. */
 const LONGEST = [
+	"test/postgres/storm.test.ts",
+	"test/store-conformance.test.ts",
+	"test/page/chat.test.ts",
+	"test/channels/discord-storm.test.ts",
+	"test/channels/slack-storm.test.ts",
+	"test/gateway/kill.test.ts",
+	"test/postgres/conformance.test.ts",
+	"test/docs-blocks.test.ts",
+	"test/update.test.ts",
 	"test/processes/ssh.test.ts",
 	"test/walls/lines.test.ts",
 	"test/walls/root.test.ts",
-	"test/postgres/conformance.test.ts",
 	"test/postgres/rolling.test.ts",
 	"test/postgres/scenarios.test.ts",
 	"test/page/nodes.test.ts",
@@ -19,9 +27,7 @@ const LONGEST = [
 	"test/gateway/kill-confirmation.test.ts",
 	"test/gateway/net.test.ts",
 	"test/postgres/cluster.test.ts",
-	"test/page/chat.test.ts",
 	"test/channels/bridge-conformance.test.ts",
-	"test/store-conformance.test.ts",
 	"test/page/large.test.ts",
 	"src/tools/classifier/dangerous.test.ts",
 	"src/render/cost.test.ts",
@@ -34,10 +40,7 @@ const LONGEST = [
 	"test/torture.test.ts",
 	"test/models/kill.test.ts",
 	"test/mcp/kills.test.ts",
-	"test/docs-blocks.test.ts",
 	"test/postgres/cuts.test.ts",
-	"test/gateway/kill.test.ts",
-	"test/update.test.ts",
 ];
 
 export class LongestFirst extends BaseSequencer {

@@ -21,6 +21,7 @@ import type { ChannelSetup } from "../../http/index.ts";
 import { installPackages, missingPackages, PLATFORM_PACKAGES } from "../packages.ts";
 import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace } from "./channel-token.ts";
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
+import { emailConnection } from "./email.ts";
 import { ircConnection, ircSecrets } from "./irc.ts";
 import { writeSecretFile } from "./secret-file.ts";
 
@@ -158,6 +159,11 @@ const IDENTIFY_IN: Readonly<
 		const { identifyIrc } = await import("../../channels/irc/index.ts");
 		const secrets = () => ircSecrets(name, settings, place);
 		return identifyIrc({ ...ircConnection(settings, place.home), secrets });
+	},
+	email: async (name, settings, place) => {
+		const { identifyEmail } = await import("../../channels/email/index.ts");
+		const password = () => readToken(name, settings, place);
+		return identifyEmail({ ...emailConnection(settings, place.home), password });
 	},
 };
 

@@ -96,12 +96,14 @@ export class Directory {
 	async #find(id: string, guild: string | undefined, rest: REST): Promise<ChannelFacts> {
 		const known = this.#known.get(id);
 		if (known) return known;
+		// Only private chats are in no server. Asking would count against Discord's limit, for each person who writes after a restart.
+		if (guild === undefined) return { id, type: PRIVATE };
 		try {
 			this.learn((await rest.get(`/channels/${id}`)) as ChannelFacts, guild);
 		} catch (error) {
 			// It is not accessible, or gone: its messages are still accepted.
 			if (!isApiError(error) || (error.status !== 403 && error.status !== 404)) throw error;
-			this.learn({ id, type: guild === undefined ? PRIVATE : 0 }, guild);
+			this.learn({ id, type: 0 }, guild);
 		}
 		return this.#known.get(id) as ChannelFacts;
 	}

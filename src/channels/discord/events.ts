@@ -16,6 +16,8 @@ import { isMentioned, type Me, quotedOf, type Said, textOf } from "./text.ts";
 export type Message = Said & {
 	readonly channel_id: string;
 	readonly type: number;
+	/** Of its channel. */
+	readonly channel_type?: number;
 	readonly guild_id?: string;
 	readonly member?: MemberFacts;
 	readonly webhook_id?: string;
@@ -70,7 +72,8 @@ export function learn({ t, d }: Dispatch, me: Me, directory: Directory, sent: Se
 			return;
 		}
 		case "MESSAGE_CREATE": {
-			const { author, nonce, id } = d as Message;
+			const { author, nonce, id, channel_id: channel, channel_type: type, guild_id: guild } = d as Message;
+			if (guild === undefined && type !== undefined) directory.learn({ id: channel, type });
 			if (author.id === me.id && nonce !== undefined) sent.add(String(nonce), id);
 			return;
 		}

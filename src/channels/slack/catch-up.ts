@@ -2,8 +2,9 @@
 // minutes.
 import type { ChannelHost, Clock } from "../../gateway/index.ts";
 import { type ChatPlace, type EventContext, handInMessage, isSaying } from "./events.ts";
+import type { Gap } from "./gap.ts";
 import { MISSED_MOST, missedIn, type Read } from "./history.ts";
-import type { Connection, Gap, Line } from "./line.ts";
+import type { Connection, Line } from "./line.ts";
 import { outcomeOf, reasonOf, wordOf } from "./outcome.ts";
 import { isOwn } from "./source.ts";
 
@@ -25,6 +26,30 @@ export interface CatchUpOptions {
 	readonly read: Read;
 	readonly contextOf: (connection: Connection) => EventContext;
 	readonly log: (message: string, error?: unknown) => void;
+	/** The history is there; its messages are passed on next. */
+	readonly onAsked?: () => void;
+}
+
+/** So many at once; the others wait in order. */
+class Slots {
+	readonly #waiting: (() => void)[] = [];
+	#free: number;
+
+	constructor(count: number) {
+		this.#free = count;
+	}
+
+	async use<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+		if (this.#free > 0) this.#free--;
+		else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+		try {
+			return await work();
+		} finally {
+			const next = this.#waiting.shift();
+			if (next) next();
+			else this.#free++;
+		}
+	}
 }
 
 interface WireChat {
@@ -55,17 +80,11 @@ export async function catchUp(
 			"missed messages cannot be read: the app lacks the scopes channels:read, groups:read, im:read and mpim:read",
 		);
 	}
-	let next = 0;
-	const work = async () => {
-		for (;;) {
-			const place = chats[next++];
-			if (!place || line.isStopping) return;
-			await line.intake.lanes.run(place.chat, () => readChat(place, connection, line, gap, options));
-		}
-	};
-	gap.failed.clear();
-	await Promise.all(Array.from({ length: AT_ONCE }, work));
-	for (const error of gap.failed.values()) throw error;
+	gap.again();
+	const slots = new Slots(AT_ONCE);
+	await Promise.all(chats.map((place) => slots.use(() => readInLane(place, connection, line, gap, options))));
+	await Promise.all(chats.map(({ chat }) => gap.tried(chat)));
+	gap.throwFailure();
 }
 
 /** Only the first that Slack names; that some are left out is told. */
@@ -116,6 +135,23 @@ async function patiently<Answer>(work: () => Promise<Answer>, line: Line): Promi
 		}
 }
 
+/** Resolves when Slack was asked, so that the next chat can be. The lane may have events, the first of which has the chat read. */
+function readInLane(
+	place: ChatPlace,
+	connection: Connection,
+	line: Line,
+	gap: Gap,
+	options: CatchUpOptions,
+): Promise<void> {
+	if (gap.isTried(place.chat)) return Promise.resolve();
+	return new Promise((resolve) => {
+		void gap.tried(place.chat).then(resolve);
+		void line.intake.lanes.run(place.chat, () =>
+			readChat(place, connection, line, gap, { ...options, onAsked: resolve }),
+		);
+	});
+}
+
 /** In the chat's lane, once per gap. Never rejects: a chat that cannot be read now is named in the gap. */
 export async function readChat(
 	place: ChatPlace,
@@ -125,20 +161,14 @@ export async function readChat(
 	options: CatchUpOptions,
 ): Promise<void> {
 	const { chat } = place;
-	const { log } = options;
-	if (line.isStopping || gap.through.has(chat)) return;
+	if (gap.isThrough(chat)) return;
 	try {
-		await handInMissed(place, connection, line, options);
-		gap.failed.delete(chat);
-		gap.through.add(chat);
+		if (!line.isStopping) await handInMissed(place, connection, line, options);
+		gap.read(chat);
 	} catch (error) {
-		if (line.isStopping) return;
-		if (mayPass(error)) {
-			gap.failed.set(chat, error);
-			return;
-		}
-		gap.through.add(chat);
-		log(`the history of ${chat} could not be read: ${reasonOf(error)}`);
+		if (mayPass(error)) return gap.failed(chat, error);
+		gap.read(chat);
+		if (!line.isStopping) options.log(`the history of ${chat} could not be read: ${reasonOf(error)}`);
 	}
 }
 
@@ -146,11 +176,12 @@ async function handInMissed(
 	place: ChatPlace,
 	connection: Connection,
 	line: Line,
-	{ clock, host, read, contextOf, log }: CatchUpOptions,
+	{ clock, host, read, contextOf, log, onAsked }: CatchUpOptions,
 ): Promise<void> {
 	const { chat } = place;
 	const oldest = Math.max(line.intake.marks.from(OVERLAP_S), clock.now() / 1000 - LONGEST_S).toFixed(6);
 	const { messages, isCut } = await patiently(() => missedIn(chat, oldest, read), line);
+	onAsked?.();
 	if (isCut)
 		log(
 			`more was written in ${chat} while Keryx was offline than was read: at most ${MISSED_MOST} messages of a chat and of each thread`,

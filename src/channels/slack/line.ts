@@ -6,6 +6,7 @@ import { Pauses } from "../pauses.ts";
 import { Vitals } from "../vitals.ts";
 import { Directory } from "./directory.ts";
 import type { ChatPlace, EventContext, Happening } from "./events.ts";
+import { Gap } from "./gap.ts";
 import { Intake } from "./intake.ts";
 import { askedPause, isTokenRefused, reasonOf } from "./outcome.ts";
 import { isObject } from "./requests.ts";
@@ -49,14 +50,6 @@ export interface LineOptions {
 	/** The same for one chat, in its lane. Never rejects. */
 	readonly readChat: (place: ChatPlace, connection: Connection, line: Line, gap: Gap) => Promise<void>;
 	readonly log: (message: string, error?: unknown) => void;
-}
-
-/** A period in which nobody listened. */
-export interface Gap {
-	/** Chats whose history was read since. */
-	readonly through: Set<string>;
-	/** Chats whose history could not be read yet, and why: their events continue. */
-	readonly failed: Map<string, unknown>;
 }
 
 /** The source of events: a Socket Mode connection, or Slack's requests. */
@@ -269,7 +262,7 @@ export class Line {
 	}
 
 	#miss(): void {
-		this.#gap = { through: new Set(), failed: new Map() };
+		this.#gap = new Gap();
 		this.intake.marks.hold();
 	}
 
@@ -278,7 +271,7 @@ export class Line {
 		const gap = this.#gap;
 		const connection = this.#connection;
 		if (!gap || !connection || this.#first !== null || this.isStopping) return;
-		if (!gap.failed.has(place.chat)) await this.#options.readChat(place, connection, this, gap);
+		if (!gap.isTried(place.chat)) await this.#options.readChat(place, connection, this, gap);
 	}
 
 	/** Runs next to the events. One at a time, repeated until done. */

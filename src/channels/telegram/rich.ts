@@ -72,18 +72,10 @@ function captionOf({ caption }: { readonly caption?: { readonly text: RichText }
 function ofText(text: RichText): string {
 	if (typeof text === "string") return text;
 	if (Array.isArray(text)) return text.map(ofText).join("");
-	switch (text.type) {
-		case "custom_emoji":
-			return text.alternative_text;
-		case "mathematical_expression":
-			return text.expression;
-		case "anchor":
-			return "";
-		case "button":
-			return ofText(text.button.text);
-		case "url":
-			return `[${ofText(text.text)}](${text.url})`;
-		default:
-			return ofText(text.text);
-	}
+	if (text.type === "custom_emoji") return text.alternative_text;
+	if (text.type === "mathematical_expression") return text.expression;
+	if (text.type === "anchor") return "";
+	if (text.type === "button") return ofText(text.button.text);
+	if (text.type === "url") return `[${ofText(text.text)}](${text.url})`;
+	return ofText(text.text);
 }

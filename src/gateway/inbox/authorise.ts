@@ -27,6 +27,7 @@ export function authorise(
 	{ source, transport, ids, chats, paired }: Caller,
 	rules: ReturnType<typeof authRules>,
 ): Authorisation {
+	if (transport.refused !== undefined) return { kind: "refused", reason: transport.refused };
 	if (transport.own) return { kind: "refused", reason: "written by Keryx itself" };
 	if (transport.isBot && !rules?.allow_bots) return { kind: "refused", reason: "written by a bot" };
 	if (transport.role) return { kind: "allowed", role: transport.role };

@@ -25,6 +25,8 @@ export interface Outlet {
 	shows(destination: Destination): Shows;
 	/** The longest caption of a file there. */
 	captionLimit(destination: Destination): PlatformTraits["messageLimit"];
+	/** Whether an answer there is one message, with its files. */
+	isOneMessage(destination: Destination): boolean;
 	/** Whether a chat gets notices of this class. */
 	takes(destination: Destination, notice: NoticeClass): boolean;
 }
@@ -61,6 +63,7 @@ export function createOutlet({
 			const { messageLimit, captionLimit } = find(destination)?.traits ?? registry(destination);
 			return { ...messageLimit, max: Math.min(messageLimit.max, captionLimit ?? messageLimit.max) };
 		},
+		isOneMessage: (destination) => find(destination)?.traits?.oneMessage === true,
 		takes: (destination, notice) => {
 			const { notices } = settingsOf(find(destination)?.name ?? "") ?? CHANNEL_DEFAULTS;
 			const isPrivate = !destination.group && destination.platform !== "email";

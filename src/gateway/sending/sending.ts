@@ -3,6 +3,7 @@
 import { type Content, contentText, type Part, type Source } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { type NewDelivery, OPERATOR, type Store } from "../../store/index.ts";
+import { asOne } from "../outbox/as-one.ts";
 import { fileDeliveries } from "../outbox/files.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
@@ -63,10 +64,13 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 		const posting = { id, kind: "reply", destination } as const;
 		const text = contentText(content);
 		const files = typeof content === "string" ? [] : content.filter(isFile);
-		const parts = [
-			...(text === "" ? [] : toDeliveries(text, posting, outlet)),
-			...fileDeliveries(files, () => posting, outlet),
-		];
+		const parts = asOne(
+			[
+				...(text === "" ? [] : toDeliveries(text, posting, outlet)),
+				...fileDeliveries(files, () => posting, outlet),
+			],
+			outlet,
+		);
 		return parts.map((part, index) => ({ ...part, id: `send:${id}:${index + 1}` }));
 	};
 	return {

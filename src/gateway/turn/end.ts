@@ -154,7 +154,8 @@ export function rotation(
 		...opening,
 		material,
 		notice:
-			notice === null
+			// A message of its own that nobody asked for; the next answer is one anyway.
+			notice === null || outlet.isOneMessage(destination)
 				? []
 				: toDeliveries(
 						notice,

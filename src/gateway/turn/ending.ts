@@ -4,6 +4,7 @@ import type { NewMessage, ResetPolicy } from "../../domain/index.ts";
 import type { NewDelivery, Process, Store } from "../../store/index.ts";
 import { answeringModel } from "../commands/words.ts";
 import type { TurnCheckpoints } from "../files/turn-checkpoints.ts";
+import { asOne } from "../outbox/as-one.ts";
 import { UNEXPECTED } from "../sentences.ts";
 import type { Asking } from "./asking.ts";
 import { filesOf } from "./attachments/files-out.ts";
@@ -80,10 +81,10 @@ export async function endTurnArgs(
 	const { cap } = ending.rows;
 	const full = mustRotate || (cap > 0 && count >= cap);
 	const shown = isOwners ? outcome : store.secrets.forOthers.hideIn(outcome);
-	const reply = [
-		...replyTo(shown, start, about),
-		...(isQuiet(start) ? [] : besideReply(outcome, rows, ending, about)),
-	];
+	const reply = asOne(
+		[...replyTo(shown, start, about), ...(isQuiet(start) ? [] : besideReply(outcome, rows, ending, about))],
+		about.outlet,
+	);
 	return {
 		turn,
 		token,

@@ -199,7 +199,7 @@ export const bridgeHandlers: HandlersOf<typeof bridgeEndpoints> = {
 		const { source, mentioned, album, roles, cursor } = rest;
 		const uploaded = files.map((file) => ({
 			...file,
-			blob: uploadedBlob(host.operatorSecret, ownerOf(name), file.id),
+			blob: uploadedBlob(host, ownerOf(name), file.id),
 		}));
 		const parts: Part[] = uploaded.map(({ blob, name, media_type: mediaType }) => ({
 			type: (/^(?:image|audio)(?=\/)/.exec(mediaType)?.[0] as "image" | "audio" | undefined) ?? "file",

@@ -38,7 +38,7 @@ export function addBridgeFiles(app: App, host: ApiHost): void {
 			mediaType:
 				c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "application/octet-stream",
 		});
-		return c.json({ id: uploadName(host.operatorSecret, ownerOf(bridge), file) }, 200);
+		return c.json({ id: uploadName(host, ownerOf(bridge), file) }, 200);
 	});
 	const getRoute = createRoute({
 		operationId: "bridgeFile",

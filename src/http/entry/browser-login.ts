@@ -17,6 +17,7 @@ export async function logInBrowser(
 	const { entrance } = c.env;
 	if (entrance.kind !== "port" || c.req.method !== "GET")
 		throw new KeryxError("http.no_route", `there is no ${c.req.method} /login`);
+	if (isSecure(entrance) && c.req.header("sec-fetch-mode") !== "navigate") return notABrowser(c);
 	const done = await access.login(c.req.query("code") ?? "", entrance).catch((error: unknown) => {
 		rates.assertStranger(c);
 		if (error instanceof KeryxError && error.code === "http.login" && acceptsHtml(c)) return error;
@@ -34,6 +35,16 @@ export async function logInBrowser(
 	});
 	// After the hash: a browser does not send it on, and the page removes it.
 	return c.redirect(`/#login=${key}`, 303);
+}
+
+/**
+ * Chats fetch the links in messages to show a preview, which must not use up the link. Every browser that the page supports says over TLS
+ * that it follows a link.
+ */
+function notABrowser(c: Context): Promise<Response> {
+	const body = html`<h1>Log in to Keryx</h1>
+<p>Open this link in a browser. It works once.</p>`;
+	return htmlPage(c, { title: "Log in to Keryx", body, status: 200 });
 }
 
 function notLoggedIn(c: Context, { message }: KeryxError): Promise<Response> {

@@ -1,8 +1,10 @@
 // A gateway on a chat platform in a process of its own, with its store on disk, until somebody kills it or it is told to drain.
 import "../../support/keep-compiled.ts";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import type { Agent } from "../../../src/agents/index.ts";
 import { NO_USAGE } from "../../../src/agents/types.ts";
 import { createDiscordChannel } from "../../../src/channels/discord/index.ts";
+import { createEmailChannel, type Libraries } from "../../../src/channels/email/index.ts";
 import { createIrcChannel } from "../../../src/channels/irc/index.ts";
 import { createSlackChannel } from "../../../src/channels/slack/index.ts";
 import { createTelegramChannel } from "../../../src/channels/telegram/index.ts";
@@ -30,6 +32,7 @@ const {
 	posted,
 	seen,
 	irc = { port: 0, join: [] },
+	email = { imap: 0, smtp: 0, address: "", authservId: "" },
 	commits = Number.POSITIVE_INFINITY,
 } = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
@@ -73,8 +76,25 @@ const CREATE = {
 			flood: fast,
 			nickMs: 20,
 		}),
+	email: () =>
+		createEmailChannel({
+			...options,
+			...email,
+			imap: { host: "127.0.0.1", port: email.imap, encryption: "none" },
+			smtp: { host: "127.0.0.1", port: email.smtp, encryption: "none" },
+			password: options.token,
+			load: mailLibraries,
+		}),
 };
 const channel = CREATE[platform]();
+
+async function mailLibraries(): Promise<Libraries> {
+	const { ImapFlow } = await import("imapflow");
+	const { simpleParser } = await import("mailparser");
+	const { default: MailComposer } = await import("nodemailer/lib/mail-composer");
+	const { default: SMTPConnection } = await import("nodemailer/lib/smtp-connection");
+	return { ImapFlow, simpleParser, MailComposer, SMTPConnection };
+}
 let committed = 0;
 let isEnding = false;
 let draining: Promise<void> = Promise.resolve();
@@ -123,6 +143,10 @@ if (posted) await serveChannel(channel, posted.port);
 await gateway.start();
 confirmations.start();
 say({ say: "started" });
+if (platform === "email") {
+	while (channel.health().state !== "connected") await turnOfTheLoop();
+	say({ say: "connected" });
+}
 process.stdin.setEncoding("utf8").on("data", (told: string) => {
 	if (told.includes(TOLD.drain)) draining = drain();
 	if (told.includes(TOLD.end)) void end();

@@ -4,7 +4,7 @@ import type { Script } from "../../../src/testing/index.ts";
 
 /** What the child is told: as JSON in its one argument. */
 export interface Orders {
-	readonly platform: "telegram" | "discord" | "slack" | "irc";
+	readonly platform: "telegram" | "discord" | "slack" | "irc" | "email";
 	readonly path: string;
 	readonly apiRoot: string;
 	readonly token: string;
@@ -21,6 +21,13 @@ export interface Orders {
 	readonly seen?: string;
 	/** IRC: the channels to join, and the account, whose password is the token. */
 	readonly irc?: { readonly port: number; readonly join: readonly string[]; readonly login?: string };
+	/** E-mail: the ports of the servers, and the mailbox, whose password is the token. */
+	readonly email?: {
+		readonly imap: number;
+		readonly smtp: number;
+		readonly address: string;
+		readonly authservId: string;
+	};
 	/** The gateway dies right after so many commits, before the platform hears of the last one. */
 	readonly commits?: number;
 }
@@ -42,6 +49,8 @@ export async function freePort(): Promise<number> {
 /** What the child says, one line each. */
 export type Report =
 	| { readonly say: "started" | "duplicate" | "drained" }
+	/** The channel has connected for the first time. */
+	| { readonly say: "connected" }
 	/** It was told to drain, and nothing is left to do. */
 	| { readonly say: "quiet" }
 	/** A message was committed, now or before. */

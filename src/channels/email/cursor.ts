@@ -1,0 +1,39 @@
+// Where reading stopped: UIDVALIDITY and UID of the mailbox. When a server gives the mailbox a new UIDVALIDITY, its UIDs mean nothing any
+// more; then the times say what is new, and ids of messages what was taken before.
+
+/** A mail is on its way for less than this. */
+const SLACK_MS = 2 * 24 * 3_600_000;
+
+export interface Cursor {
+	readonly validity: string;
+	/** The last mail that was committed or passed. */
+	readonly uid: number;
+	/** When the newest mail was received that was there before Keryx; 0: none was. By the server's clock, in whole seconds. */
+	readonly begun: number;
+	/** When the newest one was received that Keryx has read. */
+	readonly newest: number;
+}
+
+export function parseCursor(text: string | null): Cursor | null {
+	const fields = /^(\d{1,20}):(\d{1,10}):(\d{1,15}):(\d{1,15})$/.exec(text ?? "");
+	if (!fields) return null;
+	const [, validity = "", uid, begun, newest] = fields;
+	return { validity, uid: Number(uid), begun: Number(begun), newest: Number(newest) };
+}
+
+export function formatCursor({ validity, uid, begun, newest }: Cursor): string {
+	return `${validity}:${uid}:${begun}:${newest}`;
+}
+
+/** After this mail was taken. */
+export function after(cursor: Cursor, uid: number, receivedAt: number): Cursor {
+	return { ...cursor, uid, newest: Math.max(cursor.newest, receivedAt) };
+}
+
+/** While everything is read again: whether the mail may be new. */
+export function mayBeNew({ begun, newest }: Cursor, receivedAt: number, sentAt: number | null): boolean {
+	const since = newest - SLACK_MS;
+	if (receivedAt <= begun || receivedAt < since) return false;
+	// A server that lost the times gives every mail the current one; the sender's own time is then older.
+	return sentAt === null || sentAt >= Math.max(begun, since) - SLACK_MS;
+}

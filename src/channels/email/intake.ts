@@ -1,0 +1,221 @@
+// Passes one mail to the gateway: its thread, its new words, its files. It is committed together with the position after it (I3).
+import type { Part } from "../../domain/index.ts";
+import type { ChannelHost, Inbound } from "../../gateway/index.ts";
+import { type Fetched, fetchInto, inWords, mediaTypeOf, notFetched, Unfetched } from "../incoming-file.ts";
+import { isOwnId, keptId, oneLine } from "./address.ts";
+import { after, type Cursor, formatCursor, mayBeNew } from "./cursor.ts";
+import { headOf } from "./desk.ts";
+import type { Heads } from "./heads.ts";
+import { type JudgeOptions, judge } from "./judge.ts";
+import type { Mail } from "./mail.ts";
+import { trim } from "./trim.ts";
+
+const MOST_FILES = 50;
+const FILE_MS = 60_000;
+/** The words of a mail are cut after so many characters; all of them are in the file beside it. */
+const LONGEST_TEXT = 200_000;
+/** They belong to the mail's envelope, not to what is said. */
+const SIGNATURES = /^application\/(?:pgp-signature|pkcs7-signature|x-pkcs7-signature)$/;
+
+export interface IntakeOptions extends JudgeOptions {
+	readonly address: string;
+	readonly account: string;
+	readonly profile?: string;
+	readonly heads: Heads;
+	readonly isStopping: () => boolean;
+}
+
+export interface Received {
+	readonly mail: Mail;
+	readonly uid: number;
+	readonly receivedAt: number;
+	/** Its files were not read: it is too large. */
+	readonly tooLarge?: string;
+}
+
+export class Intake {
+	readonly #options: IntakeOptions;
+	readonly #host: ChannelHost;
+	readonly #commands: ReadonlySet<string>;
+
+	constructor(options: IntakeOptions, host: ChannelHost) {
+		this.#options = options;
+		this.#host = host;
+		this.#commands = new Set(host.commands().map(({ name }) => name));
+	}
+
+	/** Answers where reading is now. `isAgain`: the mailbox is read again, so it may have been taken before. */
+	async take(received: Received, cursor: Cursor, isAgain: boolean): Promise<Cursor> {
+		const { mail, uid, receivedAt } = received;
+		const next = after(cursor, uid, receivedAt);
+		const value = formatCursor(next);
+		const transport = judge(mail, this.#options);
+		const source = await this.#sourceOf(mail);
+		const id = keptId(mail.id);
+		if (isAgain && !(await this.#isNew(received, cursor, String(source.chat_id), id))) {
+			await this.#host.passed(value);
+			return next;
+		}
+		this.#options.heads.add(id, headOf(mail));
+		const isHeard = transport.refused === undefined && transport.own !== true;
+		const { content, blobs, quoted } = isHeard ? await this.#contentOf(received) : UNHEARD;
+		await this.#host.accept({
+			source,
+			platformMessage: id,
+			content,
+			mentioned: this.#isMentioned(mail),
+			sentAt: receivedAt,
+			transport,
+			cursor: value,
+			...(blobs.length > 0 && { blobs }),
+			...(quoted && { quoted }),
+		});
+		return next;
+	}
+
+	async #isNew({ mail, receivedAt }: Received, cursor: Cursor, chat: string, id: string): Promise<boolean> {
+		if (!mayBeNew(cursor, receivedAt, mail.date)) return false;
+		return (await this.#host.known(chat, [id])).length === 0;
+	}
+
+	/** One person: their thread. Several: the mailbox's thread, which all of them share. */
+	async #sourceOf(mail: Mail): Promise<Record<string, unknown>> {
+		const { account, profile, address, own } = this.#options;
+		const { from } = mail;
+		const others = [...mail.to, ...mail.cc].filter(
+			(one) => !own.has(one.address) && one.address !== from?.address,
+		);
+		const isPrivate = others.length === 0;
+		return {
+			platform: "email",
+			account,
+			chat_id: isPrivate ? (from?.address ?? address) : address,
+			chat_type: isPrivate ? "dm" : "group",
+			...(!isPrivate && mail.subject !== "" && { chat_name: mail.subject }),
+			thread_id: keptId(isPrivate ? rootOf(mail) : await this.#sharedRoot(mail)),
+			message_id: keptId(mail.id),
+			...(from && { user_id: from.address, user_name: from.name || from.address }),
+			...(profile !== undefined && { profile }),
+		};
+	}
+
+	/** Only somebody who got a mail of the thread may go on with it: whoever just names it begins a thread of their own. */
+	async #sharedRoot(mail: Mail): Promise<string> {
+		const { heads } = this.#options;
+		const named = [...new Set([mail.references.at(-1), mail.inReplyTo, mail.references[0]])];
+		let isKnown = false;
+		for (const id of named) {
+			const head = id ? await heads.find(keptId(id)) : null;
+			if (!head) continue;
+			isKnown = true;
+			const people = [head.from, ...head.to, ...head.cc];
+			if (people.some((one) => one?.address === mail.from?.address)) return rootOf(mail);
+		}
+		return isKnown ? mail.id : rootOf(mail);
+	}
+
+	/** In a group, whoever is only in Cc reads along. */
+	#isMentioned({ to, inReplyTo }: Mail): boolean {
+		const { address, own } = this.#options;
+		return to.some((one) => own.has(one.address)) || (inReplyTo !== null && isOwnId(address, inReplyTo));
+	}
+
+	async #contentOf({ mail, tooLarge }: Received): Promise<Content> {
+		const { address } = this.#options;
+		const { text, quoted, isCut } = trim(mail.text, mail.subject);
+		const words = this.#wordsOf(mail, text);
+		const isTooLong = words.length > LONGEST_TEXT;
+		const shown = isTooLong
+			? `${words.slice(0, LONGEST_TEXT).toWellFormed()}\n[the rest is left out]`
+			: words;
+		const files = await this.#filesOf(mail, isCut || isTooLong, tooLarge);
+		const root = rootOf(mail);
+		return {
+			content:
+				files.length === 0
+					? shown
+					: [
+							...(shown === "" ? [] : [{ type: "text" as const, text: shown }]),
+							...files.map(({ part }) => part),
+						],
+			blobs: files.flatMap(({ blob }) => (blob === null ? [] : [blob])),
+			// Keryx began this thread from another conversation, which this one does not know.
+			...(isOwnId(address, root) &&
+				mail.inReplyTo === root && { quoted: { platformMessage: keptId(root), text: quoted, own: true } }),
+		};
+	}
+
+	/** The subject counts where a thread begins. Of a command only its own lines count: programs add words below. */
+	#wordsOf({ subject, references }: Mail, text: string): string {
+		const [first = ""] = text.trimStart().split(/\n\s*\n/);
+		const [, command] = /^\/([a-z]+)\b/.exec(first) ?? [];
+		if (command !== undefined && this.#commands.has(command)) return first.trim();
+		if (references.length > 0 || subject === "") return text;
+		return text === "" ? subject : `Subject: ${subject}\n\n${text}`;
+	}
+
+	async #filesOf(mail: Mail, withWhole: boolean, tooLarge: string | undefined): Promise<Fetched[]> {
+		const files = mail.attachments.filter(({ contentType }) => !SIGNATURES.test(contentType));
+		const fetched: Fetched[] = [];
+		for (const [n, file] of files.slice(0, MOST_FILES).entries()) {
+			const name = oneLine(file.filename ?? "", 200) || `file ${n + 1}`;
+			fetched.push(await this.#fileOf(name, mediaTypeOf(file.contentType), file.content));
+		}
+		if (files.length > MOST_FILES)
+			fetched.push(inWords(`[${files.length - MOST_FILES} more files of this mail are left out]`));
+		if (tooLarge !== undefined) fetched.push(inWords(`[${tooLarge}]`));
+		if (withWhole) fetched.push(await this.#fileOf("whole mail.eml", "message/rfc822", wholeOf(mail)));
+		return fetched;
+	}
+
+	async #fileOf(name: string, mediaType: string, bytes: Buffer): Promise<Fetched> {
+		const { isStopping } = this.#options;
+		try {
+			return await fetchInto(
+				{ name, mediaType, size: bytes.length },
+				async function* () {
+					yield bytes;
+				},
+				{ host: this.#host, deadlineMs: FILE_MS, isStopping },
+				{ reasonOf: String, isFinal: () => false },
+			);
+		} catch (error) {
+			if (error instanceof Unfetched) return notFetched(name, error.message);
+			throw error;
+		}
+	}
+}
+
+interface Content {
+	readonly content: string | readonly Part[];
+	readonly blobs: readonly string[];
+	readonly quoted?: NonNullable<Inbound["quoted"]>;
+}
+
+/** Nobody reads what is refused. */
+const UNHEARD: Content = { content: "", blobs: [] };
+
+/** The first mail of the thread. */
+function rootOf({ id, references }: Mail): string {
+	return references[0] ?? id;
+}
+
+/** With its quotes and its signature, as a mail program opens it. */
+function wholeOf({ from, to, cc, subject, date, id, text }: Mail): Buffer {
+	const people = (list: Mail["to"]) =>
+		list.map(({ address, name }) => (name === "" ? address : `${name} <${address}>`));
+	const lines = [
+		`From: ${people(from ? [from] : []).join(", ")}`,
+		`To: ${people(to).join(", ")}`,
+		...(cc.length > 0 ? [`Cc: ${people(cc).join(", ")}`] : []),
+		`Subject: ${subject}`,
+		...(date === null ? [] : [`Date: ${new Date(date).toUTCString()}`]),
+		`Message-ID: <${id}>`,
+		"MIME-Version: 1.0",
+		"Content-Type: text/plain; charset=utf-8",
+		"Content-Transfer-Encoding: 8bit",
+		"",
+		text,
+	];
+	return Buffer.from(lines.join("\r\n"));
+}
