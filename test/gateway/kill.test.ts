@@ -3,7 +3,7 @@
 
 import { readdirSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Store } from "../../src/store/index.ts";
+import type { InboxItem, Store } from "../../src/store/index.ts";
 import { NO_SECRETS, openStore, systemClock, systemIds } from "../../src/store/index.ts";
 import { rowsAt } from "../support/store-place.ts";
 import { Lives, type Told } from "./lives.ts";
@@ -106,14 +106,29 @@ async function verdict(story: Story, life: Lives, store: Store, where: string): 
 		.filter(({ id, text }) => !story.visible.includes(text) && !unknown.has(id));
 	expect(strange, where).toEqual([]);
 	if (story.told.channel?.lookup) expect(unsettled, where).toEqual([]);
-	for (let id = 1; id <= said.length; id++) {
-		const { disposition } = await store.inboxItem({ scope: OPERATOR, id });
+	const items = await inboxItems(store);
+	expect(items, where).toHaveLength(said.length);
+	for (const { id, disposition } of items)
 		expect(disposition?.kind, `${where}: message ${id}`).toMatch(/^(answered|merged|command)$/);
-	}
 	const { problems } = await store.checkIntegrity({ scope: OPERATOR });
 	expect(problems, where).toEqual([]);
 	await story.judge?.(life, store);
 }
+
+/** On a server, a transaction that was cut off has used up a number. */
+async function inboxItems(store: Store): Promise<readonly InboxItem[]> {
+	const items = await Promise.all(
+		Array.from({ length: MOST_NUMBERS }, (_, n) =>
+			store.inboxItem({ scope: OPERATOR, id: n + 1 }).catch((error: { code: string }) => {
+				if (error.code !== "store.not_found") throw error;
+				return null;
+			}),
+		),
+	);
+	return items.filter((item) => item !== null);
+}
+
+const MOST_NUMBERS = 20;
 
 describe("kill -9", () => {
 	test("scenario 2, 4 and 7: killed at every commit of a turn with a side effect while a message waits: one end and at most one answer each, one effect, one result", {
