@@ -60,6 +60,8 @@ export class XmppPerson {
 		});
 		person = new XmppPerson(session, jid);
 		person.heard.push(...early);
+		// Who has not asked for it is not told about subscriptions.
+		await session.request("get", undefined, element("query", "jabber:iq:roster"));
 		session.write(element("presence", NS.client, {}, element("priority", NS.client, {}, priority)));
 		await person.until(() =>
 			person.heard.some(({ name: kind, attrs }) => kind === "presence" && attrs.from === session.jid),

@@ -23,6 +23,7 @@ import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
 import { ircConnection, ircSecrets } from "./irc.ts";
 import { writeSecretFile } from "./secret-file.ts";
+import { xmppConnection, xmppSecrets } from "./xmpp.ts";
 
 export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
 
@@ -158,6 +159,11 @@ const IDENTIFY_IN: Readonly<
 		const { identifyIrc } = await import("../../channels/irc/index.ts");
 		const secrets = () => ircSecrets(name, settings, place);
 		return identifyIrc({ ...ircConnection(settings, place.home), secrets });
+	},
+	xmpp: async (name, settings, place) => {
+		const { identifyXmpp } = await import("../../channels/xmpp/index.ts");
+		const secrets = () => xmppSecrets(name, settings, place);
+		return identifyXmpp({ ...xmppConnection(settings, place.home), secrets });
 	},
 };
 

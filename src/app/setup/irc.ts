@@ -1,10 +1,8 @@
 // Converts the settings of an IRC channel for its client: the server, and the secrets, which are read at every connect.
-import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { resolve } from "node:path";
 import type { IrcOptions, IrcSecrets } from "../../channels/irc/index.ts";
 import type { ChannelSettings } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
+import { authorities } from "./authorities.ts";
 import { readSecret, readServerPassword, readToken, type TokenPlace } from "./channel-token.ts";
 
 /** Throws config.invalid if a certificate file cannot be read. */
@@ -16,7 +14,12 @@ export function ircConnection(
 		throw new KeryxError("config.invalid", "an IRC channel needs irc.server and irc.nick", { field: "irc" });
 	const { server: host, tls, port = tls ? 6697 : 6667, nick, login, join, flood_burst, flood_ms } = irc;
 	return {
-		server: { host, port, tls, ...(irc.ca_file !== undefined && { ca: authorities(irc.ca_file, home) }) },
+		server: {
+			host,
+			port,
+			tls,
+			...(irc.ca_file !== undefined && { ca: authorities("irc.ca_file", irc.ca_file, home) }),
+		},
 		nick,
 		...(login !== undefined && { login }),
 		join: join.map((room) => (typeof room === "string" ? room : room.channel)),
@@ -56,16 +59,4 @@ export async function ircSecrets(
 			),
 		}),
 	};
-}
-
-function authorities(file: string, home: string): string {
-	const path = file.startsWith("~/") ? resolve(homedir(), file.slice(2)) : resolve(home, file);
-	try {
-		return readFileSync(path, "utf8");
-	} catch (cause) {
-		throw new KeryxError("config.invalid", `irc.ca_file ${path} cannot be read`, {
-			field: "irc.ca_file",
-			cause,
-		});
-	}
 }

@@ -8,6 +8,7 @@ import { Archive } from "./archive.ts";
 import { CatchUp, IGNORED } from "./catch-up.ts";
 import { idPrefix } from "./compose.ts";
 import { findUploads, infoOf, type Uploads } from "./files.ts";
+import { Followers } from "./followers.ts";
 import { Hearing } from "./hearing.ts";
 import { Intake } from "./intake.ts";
 import { type Jid, parseJid } from "./jid.ts";
@@ -53,6 +54,7 @@ export class XmppClient {
 	#reading = 0;
 	#arrived: () => void = () => {};
 	readonly #waiting = new Set<() => void>();
+	readonly #followers = new Followers();
 
 	constructor(options: XmppOptions) {
 		const { clock, random = Math.random, aliveMs = 60_000, jid, name } = options;
@@ -75,6 +77,7 @@ export class XmppClient {
 			recall: (chat) => this.#recall(chat),
 			newId: () => `${this.#life}-${++this.#messages}`,
 			isStopping: () => this.#intake.host === null,
+			letIn: (person) => this.#followers.letIn(person, this.session),
 		});
 		this.catchUp = new CatchUp({
 			clock,
@@ -286,8 +289,7 @@ export class XmppClient {
 		const room = this.rooms.get(jid.bare);
 		if (room) this.#roomEvent(this.rooms.heard(room, jid.resource, presence), session);
 		else if (from === session.jid && type === undefined) this.#arrived();
-		else if (type === "subscribe" && this.options.mayFollow?.(jid.bare))
-			session.write(element("presence", NS.client, { to: jid.bare, type: "subscribed" }));
+		else if (type === "subscribe") this.#followers.asked(jid.bare, session);
 	}
 
 	#roomEvent(event: RoomEvent, session: Session): void {

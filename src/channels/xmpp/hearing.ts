@@ -27,6 +27,8 @@ export interface HearingOptions {
 	/** An id for a message that has none. */
 	readonly newId: () => string;
 	readonly isStopping: () => boolean;
+	/** The gateway listens to this person. */
+	readonly letIn: (person: string) => void;
 }
 
 /** Where a message was found. */
@@ -144,12 +146,16 @@ export class Hearing {
 	}
 
 	#writeOf(heard: Heard): Work["write"] | null {
-		const { replaces, retracts, reactions, body, files, isEncrypted } = heard;
+		const { replaces, retracts, reactions, body, files, isEncrypted, isInvitation } = heard;
+		if (isInvitation) return null;
 		if (retracts !== undefined) return (host, cursor) => this.#retracted(heard, retracts, host, cursor);
 		if (reactions) return (host, cursor) => this.#reacted(heard, reactions, host, cursor);
 		if (body === "" && files.length === 0 && !isEncrypted) return null;
 		if (replaces !== undefined) return (host, cursor) => this.#corrected(heard, replaces, host, cursor);
-		return async (host, cursor) => host.accept(await this.#inbound(heard, host, cursor));
+		return async (host, cursor) => {
+			const { refused } = await host.accept(await this.#inbound(heard, host, cursor));
+			if (refused === null && !heard.room) this.#options.letIn(heard.person.id);
+		};
 	}
 
 	#note({ chat, id, archiveId, platformMessage, person, body, replaces }: Heard): void {

@@ -22,6 +22,8 @@ export interface ReadMessage {
 	/** When it was sent, if it was not just now; NaN otherwise. */
 	readonly sentAt: number;
 	readonly isEncrypted: boolean;
+	/** Into a room. Keryx joins only those of its configuration. */
+	readonly isInvitation: boolean;
 }
 
 export function readMessage(message: Element): ReadMessage {
@@ -49,6 +51,9 @@ export function readMessage(message: Element): ReadMessage {
 		files,
 		sentAt: Date.parse(child(message, "delay", NS.delay)?.attrs.stamp ?? ""),
 		isEncrypted: elements(message).some(({ ns }) => ENCRYPTED.has(ns)),
+		isInvitation: elements(message).some(
+			(one) => one.ns === NS.conference || (one.ns === NS.mucUser && child(one, "invite") !== undefined),
+		),
 	};
 }
 

@@ -14,6 +14,7 @@ export const NS = {
 	items: "http://jabber.org/protocol/disco#items",
 	muc: "http://jabber.org/protocol/muc",
 	mucUser: "http://jabber.org/protocol/muc#user",
+	conference: "jabber:x:conference",
 	archive: "urn:xmpp:mam:2",
 	form: "jabber:x:data",
 	pages: "http://jabber.org/protocol/rsm",

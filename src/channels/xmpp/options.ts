@@ -37,8 +37,6 @@ export interface XmppOptions {
 	readonly join: readonly string[];
 	/** People whom no server vouches for may answer confirmations. */
 	readonly decides?: boolean;
-	/** Whether a person may see when Keryx is online. */
-	readonly mayFollow?: (person: string) => boolean;
 	readonly clock: Clock;
 	readonly log: (message: string, error?: unknown) => void;
 	readonly random?: () => number;

@@ -49,21 +49,21 @@ const ENTITIES: Readonly<Record<string, string>> = {
 	">": "&gt;",
 	'"': "&quot;",
 	"'": "&apos;",
-	// A parser would make these spaces in an attribute, and a line break of the last one anywhere.
+	// A parser would make these spaces in an attribute.
 	"\t": "&#9;",
 	"\n": "&#10;",
-	"\r": "&#13;",
 };
 
 export function escaped(text: string): string {
-	return allowed(text).replace(/[&<>"'\t\n\r]/g, (found) => ENTITIES[found] ?? found);
+	return allowed(text).replace(/[&<>"'\t\n]/g, (found) => ENTITIES[found] ?? found);
 }
 
-/** Characters that XML cannot carry in any form are shown as their pictures, or as a replacement. */
+/** Characters that XML cannot carry are shown as their pictures, or as a replacement; a line ends in one way only. */
 export function allowed(text: string): string {
 	return (
 		text
 			.toWellFormed()
+			.replace(/\r\n?/g, "\n")
 			// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to keep out
 			.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f]/g, (found) => String.fromCharCode(0x2400 + found.charCodeAt(0)))
 			.replace(/[\ufffe\uffff]/g, "\ufffd")
