@@ -7,7 +7,7 @@ import { child, type Element, element } from "../../src/channels/xmpp/xml.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Prosody, startProsody } from "../support/prosody.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
-import { connected, outgoing, until, xmppChannelOn } from "./xmpp-scene.ts";
+import { connected, outgoing, sendUntilTaken, until, xmppChannelOn } from "./xmpp-scene.ts";
 
 let server: Prosody;
 beforeAll(async () => {
@@ -47,8 +47,8 @@ async function scene(
 	await connected(channel, host);
 	/** The bot is in, and has read everything. */
 	const isIn = async () => {
-		await until(() => host.taken.length >= 0 && ada.heard.some((one) => isPresence(one, `${room}/Keryx`)));
-		for (let sent = false; !sent; ) sent = (await channel.send(outgoing(room, "here"))).kind === "sent";
+		await until(() => ada.heard.some((one) => isPresence(one, `${room}/Keryx`)));
+		await sendUntilTaken(channel, room, "here");
 	};
 	return { bot, room, ada, host, channel, isIn };
 }
@@ -214,7 +214,7 @@ test("thrown out of a room, what is meant for it is refused with the reason, and
 	await ada.change(room, { jid: bot, affiliation: "none" });
 	await until(() => !channel.health().detail?.includes("not in"));
 	await until(() => channel.health().state === "connected");
-	for (let kind = ""; kind !== "sent"; ) ({ kind } = await channel.send(outgoing(room, "back")));
+	await sendUntilTaken(channel, room, "back");
 });
 
 test("a room with a password is joined with it, and without it the reason is said", async () => {

@@ -59,6 +59,11 @@ export function outgoing(chatId: string, text: string, more: Partial<Outgoing> =
 	};
 }
 
+/** A room is joined some time after the login. */
+export async function sendUntilTaken(channel: Channel, chatId: string, text: string): Promise<void> {
+	while ((await channel.send(outgoing(chatId, text))).kind !== "sent") await turnOfTheLoop();
+}
+
 type Fault = "refuse" | "pause" | "lose_ack" | "lost";
 
 export interface StanzaProxy {

@@ -9,7 +9,7 @@ import { createFaultProxy } from "../../src/testing/fault-proxy.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { PASSWORD, type Prosody, startProsody } from "../support/prosody.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
-import { connected, outgoing, stanzaProxy, until, xmppChannelOn } from "./xmpp-scene.ts";
+import { connected, outgoing, sendUntilTaken, stanzaProxy, until, xmppChannelOn } from "./xmpp-scene.ts";
 
 let server: Prosody;
 beforeAll(async () => {
@@ -101,7 +101,11 @@ describe("a session that is cut off", () => {
 		const proxy = await stanzaProxy(server.port);
 		undo.push(() => proxy.close());
 		const ada = await come(name);
-		const channel = await run({ jid: bot }, { port: proxy.port });
+		const host = new TakingHost();
+		const channel = await run({ jid: bot }, { port: proxy.port, host });
+		// A session continues once everything that was missed before it is read.
+		ada.say(bot, "hello");
+		await until(() => host.taken.length === 1);
 		proxy.fault = "lose_ack";
 		const taken = channel.send(outgoing(ada.jid, "taken"));
 		await until(() => proxy.forgetsSessions);
@@ -154,6 +158,7 @@ describe("what was said while Keryx was away", () => {
 		ada.say(bot, "before anybody listened");
 		await ada.sync();
 		const first = await run({ jid: bot, join: [room] }, { host });
+		await sendUntilTaken(first, room, "here");
 		ada.say(bot, "heard");
 		await until(() => host.taken.length === 1);
 		await first.stop();

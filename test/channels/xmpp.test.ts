@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { XmppOptions } from "../../src/channels/xmpp/index.ts";
 import { NS } from "../../src/channels/xmpp/namespaces.ts";
 import { child, type Element, element } from "../../src/channels/xmpp/xml.ts";
-import type { Channel, Inbound } from "../../src/gateway/index.ts";
+import type { Channel, ChannelHost, Inbound } from "../../src/gateway/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Prosody, startProsody } from "../support/prosody.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
@@ -45,6 +45,7 @@ async function pair(options: Partial<XmppOptions> = {}) {
 	return { bot, host, channel, ada };
 }
 
+type Admission = Awaited<ReturnType<ChannelHost["accept"]>>;
 const textsOf = (taken: readonly Inbound[]) => taken.map(({ content }) => content);
 const has = (person: XmppPerson, wanted: (stanza: Element) => boolean) =>
 	person.until(() => person.heard.some(wanted));
@@ -196,13 +197,16 @@ test("what another program of the account gets is a message to Keryx; what it sa
 });
 
 test("people to whom the gateway listens may see whether Keryx is there, and nobody else", async () => {
-	const { bot, host, ada } = await pair();
+	const { bot, channel, ada } = await pair();
+	await channel.stop();
 	const eve = await come(`eve${scenes}`);
-	const accept = host.accept.bind(host);
-	host.accept = async (inbound) => {
-		const admission = await accept(inbound);
-		return inbound.source.user_id === eve.jid ? { ...admission, refused: "not_allowed" } : admission;
-	};
+	class Choosing extends TakingHost {
+		override async accept(inbound: Inbound): Promise<Admission> {
+			const admission = await super.accept(inbound);
+			return inbound.source.user_id === eve.jid ? { ...admission, refused: "not_allowed" } : admission;
+		}
+	}
+	await run({ jid: bot }, new Choosing());
 	for (const person of [ada, eve])
 		person.session.write(element("presence", NS.client, { to: bot, type: "subscribe" }));
 	for (const person of [eve, ada]) person.say(bot, "hello");

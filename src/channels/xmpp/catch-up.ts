@@ -31,18 +31,21 @@ export class CatchUp {
 		this.#options = options;
 	}
 
-	/** The first connection: from here on nothing is missed. Stored before anyone can write. */
+	/**
+	 * The first connection: from here on nothing is missed. Stored before anyone can write. Asked at every login: servers then leave out
+	 * what they keep for those who read no archive.
+	 */
 	async begin(session: Session, archive: string): Promise<void> {
 		const { archive: reader, intake, clock } = this.#options;
-		if (intake.positions.get(archive)) return;
-		const { last } = await reader.page(session, { of: archive || undefined, before: "", max: 1 });
-		await intake.begin(archive, { id: last, at: clock.now() });
+		const { last, found } = await reader.page(session, { of: archive || undefined, before: "", max: 1 });
+		for (const { done } of found) done();
+		if (!intake.positions.get(archive)) await intake.begin(archive, { id: last, at: clock.now() });
 	}
 
 	/** Resolves when everything that the archive has is committed. Rejects if the connection is lost. */
 	async read(session: Session, archive: string): Promise<void> {
 		const { archive: reader, intake, log, clock } = this.#options;
-		await this.begin(session, archive);
+		if (!intake.positions.get(archive)) await this.begin(session, archive);
 		const of = archive || undefined;
 		let start: number | undefined;
 		for (let isLast = false; !isLast && intake.host; ) {
