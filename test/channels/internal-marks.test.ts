@@ -11,23 +11,30 @@ import type { ChannelPeer } from "../../src/testing/index.ts";
 import { createTools } from "../../src/tools/index.ts";
 import { AUDIT_KEY, configOf, confirmationsOn, dangerTool } from "../gateway/support.ts";
 import { type Ngircd, startNgircd } from "../support/ngircd.ts";
+import { type Prosody, startProsody } from "../support/prosody.ts";
 import { discordPeer } from "./discord-scene.ts";
 import { ircPeer } from "./irc-scene.ts";
 import { slackPeer } from "./slack-scene.ts";
 import { type Heard, telegramPeer } from "./telegram-scene.ts";
+import { xmppPeer } from "./xmpp-scene.ts";
 
 const PLATFORMS: readonly (readonly [string, () => Promise<ChannelPeer & Heard>])[] = [
 	["telegram", telegramPeer],
 	["slack", slackPeer],
 	["discord", discordPeer],
 	["irc", () => ircPeer({ port: server.port })],
+	["xmpp", () => xmppPeer(prosody)],
 ];
 
 let server: Ngircd;
+let prosody: Prosody;
 beforeAll(async () => {
-	server = await startNgircd();
+	[server, prosody] = await Promise.all([startNgircd(), startProsody()]);
 });
-afterAll(() => server.remove());
+afterAll(async () => {
+	await server.remove();
+	await prosody.remove();
+});
 
 let peer: ChannelPeer & Heard;
 let store: Store;

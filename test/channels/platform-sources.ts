@@ -10,6 +10,7 @@ import { discordChannelOn } from "./discord-scene.ts";
 import { ircChannelOn } from "./irc-scene.ts";
 import { channelOn as slackChannelOn } from "./slack-scene.ts";
 import { channelOn } from "./telegram-scene.ts";
+import { xmppSources } from "./xmpp-sources.ts";
 
 type Auth = NonNullable<Config["auth"][string]>;
 
@@ -41,10 +42,11 @@ export const PLATFORM_SOURCES: Readonly<Record<string, () => Promise<PlatformSou
 	discord: discordSources,
 	slack: slackSources,
 	irc: ircSources,
+	xmpp: xmppSources,
 };
 
 /** The ways of a platform, each with the chat that it is in. */
-class Ways<Chat> {
+export class Ways<Chat> {
 	readonly ways: Record<string, Way> = {};
 	readonly #chats = new Map<string, Chat>();
 
@@ -63,7 +65,7 @@ class Ways<Chat> {
 
 const NAMES = { owner: "Olga", member: "Max", guest: "Gina", stranger: "Sam" } as const;
 
-function everybody<Person>(
+export function everybody<Person>(
 	user: (name: string) => Person,
 ): Readonly<Record<keyof typeof NAMES, Person>> & Readonly<Record<string, Person>> {
 	const { owner, member, guest, stranger } = NAMES;
@@ -74,7 +76,7 @@ interface Listed {
 	readonly id: string | number;
 }
 
-function authOf(
+export function authOf(
 	{ owner, member, guest }: { readonly owner: Listed; readonly member: Listed; readonly guest: Listed },
 	...owners: readonly Listed[]
 ): Partial<Auth> {

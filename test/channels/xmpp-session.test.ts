@@ -130,6 +130,7 @@ describe("a session that is cut off", () => {
 		await ada.join(room, "Ada");
 		const host = new TakingHost();
 		const channel = await run({ jid: bot, join: [room] }, { port: proxy.port, host });
+		await sendUntilTaken(channel, room, "here");
 		ada.say(bot, "before");
 		ada.sayIn(room, "before in the room");
 		await until(() => host.taken.length === 2);
