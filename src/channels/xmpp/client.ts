@@ -53,7 +53,7 @@ export class XmppClient {
 	/** Archives that this session still reads; a session that was cut off meanwhile is not continued. */
 	#reading = 0;
 	#arrived: () => void = () => {};
-	readonly #waiting = new Set<() => void>();
+	readonly #waiting = new Set<() => unknown>();
 	readonly #followers = new Followers();
 
 	constructor(options: XmppOptions) {
@@ -106,20 +106,22 @@ export class XmppClient {
 		return this.#line.session;
 	}
 
-	/** The next connection; null: not in time. */
-	async connected(ms: number): Promise<Session | null> {
+	/** The next connection on which it is known whether the chat has an archive; null: not in time. */
+	async connectedFor(chat: string, ms: number): Promise<Session | null> {
 		const { clock } = this.options;
-		if (this.session || this.#line.isStopped) return this.session;
-		await new Promise<void>((resolve) => {
-			const go = () => {
+		const isKnown = () => this.session !== null && this.rooms.get(chat)?.hasArchive !== undefined;
+		const isDone = () => (this.rooms.get(chat) ? isKnown() : this.session !== null);
+		if (isDone() || this.#line.isStopped) return this.session;
+		return new Promise((resolve) => {
+			const end = () => {
 				cancel();
-				this.#waiting.delete(go);
-				resolve();
+				this.#waiting.delete(look);
+				resolve(this.session);
 			};
-			const cancel = clock.after(ms, go);
-			this.#waiting.add(go);
+			const look = () => (isDone() || this.#line.isStopped) && end();
+			const cancel = clock.after(ms, end);
+			this.#waiting.add(look);
 		});
-		return this.session;
 	}
 
 	health(): ChannelHealth {
@@ -138,7 +140,7 @@ export class XmppClient {
 		this.#previous = null;
 		await this.#line.stop();
 		this.sending.unknown("Keryx stopped before the server answered");
-		for (const go of [...this.#waiting]) go();
+		for (const look of [...this.#waiting]) look();
 	}
 
 	/** A name for one attempt that nothing else has. */
@@ -195,7 +197,7 @@ export class XmppClient {
 	#ready(session: Session): void {
 		session.isReady = true;
 		this.#line.ready();
-		for (const go of [...this.#waiting]) go();
+		for (const look of [...this.#waiting]) look();
 		this.#stayIn(session);
 	}
 
@@ -326,6 +328,7 @@ export class XmppClient {
 			const info = await infoOf(session, room.jid);
 			room.name = info?.name || undefined;
 			room.hasArchive = info?.features.has(NS.archive) ?? false;
+			for (const look of [...this.#waiting]) look();
 			if (room.hasArchive) await this.catchUp.read(session, room.jid);
 			this.#reading--;
 		} catch (error) {
@@ -401,7 +404,8 @@ export class XmppClient {
 
 	async #recall(chat: string): Promise<void> {
 		const { session } = this;
-		const hasArchive = this.rooms.get(chat)?.hasArchive ?? this.hasArchive;
+		const room = this.rooms.get(chat);
+		const hasArchive = room ? room.hasArchive : this.hasArchive;
 		if (!session || !hasArchive) return;
 		try {
 			await this.catchUp.recall(session, chat);
@@ -417,7 +421,7 @@ export class XmppClient {
 		if (!this.hasArchive)
 			yield "the server keeps no archive for the account: messages sent while Keryx is away may be lost";
 		for (const { jid, state, hasArchive } of this.rooms.all())
-			if (state.kind === "in" && !hasArchive && this.#reading === 0)
+			if (state.kind === "in" && hasArchive === false)
 				yield `${jid} keeps no archive: what is said there while Keryx is away is lost`;
 		if (!session.management) yield "the server continues no sessions after a cut connection";
 	}

@@ -132,10 +132,11 @@ class Delivery {
 	): Promise<{ readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" }> {
 		const client = this.#client;
 		// A new session has ended the former one: nothing of it can arrive later.
-		const session = await client.connected(LOOKUP_MS);
+		const session = await client.connectedFor(destination.chatId, LOOKUP_MS);
 		const target = this.#targetOf(destination);
 		if (!session || "kind" in target) return { kind: "unknown" };
-		if (!(client.rooms.get(target.to)?.hasArchive ?? client.hasArchive)) return { kind: "unknown" };
+		const room = client.rooms.get(target.to);
+		if (!(room ? room.hasArchive : client.hasArchive)) return { kind: "unknown" };
 		const receipt = `${client.prefix}${id}`;
 		try {
 			const isThere = await client.catchUp.has(session, target.to, receipt, madeAt);

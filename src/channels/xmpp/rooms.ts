@@ -24,8 +24,8 @@ export interface Room {
 	tries: number;
 	name: string | undefined;
 	topic: string | undefined;
-	/** The room keeps what is said. */
-	hasArchive: boolean;
+	/** The room keeps what is said; undefined: not known yet. */
+	hasArchive: boolean | undefined;
 	/** By nick; the person's address where the room shows it. */
 	readonly occupants: Map<string, string | undefined>;
 }
@@ -67,7 +67,7 @@ export class Rooms {
 				tries: 0,
 				name: undefined,
 				topic: undefined,
-				hasArchive: false,
+				hasArchive: undefined,
 				occupants: new Map(),
 			});
 	}

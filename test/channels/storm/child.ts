@@ -6,6 +6,7 @@ import { createDiscordChannel } from "../../../src/channels/discord/index.ts";
 import { createIrcChannel } from "../../../src/channels/irc/index.ts";
 import { createSlackChannel } from "../../../src/channels/slack/index.ts";
 import { createTelegramChannel } from "../../../src/channels/telegram/index.ts";
+import { createXmppChannel } from "../../../src/channels/xmpp/index.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { contentText } from "../../../src/domain/index.ts";
 import { createGateway, systemClock } from "../../../src/gateway/index.ts";
@@ -30,6 +31,7 @@ const {
 	posted,
 	seen,
 	irc = { port: 0, join: [] },
+	xmpp = { port: 0, jid: "", join: [] },
 	commits = Number.POSITIVE_INFINITY,
 } = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
@@ -72,6 +74,16 @@ const CREATE = {
 			join: irc.join,
 			flood: fast,
 			nickMs: 20,
+		}),
+	xmpp: () =>
+		createXmppChannel({
+			...options,
+			jid: xmpp.jid,
+			server: { host: "127.0.0.1", port: xmpp.port, tls: "none" },
+			nick: "keryx",
+			secrets: async () => ({ password: token, roomPasswords: new Map() }),
+			join: xmpp.join,
+			flood: fast,
 		}),
 };
 const channel = CREATE[platform]();
