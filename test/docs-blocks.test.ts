@@ -33,6 +33,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 		"connects to a real network",
 	"keryx channels add irc --server irc.libera.chat --nick keryx --login keryx --join '#keryx'":
 		"needs a real account",
+	"keryx channels add xmpp --jid keryx@example.org": "needs a real account",
 	"keryx channels add slack": "needs real tokens",
 	"keryx channels add slack --signing-secret": "needs real tokens",
 	"keryx channels add telegram": "needs a real token",
@@ -41,6 +42,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"keryx pair approve irc <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve slack <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve telegram <code> --role owner": "needs the code that a stranger was sent",
+	"keryx pair approve xmpp <code> --role owner": "needs the code that a stranger was sent",
 	"npm run peer -- discord": "runs until it is stopped",
 	"npm run peer -- slack": "runs until it is stopped",
 	"npm run peer -- telegram": "runs until it is stopped",

@@ -11,6 +11,8 @@ import { createTelegramPeer } from "../peers/telegram/index.ts";
 import { IrcPerson } from "../support/irc-person.ts";
 import { call } from "../support/keryx.ts";
 import { startNgircd } from "../support/ngircd.ts";
+import { PASSWORD, startProsody } from "../support/prosody.ts";
+import { XmppPerson } from "../support/xmpp-person.ts";
 import { QUICK } from "./slack-scene.ts";
 
 interface Stage {
@@ -70,6 +72,21 @@ const STAGES: Readonly<Record<string, () => Promise<Stage>>> = {
 			answers: () => ada.lines("keryx"),
 			close: async () => {
 				ada.leave();
+				await server.remove();
+			},
+		};
+	},
+	xmpp: async () => {
+		const server = await startProsody();
+		const ada = await XmppPerson.connect(server, "ada");
+		const bot = server.account("keryx");
+		return {
+			where: ["--jid", bot, "--server", "127.0.0.1", "--port", String(server.port), "--no-tls"],
+			tokens: [PASSWORD],
+			say: (text) => void ada.say(bot, text),
+			answers: () => ada.shown(bot).map(({ text }) => text),
+			close: async () => {
+				await ada.leave();
 				await server.remove();
 			},
 		};
