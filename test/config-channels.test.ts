@@ -111,7 +111,10 @@ confirmations: { notify: [{ platform: telegram, chat_id: "3" }, { platform: tele
 			"channels: { t: { platform: telegram, token_env: A, irc: { server: a.b, nick: k } } }",
 			"is for IRC only",
 		],
-		["channels: { t: { platform: telegram, token_env: A, decides: true } }", "is for bridges and IRC"],
+		[
+			"channels: { t: { platform: telegram, token_env: A, decides: true } }",
+			"is for bridges and IRC and XMPP",
+		],
 		[`channels: { x: { platform: telegram, token_env: "${TOKEN}" } }`, "not its value"],
 	])("is refused with its remedy: %s", (text, said) => {
 		const problems = problemsOf(text).join("\n");
