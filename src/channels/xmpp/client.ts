@@ -101,6 +101,11 @@ export class XmppClient {
 		});
 	}
 
+	/** While it runs. */
+	get host(): ChannelHost | undefined {
+		return this.#intake.host ?? undefined;
+	}
+
 	/** While connected. */
 	get session(): Session | null {
 		return this.#line.session;

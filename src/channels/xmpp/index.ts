@@ -3,6 +3,7 @@
 import { platformTraits } from "../../domain/index.ts";
 import type { Channel, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
 import type { Destination } from "../../store/index.ts";
+import { leaseLost } from "../lease.ts";
 import { Pace } from "../pace.ts";
 import { Transport } from "../transport.ts";
 import { XmppClient } from "./client.ts";
@@ -172,6 +173,9 @@ class Delivery {
 	async #fly(composed: Composed, receipt: string): Promise<SendResult> {
 		const { session, sending } = this.#client;
 		const { id, to, type } = composed;
+		// Files may have taken their time.
+		const lost = leaseLost(this.#client.host);
+		if (lost) return lost;
 		const number = session?.write(compose(composed)) ?? null;
 		if (!session || number === null) return NOT_CONNECTED;
 		this.#pace.count(1);
