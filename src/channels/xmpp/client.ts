@@ -3,7 +3,6 @@
 import { randomBytes } from "node:crypto";
 import type { ChannelHealth, ChannelHost } from "../../gateway/index.ts";
 import { Line } from "../line.ts";
-import { serverAddress } from "./address.ts";
 import { Archive } from "./archive.ts";
 import { CatchUp, IGNORED } from "./catch-up.ts";
 import { idPrefix } from "./compose.ts";
@@ -16,7 +15,7 @@ import { Known } from "./known.ts";
 import type { Management } from "./management.ts";
 import { carbonOf, readMessage, stanzaId } from "./message.ts";
 import { NS } from "./namespaces.ts";
-import type { XmppOptions } from "./options.ts";
+import { serverAddress, type XmppOptions } from "./options.ts";
 import { type Room, type RoomEvent, Rooms } from "./rooms.ts";
 import { Sending } from "./sending.ts";
 import { Session, StanzaError } from "./session.ts";

@@ -5,10 +5,9 @@ import { fetchFile } from "./files.ts";
 import type { Work } from "./intake.ts";
 import { type Jid, parseJid } from "./jid.ts";
 import type { Known, KnownMessage } from "./known.ts";
-import { type ReadMessage, readMessage, stanzaId } from "./message.ts";
+import { type ReadMessage, readMessage, readText, stanzaId } from "./message.ts";
 import type { XmppOptions } from "./options.ts";
 import type { Person, Room, Rooms } from "./rooms.ts";
-import { readText } from "./text.ts";
 import type { Element } from "./xml.ts";
 
 /** Ids shorter than this may be counters that start again. */

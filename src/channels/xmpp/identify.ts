@@ -2,11 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../time/index.ts";
-import { serverAddress } from "./address.ts";
 import { findUploads, infoOf } from "./files.ts";
 import { parseJid } from "./jid.ts";
 import { NS } from "./namespaces.ts";
-import type { XmppOptions } from "./options.ts";
+import { serverAddress, type XmppOptions } from "./options.ts";
 import { Session } from "./session.ts";
 
 export interface XmppIdentity {

@@ -100,10 +100,9 @@ export class Intake {
 		await Promise.all(
 			works.map((work) => {
 				this.#wait(1);
-				return this.#enter(work);
+				return this.#enter(work, true);
 			}),
 		);
-		if (this.#host) for (const work of works) this.#missed.add(placeOf(work));
 	}
 
 	/** Which of these were committed before; none if that cannot be read, and they are handed in again (I4). */
@@ -133,17 +132,18 @@ export class Intake {
 	/** Waits for running work. Uncommitted messages come again. */
 	async stop(): Promise<void> {
 		this.#host = null;
-		this.#held.length = 0;
-		this.#missed.clear();
 		this.#pauses.wake();
 		await this.#lanes.idle();
+		// Committed from the archive: the server is told of its own delivery too.
+		for (const work of this.#held.splice(0)) if (this.#missed.has(placeOf(work))) work.done();
+		this.#missed.clear();
 		this.#stumbles.clear();
 		this.#waiting = 0;
 		this.#holds = 0;
 		this.#isPaused = false;
 	}
 
-	#enter(work: Work): Promise<void> {
+	#enter(work: Work, isMissed = false): Promise<void> {
 		const { chat, message, place, write, done } = work;
 		const name = `${chat} ${message}`;
 		const host = this.#host;
@@ -156,6 +156,7 @@ export class Intake {
 			this.#wait(-1);
 			if (!isWritten) return;
 			positions.done(entry);
+			if (isMissed) this.#missed.add(placeOf(work));
 			done();
 		});
 	}

@@ -1,4 +1,5 @@
-// What a message stanza says. Pure: an element in, its facts out.
+// What a message stanza says: its facts, whether its text names us, and whether it is a command. Pure.
+import { asCommand } from "../bang.ts";
 import { ENCRYPTED, NS } from "./namespaces.ts";
 import { child, type Element, elements, textOf } from "./xml.ts";
 
@@ -97,4 +98,51 @@ function withoutAddresses(body: string, files: readonly string[]): string {
 		.filter((line) => !files.includes(line.trim()))
 		.join("\n")
 		.trim();
+}
+
+interface Said {
+	readonly text: string;
+	readonly mentioned: boolean;
+}
+
+export function readText(
+	raw: string,
+	{
+		nick,
+		sender,
+		commands,
+	}: {
+		/** Ours, in a room. */
+		readonly nick: string | null;
+		readonly sender: string;
+		readonly commands: ReadonlySet<string>;
+	},
+): Said {
+	const plain = raw.trim();
+	// The label prevents an action from being a command.
+	if (plain.startsWith("/me ")) {
+		const text = `* ${sender} ${plain.slice(4).trim()}`;
+		return { text, mentioned: nick !== null && names(text, nick) };
+	}
+	const { text, mentioned } = nick === null ? { text: plain, mentioned: true } : withoutNick(plain, nick);
+	return { text: asCommand(text, commands), mentioned };
+}
+
+/** `nick: text`, `nick, text`, `@nick text` lose the nick; anywhere else it stays. */
+function withoutNick(text: string, nick: string): Said {
+	const at = text.startsWith("@") ? 1 : 0;
+	const rest = text.slice(at + nick.length);
+	const isFirst = text.slice(at, at + nick.length).toLowerCase() === nick.toLowerCase();
+	const [ending] = (at === 1 ? /^(?:[:,]\s*|\s+|$)/ : /^(?:[:,]\s*|$)/).exec(rest) ?? [];
+	if (isFirst && ending !== undefined) return { text: rest.slice(ending.length).trim(), mentioned: true };
+	return { text, mentioned: names(text, nick) };
+}
+
+/** The nick stands in the text as a word. */
+function names(text: string, nick: string): boolean {
+	const [low, wanted] = [text.toLowerCase(), nick.toLowerCase()];
+	for (let at = low.indexOf(wanted); at >= 0; at = low.indexOf(wanted, at + 1))
+		if (!/[\p{L}\p{N}_-]$/u.test(low.slice(0, at)) && !/^[\p{L}\p{N}_-]/u.test(low.slice(at + wanted.length)))
+			return true;
+	return false;
 }

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { serverAddress } from "./address.ts";
 import { isWithin, parseJid } from "./jid.ts";
 import { Handled } from "./management.ts";
+import { readText } from "./message.ts";
+import { serverAddress } from "./options.ts";
 import { Parser } from "./parser.ts";
 import { Positions } from "./positions.ts";
 import { Scram } from "./scram.ts";
-import { readText } from "./text.ts";
 import { allowed, type Element, element, serialize } from "./xml.ts";
 
 const OPEN =
