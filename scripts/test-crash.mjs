@@ -48,6 +48,7 @@ process.exitCode = await run(
 		"test/channels/discord-storm.test.ts",
 		"test/channels/slack-storm.test.ts",
 		"test/channels/irc-storm.test.ts",
+		"test/channels/xmpp-storm.test.ts",
 		"test/channels/irc-flood.test.ts",
 		"test/channels/email-storm.test.ts",
 		"test/update.test.ts",

@@ -1,4 +1,4 @@
-// What the tests need of the system besides Node: an sshd, an nginx, a PostgreSQL server, an ngircd and a Dovecot, which the tests alone start, on ports of
+// What the tests need of the system besides Node: an sshd, an nginx, a PostgreSQL server, an ngircd, a Dovecot and a Prosody, which the tests alone start, on ports of
 // their own, bubblewrap, Python, and a Chromium.
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -50,6 +50,11 @@ const TOOLS = [
 			["imap", "lmtp"].every((part) => existsSync(`/usr/lib/dovecot/${part}`)),
 	},
 	{
+		package: "prosody",
+		what: "the tests of XMPP need a Prosody",
+		isThere: () => existsSync("/usr/bin/prosody") || onPath("prosody"),
+	},
+	{
 		package: "python3",
 		what: "the example of a bridge in Python needs python3",
 		isThere: () => onPath("python3"),
@@ -82,7 +87,7 @@ policy=/usr/sbin/policy-rc.d; made=
 [ -e "$policy" ] || { printf '#!/bin/sh\\nexit 101\\n' >"$policy" && chmod 755 "$policy" && made=1; }
 apt-get update && apt-get install -y --no-install-recommends ${name}; code=$?
 [ -z "$made" ] || rm -f "$policy"
-[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket nginx.service postgresql.service pgbouncer.service ngircd.service dovecot.service 2>/dev/null
+[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket nginx.service postgresql.service pgbouncer.service ngircd.service dovecot.service prosody.service 2>/dev/null
 exit $code`;
 }
 

@@ -77,6 +77,24 @@ confirmations: { notify: [{ platform: telegram, chat_id: "3" }, { platform: tele
 			"channels: { a: { platform: telegram, token_env: A }, b: { platform: telegram, token_env: B } }",
 			"channels.b.account must differ from that of channels.a",
 		],
+		[
+			"channels: { x: { platform: xmpp, token_env: A } }",
+			"must say which server to connect to: set xmpp.jid",
+		],
+		["channels: { x: { platform: xmpp, xmpp: { jid: a@b } } }", "where the password of the account is"],
+		["channels: { x: { platform: xmpp, token_env: A, xmpp: { jid: nobody } } }", "must be an address"],
+		[
+			"channels: { x: { platform: xmpp, token_env: A, xmpp: { jid: a@b, join: [a@b/c] } } }",
+			"channels.x.xmpp.join.0",
+		],
+		[
+			"channels: { x: { platform: xmpp, token_env: A, xmpp: { jid: a@b, join: [{ room: r@b }] } } }",
+			"must say where the room's password is",
+		],
+		[
+			"channels: { x: { platform: xmpp, token_env: A, xmpp: { jid: a@b, tls: false, direct_tls: true } } }",
+			"needs xmpp.tls: true",
+		],
 		["channels: { i: { platform: irc } }", "must say which server to connect to"],
 		["channels: { i: { platform: irc, irc: { server: a.b, nick: 9k } } }", "starting with no digit"],
 		["channels: { i: { platform: irc, irc: { server: a b, nick: k } } }", "must be a host name"],
@@ -93,7 +111,10 @@ confirmations: { notify: [{ platform: telegram, chat_id: "3" }, { platform: tele
 			"channels: { t: { platform: telegram, token_env: A, irc: { server: a.b, nick: k } } }",
 			"is for IRC only",
 		],
-		["channels: { t: { platform: telegram, token_env: A, decides: true } }", "is for bridges and IRC"],
+		[
+			"channels: { t: { platform: telegram, token_env: A, decides: true } }",
+			"is for bridges and IRC and XMPP",
+		],
 		[`channels: { x: { platform: telegram, token_env: "${TOKEN}" } }`, "not its value"],
 	])("is refused with its remedy: %s", (text, said) => {
 		const problems = problemsOf(text).join("\n");

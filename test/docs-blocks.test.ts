@@ -35,6 +35,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 		"needs a real account",
 	"keryx channels add email --address keryx@example.org --imap-server imap.example.org --smtp-server smtp.example.org --authserv-id mx.example.org":
 		"needs a real mailbox",
+	"keryx channels add xmpp --jid keryx@example.org": "needs a real account",
 	"keryx channels add slack": "needs real tokens",
 	"keryx channels add slack --signing-secret": "needs real tokens",
 	"keryx channels add telegram": "needs a real token",
@@ -44,6 +45,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"keryx pair approve irc <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve slack <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve telegram <code> --role owner": "needs the code that a stranger was sent",
+	"keryx pair approve xmpp <code> --role owner": "needs the code that a stranger was sent",
 	"npm run peer -- discord": "runs until it is stopped",
 	"npm run peer -- slack": "runs until it is stopped",
 	"npm run peer -- telegram": "runs until it is stopped",

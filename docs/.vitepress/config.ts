@@ -15,6 +15,7 @@ const FIRST = [
 	"slack.md",
 	"irc.md",
 	"email.md",
+	"xmpp.md",
 ];
 
 export default defineConfig({

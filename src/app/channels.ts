@@ -17,6 +17,7 @@ import {
 } from "./setup/channel-token.ts";
 import { emailConnection } from "./setup/email.ts";
 import { ircConnection, ircSecrets } from "./setup/irc.ts";
+import { xmppConnection, xmppSecrets } from "./setup/xmpp.ts";
 
 /** What a channel is made with. A `module` exports `createChannel`, which takes these. */
 export interface ChannelOptions {
@@ -110,6 +111,17 @@ const CHANNELS: Readonly<
 			...options,
 			...emailConnection(settings, place.home),
 			password: token,
+			aliveMs: settings.alive_seconds * 1000,
+		});
+	},
+	xmpp: async (options, place) => {
+		const { createXmppChannel } = await import("../channels/xmpp/index.ts");
+		const { name, settings } = options;
+		return createXmppChannel({
+			...options,
+			...xmppConnection(settings, place.home),
+			secrets: () => xmppSecrets(name, settings, place),
+			decides: settings.decides,
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},

@@ -347,6 +347,7 @@ Examples:
   $ keryx channels add slack --signing-secret
   $ keryx channels add telegram --webhook-url https://bot.example.org
   $ keryx channels add irc --server irc.libera.chat --nick keryx --login keryx --join '#keryx'
+  $ keryx channels add xmpp --jid keryx@example.org --join team@rooms.example.org
 
 Exit codes: 0 connected, 1 the platform refused the token, 2 wrong usage.`,
 			done: (who: Shown, name: Shown) => `${who} is connected as channels.${name}.`,

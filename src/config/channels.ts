@@ -6,6 +6,7 @@ import { emailProblems, emailSchema } from "./email.ts";
 import { ircProblems, ircSchema } from "./irc.ts";
 import { variableSchema } from "./models.ts";
 import { isNetwork, NETWORK_PLATFORMS, NETWORKS, sectionProblems } from "./networks.ts";
+import { xmppProblems, xmppSchema } from "./xmpp.ts";
 
 /** Our own channels need no entry, and their names are reserved. */
 function isOwn(name: string): boolean {
@@ -53,6 +54,8 @@ export const channelSchema = z.strictObject({
 	irc: ircSchema.optional(),
 	/** E-mail: the mailbox, its servers, and whose mails count. */
 	email: emailSchema.optional(),
+	/** XMPP: the account, its server, and the rooms it joins. */
+	xmpp: xmppSchema.optional(),
 	/** Telegram posts its updates to this address, which leads to `/channels/<name>/events`. Default: Keryx polls. */
 	webhook_url: z
 		.url({ protocol: /^https?$/ })
@@ -135,7 +138,7 @@ export function* channelProblems(
 				message: `must be ${CHANNEL_PLATFORMS.join(" or ")}; any other platform needs a module or bridge: true`,
 			};
 		if (module === undefined)
-			for (const problems of [sectionProblems, ircProblems, emailProblems])
+			for (const problems of [sectionProblems, ircProblems, emailProblems, xmppProblems])
 				for (const { path, message } of problems(entry)) yield { path: [name, ...path], message };
 		if (isNetwork(platform)) continue;
 		if (known && (token_env === undefined) === (token_file === undefined))

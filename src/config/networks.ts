@@ -1,7 +1,7 @@
 // Platforms where you name the server: each has a section of its entry, `channels.<name>.<platform>`. This table says which of its keys
 // `keryx channels add` and the page ask for, and in which words; every key is in the section's schema.
 
-export const NETWORK_PLATFORMS = ["irc", "email"] as const;
+export const NETWORK_PLATFORMS = ["irc", "email", "xmpp"] as const;
 
 export type NetworkPlatform = (typeof NETWORK_PLATFORMS)[number];
 
@@ -193,6 +193,66 @@ export const NETWORKS: Readonly<Record<NetworkPlatform, Network>> = {
 				when: "always",
 			},
 		],
+	},
+	xmpp: {
+		label: "XMPP",
+		hasUnproven: true,
+		fields: [
+			{
+				key: "jid",
+				kind: "text",
+				label: "Address",
+				about: "the address of the agent's account",
+				example: "keryx@example.org",
+				needed: true,
+			},
+			{
+				key: "join",
+				kind: "list",
+				label: "Rooms",
+				about: "rooms to join; the agent joins no others",
+				example: "team@rooms.example.org",
+			},
+			{
+				key: "nick",
+				kind: "text",
+				label: "Nick",
+				about: "the agent's name in rooms; default: the first part of its address",
+				example: "keryx",
+				page: "more",
+			},
+			{
+				key: "server",
+				kind: "text",
+				label: "Server",
+				about: "only if it cannot be found by the address",
+				example: "xmpp.example.org",
+				page: "more",
+			},
+			{
+				key: "port",
+				kind: "number",
+				label: "Port",
+				about: "only if it is not the usual one, 5222; 5223 is encrypted from the start",
+				example: "5222",
+				page: "more",
+			},
+			{
+				key: "tls",
+				kind: "switch",
+				label: "Encrypt the connection",
+				about: "without TLS, anyone between here and the server can read everything",
+				page: "more",
+			},
+			{
+				key: "ca_file",
+				kind: "file",
+				label: "Certificates",
+				about: "a file with the certificates to trust, in place of the system's",
+				page: "never",
+			},
+		],
+		secrets: [{ option: "token", label: "Password", about: "the password of the account", when: "always" }],
 	},
 };
 

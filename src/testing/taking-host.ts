@@ -41,7 +41,7 @@ export class TakingHost implements ChannelHost {
 		return this.taken.map(({ platformMessage }) => platformMessage);
 	}
 
-	async accept(inbound: Inbound) {
+	async accept(inbound: Inbound): ReturnType<ChannelHost["accept"]> {
 		this.asked++;
 		await this.#held;
 		if (this.refusals > 0) {

@@ -13,6 +13,8 @@ import { IrcPerson } from "../support/irc-person.ts";
 import { call } from "../support/keryx.ts";
 import { startNgircd } from "../support/ngircd.ts";
 import { AUTHSERV, openPostOffice } from "../support/post-office.ts";
+import { startProsody, PASSWORD as XMPP_PASSWORD } from "../support/prosody.ts";
+import { XmppPerson } from "../support/xmpp-person.ts";
 import { QUICK } from "./slack-scene.ts";
 
 interface Stage {
@@ -108,6 +110,21 @@ const STAGES: Readonly<Record<string, () => Promise<Stage>>> = {
 			close: async () => {
 				await office.close();
 				await dovecot.remove();
+			},
+		};
+	},
+	xmpp: async () => {
+		const server = await startProsody();
+		const ada = await XmppPerson.connect(server, "ada");
+		const bot = server.account("keryx");
+		return {
+			where: ["--jid", bot, "--server", "127.0.0.1", "--port", String(server.port), "--no-tls"],
+			tokens: [XMPP_PASSWORD],
+			say: (text) => void ada.say(bot, text),
+			answers: () => ada.shown(bot).map(({ text }) => text),
+			close: async () => {
+				await ada.leave();
+				await server.remove();
 			},
 		};
 	},

@@ -11,12 +11,14 @@ import { configOf, confirmationsOn, dangerTool } from "../gateway/support.ts";
 import { type Dovecot, startDovecot } from "../support/dovecot.ts";
 import { type Ngircd, startNgircd } from "../support/ngircd.ts";
 import { openPostOffice, type PostOffice } from "../support/post-office.ts";
+import { type Prosody, startProsody } from "../support/prosody.ts";
 import { discordPeer } from "./discord-scene.ts";
 import { emailPeer } from "./email-scene.ts";
 import { ircPeer } from "./irc-scene.ts";
 import { slackPeer } from "./slack-scene.ts";
 import { type Heard, telegramPeer } from "./telegram-scene.ts";
 import { gatewayOn, memoryStore } from "./whole-gateway.ts";
+import { xmppPeer } from "./xmpp-scene.ts";
 
 const PLATFORMS: readonly (readonly [string, () => Promise<ChannelPeer & Heard>])[] = [
 	["telegram", telegramPeer],
@@ -24,20 +26,24 @@ const PLATFORMS: readonly (readonly [string, () => Promise<ChannelPeer & Heard>]
 	["discord", discordPeer],
 	["irc", () => ircPeer({ port: server.port })],
 	["email", () => emailPeer(office)],
+	["xmpp", () => xmppPeer(prosody)],
 ];
 
 let server: Ngircd;
 let dovecot: Dovecot;
 let office: PostOffice;
+let prosody: Prosody;
 beforeAll(async () => {
 	server = await startNgircd();
 	dovecot = await startDovecot();
 	office = await openPostOffice(dovecot);
+	prosody = await startProsody();
 });
 afterAll(async () => {
 	await server.remove();
 	await office.close();
 	await dovecot.remove();
+	await prosody.remove();
 });
 
 let peer: ChannelPeer & Heard;

@@ -1,6 +1,6 @@
 // A server that slows down who sends too much: Keryx keeps below that. 8 lines in `npm test`, 500 in `npm run test:crash`.
 import { expect, test } from "vitest";
-import { Pace } from "../../src/channels/irc/pace.ts";
+import { Pace } from "../../src/channels/pace.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { IrcPerson } from "../support/irc-person.ts";
 import { startNgircd } from "../support/ngircd.ts";

@@ -13,6 +13,7 @@ import { emailChannelOn } from "./email-scene.ts";
 import { ircChannelOn } from "./irc-scene.ts";
 import { channelOn as slackChannelOn } from "./slack-scene.ts";
 import { channelOn } from "./telegram-scene.ts";
+import { xmppSources } from "./xmpp-sources.ts";
 
 type Auth = NonNullable<Config["auth"][string]>;
 
@@ -45,10 +46,11 @@ export const PLATFORM_SOURCES: Readonly<Record<string, () => Promise<PlatformSou
 	slack: slackSources,
 	irc: ircSources,
 	email: emailSources,
+	xmpp: xmppSources,
 };
 
 /** The ways of a platform, each with the chat that it is in. */
-class Ways<Chat> {
+export class Ways<Chat> {
 	readonly ways: Record<string, Way> = {};
 	readonly #chats = new Map<string, Chat>();
 
@@ -67,7 +69,7 @@ class Ways<Chat> {
 
 const NAMES = { owner: "Olga", member: "Max", guest: "Gina", stranger: "Sam" } as const;
 
-function everybody<Person>(
+export function everybody<Person>(
 	user: (name: string) => Person,
 ): Readonly<Record<keyof typeof NAMES, Person>> & Readonly<Record<string, Person>> {
 	const { owner, member, guest, stranger } = NAMES;
@@ -78,7 +80,7 @@ interface Listed {
 	readonly id: string | number;
 }
 
-function authOf(
+export function authOf(
 	{ owner, member, guest }: { readonly owner: Listed; readonly member: Listed; readonly guest: Listed },
 	...owners: readonly Listed[]
 ): Partial<Auth> {

@@ -24,6 +24,7 @@ import type { ConfigChanges, ConfigFile } from "./config-file.ts";
 import { emailConnection } from "./email.ts";
 import { ircConnection, ircSecrets } from "./irc.ts";
 import { writeSecretFile } from "./secret-file.ts";
+import { xmppConnection, xmppSecrets } from "./xmpp.ts";
 
 export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
 
@@ -164,6 +165,11 @@ const IDENTIFY_IN: Readonly<
 		const { identifyEmail } = await import("../../channels/email/index.ts");
 		const password = () => readToken(name, settings, place);
 		return identifyEmail({ ...emailConnection(settings, place.home), password });
+	},
+	xmpp: async (name, settings, place) => {
+		const { identifyXmpp } = await import("../../channels/xmpp/index.ts");
+		const secrets = () => xmppSecrets(name, settings, place);
+		return identifyXmpp({ ...xmppConnection(settings, place.home), secrets });
 	},
 };
 

@@ -1,8 +1,7 @@
 // Identifies a set of settings, for setting up a channel: connects, logs in, and leaves.
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../time/index.ts";
-import { addressOf, type IrcOptions, loginOf } from "./options.ts";
-import { FLOOD } from "./pace.ts";
+import { addressOf, FLOOD, type IrcOptions, loginOf } from "./options.ts";
 import { Session } from "./session.ts";
 
 export interface IrcIdentity {

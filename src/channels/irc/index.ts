@@ -2,10 +2,9 @@
 // committed; a sent message is proven by its echo, or by the answer to the PING after it.
 import { platformTraits } from "../../domain/index.ts";
 import type { Channel, ChannelHost, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
+import { Line } from "../line.ts";
 import { Intake } from "./intake.ts";
-import { Line } from "./line.ts";
-import { addressOf, type IrcOptions, loginOf } from "./options.ts";
-import { FLOOD } from "./pace.ts";
+import { addressOf, FLOOD, type IrcOptions, loginOf } from "./options.ts";
 import { People, type Person } from "./people.ts";
 import { Rooms } from "./rooms.ts";
 import { Session } from "./session.ts";
@@ -57,7 +56,7 @@ export function createIrcChannel(options: IrcOptions): Channel {
 
 class IrcLine {
 	readonly #options: IrcOptions;
-	readonly #line: Line;
+	readonly #line: Line<Session>;
 	readonly #intake: Intake;
 	readonly #people = new People();
 	#rooms: Rooms;
@@ -83,6 +82,7 @@ class IrcLine {
 			log,
 			remarks: () => this.#remarks(),
 			open: () => this.#open(),
+			untrustedRemedy: "check irc.server, or name the server's own authority in irc.ca_file",
 		});
 	}
 

@@ -1,8 +1,11 @@
 // The options of an IRC channel.
 import type { Clock } from "../../time/index.ts";
-import type { Flood } from "./pace.ts";
+import type { Flood } from "../pace.ts";
 import type { Login } from "./registration.ts";
 import type { ServerAddress } from "./socket.ts";
+
+/** Safe for every server in use: they count commands, not messages. */
+export const FLOOD: Flood = { burst: 8, everyMs: 1000 };
 
 export interface IrcSecrets {
 	readonly serverPassword?: string;

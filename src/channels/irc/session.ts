@@ -2,8 +2,9 @@
 // passed on.
 import type { SendResult } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
+import type { Ended } from "../line.ts";
+import { type Flood, Pace } from "../pace.ts";
 import { History } from "./history.ts";
-import { type Flood, Pace } from "./pace.ts";
 import { Registration, type RegistrationOptions } from "./registration.ts";
 import { Sending } from "./sending.ts";
 import { LineSocket, type ServerAddress } from "./socket.ts";
@@ -34,10 +35,6 @@ export interface SessionOptions {
 	/** The server has answered. */
 	readonly alive: () => void;
 }
-
-export type Ended =
-	| { readonly kind: "lost"; readonly reason: string; readonly wasReady: boolean }
-	| { readonly kind: "refused"; readonly reason: string; readonly remedy: string };
 
 export interface WhoIs {
 	readonly nick: string;

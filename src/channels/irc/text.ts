@@ -1,4 +1,5 @@
 // The text of a person's line. Formats are removed, actions are labelled, and other CTCP requests are not messages.
+import { asCommand } from "../bang.ts";
 import { folded, withoutFormats } from "./wire.ts";
 
 export interface Said {
@@ -37,10 +38,4 @@ function withoutNick(text: string, nick: string): Said {
 	const [ending] = (at === 1 ? /^(?:[:,]\s*|\s+|$)/ : /^(?:[:,](?:\s+|$|(?=[!/]))|$)/).exec(rest) ?? [];
 	if (!isNamed || ending === undefined) return { text, mentioned: false };
 	return { text: rest.slice(ending.length).trim(), mentioned: true };
-}
-
-/** Clients use lines that start with a slash themselves, so `!status` is `/status`. */
-function asCommand(text: string, commands: ReadonlySet<string>): string {
-	const [, name = ""] = /^!([a-z_]+)(?:\s|$)/i.exec(text) ?? [];
-	return commands.has(name.toLowerCase()) ? `/${text.slice(1)}` : text;
 }

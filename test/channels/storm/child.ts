@@ -8,6 +8,7 @@ import { createEmailChannel, type Libraries } from "../../../src/channels/email/
 import { createIrcChannel } from "../../../src/channels/irc/index.ts";
 import { createSlackChannel } from "../../../src/channels/slack/index.ts";
 import { createTelegramChannel } from "../../../src/channels/telegram/index.ts";
+import { createXmppChannel } from "../../../src/channels/xmpp/index.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { contentText } from "../../../src/domain/index.ts";
 import { createGateway, systemClock } from "../../../src/gateway/index.ts";
@@ -33,6 +34,7 @@ const {
 	seen,
 	irc = { port: 0, join: [] },
 	email = { imap: 0, smtp: 0, address: "", authservId: "" },
+	xmpp = { port: 0, jid: "", join: [] },
 	commits = Number.POSITIVE_INFINITY,
 } = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
@@ -84,6 +86,16 @@ const CREATE = {
 			smtp: { host: "127.0.0.1", port: email.smtp, encryption: "none" },
 			password: options.token,
 			load: mailLibraries,
+		}),
+	xmpp: () =>
+		createXmppChannel({
+			...options,
+			jid: xmpp.jid,
+			server: { host: "127.0.0.1", port: xmpp.port, tls: "none" },
+			nick: "keryx",
+			secrets: async () => ({ password: token, roomPasswords: new Map() }),
+			join: xmpp.join,
+			flood: fast,
 		}),
 };
 const channel = CREATE[platform]();

@@ -296,7 +296,7 @@ export class IrcWorld {
 }
 
 /** Of every turn, in the order in which they were made. */
-async function deliveriesOf(store: Store): Promise<readonly Delivery[]> {
+export async function deliveriesOf(store: Store): Promise<readonly Delivery[]> {
 	const scope = { kind: "operator" } as const;
 	const found: Delivery[] = [];
 	for (let cursor = ""; ; ) {

@@ -4,7 +4,7 @@ import type { Script } from "../../../src/testing/index.ts";
 
 /** What the child is told: as JSON in its one argument. */
 export interface Orders {
-	readonly platform: "telegram" | "discord" | "slack" | "irc" | "email";
+	readonly platform: "telegram" | "discord" | "slack" | "irc" | "email" | "xmpp";
 	readonly path: string;
 	readonly apiRoot: string;
 	readonly token: string;
@@ -28,6 +28,8 @@ export interface Orders {
 		readonly address: string;
 		readonly authservId: string;
 	};
+	/** XMPP: the account, whose password is the token, and the rooms to join. */
+	readonly xmpp?: { readonly port: number; readonly jid: string; readonly join: readonly string[] };
 	/** The gateway dies right after so many commits, before the platform hears of the last one. */
 	readonly commits?: number;
 }

@@ -1,14 +1,27 @@
-// The line to a network: one connection after another, forever, with growing pauses; and its health.
-import type { ChannelHealth } from "../../gateway/index.ts";
-import type { Clock } from "../../time/index.ts";
-import type { Ended, Session } from "./session.ts";
+// The line to a server of one's own choice: one connection after another, forever, with growing pauses; and its health.
+import type { ChannelHealth } from "../gateway/index.ts";
+import type { Clock } from "../time/index.ts";
 
 /** A person must change something first; asking more often could get Keryx banned. */
 const ATTENTION_MS = 60_000;
 /** A connection that lasted this long was good: the next pause is short again. */
 const GOOD_MS = 30_000;
 
-export interface LineOptions {
+export type Ended =
+	| { readonly kind: "lost"; readonly reason: string; readonly wasReady: boolean }
+	| { readonly kind: "refused"; readonly reason: string; readonly remedy: string };
+
+/** One connection. */
+export interface LineSession {
+	/** The server has let Keryx in. */
+	readonly isReady: boolean;
+	readonly isOpen: boolean;
+	readonly ended: Promise<Ended>;
+	/** Says goodbye; resolves when the connection is closed. */
+	quit(): Promise<void>;
+}
+
+export interface LineOptions<Session extends LineSession> {
 	readonly clock: Clock;
 	readonly random: () => number;
 	readonly aliveMs: number;
@@ -19,10 +32,12 @@ export interface LineOptions {
 	/** What to report while all is well. */
 	readonly remarks: () => Iterable<string>;
 	readonly log: (message: string, error?: unknown) => void;
+	/** What to do if the server's certificate is not trusted. */
+	readonly untrustedRemedy: string;
 }
 
-export class Line {
-	readonly #options: LineOptions;
+export class Line<Session extends LineSession> {
+	readonly #options: LineOptions<Session>;
 	#state: ChannelHealth["state"] = "stopped";
 	#detail: string | undefined;
 	#aliveAt: number | null = null;
@@ -32,7 +47,7 @@ export class Line {
 	#running: Promise<void> = Promise.resolve();
 	#wake: () => void = () => {};
 
-	constructor(options: LineOptions) {
+	constructor(options: LineOptions<Session>) {
 		this.#options = options;
 	}
 
@@ -122,7 +137,7 @@ export class Line {
 		}
 		if (this.isStopped) await this.#session.quit();
 		const ended = await this.#session.ended;
-		return ended.kind === "lost" ? (untrusted(ended.reason) ?? ended) : ended;
+		return ended.kind === "lost" ? (this.#untrusted(ended.reason) ?? ended) : ended;
 	}
 
 	#pause({ kind }: Ended, failures: number): number {
@@ -142,14 +157,14 @@ export class Line {
 			};
 		});
 	}
-}
 
-/** The server's certificate is not trusted: a human has to check. */
-function untrusted(reason: string): Ended | null {
-	if (!/self.signed|certificate|altnames/i.test(reason)) return null;
-	return {
-		kind: "refused",
-		reason: `the server's certificate is not trusted: ${reason}`,
-		remedy: "check irc.server, or name the server's own authority in irc.ca_file",
-	};
+	/** The server's certificate is not trusted: a human has to check. */
+	#untrusted(reason: string): Ended | null {
+		if (!/self.signed|certificate|altnames/i.test(reason)) return null;
+		return {
+			kind: "refused",
+			reason: `the server's certificate is not trusted: ${reason}`,
+			remedy: this.#options.untrustedRemedy,
+		};
+	}
 }

@@ -1,6 +1,5 @@
-// Keryx's sending rate: a bucket of commands that refills one by one. Servers count commands, not messages, and slow down or disconnect
-// faster senders.
-import type { Clock } from "../../time/index.ts";
+// Keryx's sending rate: a bucket of commands that refills one by one. Servers slow down or disconnect faster senders.
+import type { Clock } from "../time/index.ts";
 
 export interface Flood {
 	/** This many commands at once. */
@@ -8,9 +7,6 @@ export interface Flood {
 	/** One more after this long. */
 	readonly everyMs: number;
 }
-
-/** Safe for every server in use. */
-export const FLOOD: Flood = { burst: 8, everyMs: 1000 };
 
 export class Pace {
 	readonly #clock: Pick<Clock, "monotonic">;

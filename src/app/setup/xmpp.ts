@@ -1,0 +1,56 @@
+// Converts the settings of an XMPP channel for its client: the account and its server, and the secrets, which are read at every connect.
+import type { XmppOptions, XmppSecrets } from "../../channels/xmpp/index.ts";
+import type { ChannelSettings } from "../../config/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { readAuthorities } from "./authorities.ts";
+import { readSecret, readToken, type TokenPlace } from "./channel-token.ts";
+
+/** Throws config.invalid if a certificate file cannot be read. */
+export function xmppConnection(
+	{ xmpp }: Pick<ChannelSettings, "xmpp">,
+	home: string,
+): Pick<XmppOptions, "jid" | "server" | "nick" | "join" | "flood"> {
+	if (!xmpp) throw new KeryxError("config.invalid", "an XMPP channel needs xmpp.jid", { field: "xmpp" });
+	const {
+		jid,
+		server: host,
+		port,
+		tls,
+		direct_tls: direct = port === 5223,
+		ca_file,
+		flood_burst,
+		flood_ms,
+	} = xmpp;
+	return {
+		jid,
+		server: {
+			tls: tls ? (direct ? "direct" : "starttls") : "none",
+			...(host !== undefined && { host }),
+			...(port !== undefined && { port }),
+			...(ca_file !== undefined && { ca: readAuthorities("xmpp.ca_file", ca_file, home) }),
+		},
+		nick: xmpp.nick ?? (jid.split("@", 1)[0] as string),
+		join: xmpp.join.map((room) => (typeof room === "string" ? room : room.room)),
+		flood: { burst: flood_burst, everyMs: flood_ms },
+	};
+}
+
+/** Throws channel.token_missing or channel.token_exposed. */
+export async function xmppSecrets(
+	name: string,
+	settings: ChannelSettings,
+	place: TokenPlace,
+): Promise<XmppSecrets> {
+	const roomPasswords = new Map<string, string>();
+	for (const room of settings.xmpp?.join ?? [])
+		if (typeof room !== "string")
+			roomPasswords.set(
+				room.room,
+				readSecret(
+					`the password of ${room.room} of channels.${name}`,
+					{ token_env: room.password_env, token_file: room.password_file },
+					place,
+				),
+			);
+	return { roomPasswords, password: await readToken(name, settings, place) };
+}

@@ -1,0 +1,438 @@
+// The connection to an account's server: logs in, continues the session that was cut off or begins a new one, joins the rooms, and hands
+// over what is heard. A new session reads what was missed from the archives before anything new is committed.
+import { randomBytes } from "node:crypto";
+import type { ChannelHealth, ChannelHost } from "../../gateway/index.ts";
+import { Line } from "../line.ts";
+import { Archive } from "./archive.ts";
+import { CatchUp, IGNORED } from "./catch-up.ts";
+import { idPrefix } from "./compose.ts";
+import { findUploads, infoOf, type Uploads } from "./files.ts";
+import { Followers } from "./followers.ts";
+import { Hearing } from "./hearing.ts";
+import { Intake } from "./intake.ts";
+import { type Jid, parseJid } from "./jid.ts";
+import { Known } from "./known.ts";
+import type { Management } from "./management.ts";
+import { carbonOf, readMessage, stanzaId } from "./message.ts";
+import { NS } from "./namespaces.ts";
+import { serverAddress, type XmppOptions } from "./options.ts";
+import { type Room, type RoomEvent, Rooms } from "./rooms.ts";
+import { Sending } from "./sending.ts";
+import { Session, StanzaError } from "./session.ts";
+import { child, type Element, element } from "./xml.ts";
+
+/** Before other programs of the account, which would otherwise get the messages. */
+const PRIORITY = "100";
+/** How often a room that refused us is asked again, one that went away, and whether we are still in one. */
+const REJOIN_MS = 10 * 60_000;
+const BACK_MS = 5000;
+const STILL_IN_MS = 5 * 60_000;
+const RESOURCE = "keryx";
+
+export class XmppClient {
+	readonly options: XmppOptions;
+	readonly own: Jid;
+	/** Begins the ids of our own messages. */
+	readonly prefix: string;
+	readonly sending = new Sending();
+	readonly catchUp: CatchUp;
+	readonly #line: Line<Session>;
+	readonly #intake: Intake;
+	readonly #hearing: Hearing;
+	readonly #archive = new Archive();
+	/** Identifies this run of the channel: its counters are unique only together with it. */
+	readonly #life: string;
+	rooms: Rooms;
+	uploads: Uploads | null = null;
+	hasArchive = false;
+	#commands: ReadonlySet<string> = new Set();
+	#previous: Management | null = null;
+	#connections = 0;
+	#messages = 0;
+	/** Archives that this session still reads; a session that was cut off meanwhile is not continued. */
+	#reading = 0;
+	#arrived: () => void = () => {};
+	readonly #waiting = new Set<() => unknown>();
+	readonly #followers = new Followers();
+
+	constructor(options: XmppOptions) {
+		const { clock, random = Math.random, aliveMs = 60_000, jid, name } = options;
+		const own = parseJid(jid);
+		if (!own || own.local === "") throw new Error(`${jid} is not the address of an account`);
+		this.options = options;
+		this.own = own;
+		this.prefix = idPrefix(own.bare);
+		this.#life = `${clock.now().toString(36)}${Math.floor(random() * 36 ** 4).toString(36)}`;
+		this.rooms = new Rooms([], options.nick, own);
+		const log = (message: string, error?: unknown) => options.log(`${name}: ${message}`, error);
+		this.#intake = new Intake({ clock, log, pause: (isPaused) => this.#line.session?.pause(isPaused) });
+		this.#hearing = new Hearing({
+			options,
+			own,
+			prefix: this.prefix,
+			known: new Known(),
+			rooms: () => this.rooms,
+			commands: () => this.#commands,
+			recall: (chat) => this.#recall(chat),
+			newId: () => `${this.#life}-${++this.#messages}`,
+			isStopping: () => this.#intake.host === null,
+			letIn: (person) => this.#followers.letIn(person, this.session),
+		});
+		this.catchUp = new CatchUp({
+			clock,
+			log,
+			archive: this.#archive,
+			intake: this.#intake,
+			hearing: this.#hearing,
+			rooms: () => this.rooms,
+			own: own.bare,
+		});
+		this.#line = new Line({
+			clock,
+			random,
+			aliveMs,
+			firstPauseMs: options.firstPauseMs ?? 1000,
+			longestPauseMs: options.longestPauseMs ?? 5 * 60_000,
+			log,
+			remarks: () => this.#remarks(),
+			open: () => this.#open(),
+			untrustedRemedy: "check xmpp.jid and xmpp.server, or name the server's own authority in xmpp.ca_file",
+		});
+	}
+
+	/** While it runs. */
+	get host(): ChannelHost | undefined {
+		return this.#intake.host ?? undefined;
+	}
+
+	/** While connected. */
+	get session(): Session | null {
+		return this.#line.session;
+	}
+
+	/** The next connection on which it is known whether the chat has an archive; null: not in time. */
+	async connectedFor(chat: string, ms: number): Promise<Session | null> {
+		const { clock } = this.options;
+		const isKnown = () => this.session !== null && this.rooms.get(chat)?.hasArchive !== undefined;
+		const isDone = () => (this.rooms.get(chat) ? isKnown() : this.session !== null);
+		if (isDone() || this.#line.isStopped) return this.session;
+		return new Promise((resolve) => {
+			const end = () => {
+				cancel();
+				this.#waiting.delete(look);
+				resolve(this.session);
+			};
+			const look = () => (isDone() || this.#line.isStopped) && end();
+			const cancel = clock.after(ms, end);
+			this.#waiting.add(look);
+		});
+	}
+
+	health(): ChannelHealth {
+		return this.#line.health();
+	}
+
+	async start(host: ChannelHost): Promise<void> {
+		await this.#intake.start(host);
+		this.#commands = new Set(host.commands().map(({ name }) => name));
+		await this.#line.start();
+	}
+
+	/** The server is told of everything that was committed. */
+	async stop(): Promise<void> {
+		await this.#intake.stop();
+		this.#previous = null;
+		await this.#line.stop();
+		this.sending.unknown("Keryx stopped before the server answered");
+		for (const look of [...this.#waiting]) look();
+	}
+
+	/** A name for one attempt that nothing else has. */
+	uniqueName(): string {
+		return `${this.#life}${++this.#messages}`;
+	}
+
+	async #open(): Promise<Session> {
+		const { options, own } = this;
+		const { clock, aliveMs = 60_000 } = options;
+		const { password, roomPasswords } = await options.secrets();
+		const previous = this.#previous;
+		this.#previous = null;
+		if (!previous)
+			this.rooms = new Rooms(
+				options.join.map((jid) => {
+					const key = roomPasswords.get(jid);
+					return { jid, ...(key !== undefined && { password: key }) };
+				}),
+				options.nick,
+				own,
+			);
+		const session = new Session({
+			clock,
+			address: await serverAddress(options, own.domain, this.#connections++),
+			aliveMs,
+			id: `${this.#life}-${this.#connections}`,
+			previous,
+			login: {
+				domain: own.domain,
+				user: own.local,
+				password,
+				resource: RESOURCE,
+				requiresTls: options.server.tls === "starttls",
+				nonce: randomBytes(18).toString("hex"),
+			},
+			bound: (bound, formerlyHandled) => void this.#bound(bound, formerlyHandled),
+			resumed: (resumed, handled) => this.#resumed(resumed, handled),
+			stanza: (stanza, done, from) => this.#heard(stanza, done, from),
+			acked: (handled) => this.sending.handled(handled),
+			alive: () => this.#line.alive("the server answered"),
+		});
+		void session.ended.then(() => this.#ended(session, previous));
+		return session;
+	}
+
+	/** The session can continue if nothing was left to read, or if this connection did not get as far as that. */
+	#ended(session: Session, previous: Management | null): void {
+		const kept = session.jid === "" ? previous : this.#reading === 0 ? session.management : null;
+		this.#previous = kept?.id !== undefined && kept.id !== null && !this.#line.isStopped ? kept : null;
+		if (!this.#previous) this.sending.unknown("the connection was lost before the server answered");
+	}
+
+	#ready(session: Session): void {
+		session.isReady = true;
+		this.#line.ready();
+		for (const look of [...this.#waiting]) look();
+		this.#stayIn(session);
+	}
+
+	#resumed(session: Session, handled: number): void {
+		this.sending.continued(handled);
+		this.#ready(session);
+		for (const room of this.rooms.all()) if (room.state.kind === "out") this.#join(room, session);
+	}
+
+	async #bound(session: Session, formerlyHandled: number | undefined): Promise<void> {
+		if (formerlyHandled === undefined)
+			this.sending.unknown("the session was lost before the server answered");
+		else this.sending.continued(formerlyHandled);
+		this.rooms.reset();
+		this.#intake.forget();
+		this.#reading = 1;
+		this.#intake.hold();
+		try {
+			const account = await infoOf(session, this.own.bare);
+			this.hasArchive = account?.features.has(NS.archive) ?? false;
+			// Copies of what other programs of the account get: everything that is written to Keryx comes in.
+			await session.request("set", undefined, element("enable", NS.carbons)).catch(ifRefused);
+			this.uploads = await findUploads(session, this.own.domain).catch(ifRefused);
+			if (this.hasArchive) await this.catchUp.begin(session, "");
+			const arrived = new Promise<void>((resolve) => {
+				this.#arrived = resolve;
+			});
+			session.write(element("presence", NS.client, {}, element("priority", NS.client, {}, PRIORITY)));
+			await Promise.race([arrived, session.ended]);
+			if (!session.isOpen) return;
+			this.#ready(session);
+			for (const room of this.rooms.all()) this.#join(room, session);
+			if (this.hasArchive) await this.catchUp.read(session, "");
+			this.#reading--;
+		} catch (error) {
+			this.#unread(error, session);
+		} finally {
+			this.#intake.letGo();
+		}
+	}
+
+	/** The next connection reads everything again. */
+	#unread(error: unknown, session: Session): void {
+		const { log, name } = this.options;
+		if (error instanceof StanzaError) {
+			log(
+				`${name}: an archive could not be read, so messages sent while Keryx was away may be missing`,
+				error,
+			);
+			this.#reading--;
+		} else session.destroy((error as Error).message);
+	}
+
+	#join(room: Room, session: Session): void {
+		session.write(this.rooms.joining(room));
+	}
+
+	#joinLater(room: Room, session: Session, ms: number): void {
+		session.after(ms, () => {
+			if (room.state.kind !== "in" && this.rooms.get(room.jid) === room) this.#join(room, session);
+		});
+	}
+
+	/** A room can lose us without a word (XEP-0410). */
+	#stayIn(session: Session): void {
+		session.after(STILL_IN_MS, () => {
+			for (const room of this.rooms.all())
+				if (room.state.kind === "in")
+					void session
+						.request("get", `${room.jid}/${room.nick}`, element("ping", NS.ping))
+						.catch((error: unknown) => {
+							if (error instanceof StanzaError && error.condition === "not-acceptable")
+								this.#join(room, session);
+						});
+			this.#stayIn(session);
+		});
+	}
+
+	#heard(stanza: Element, done: () => void, session: Session): void {
+		if (stanza.name === "message") this.#message(stanza, done, session);
+		else {
+			this.#presence(stanza, session);
+			done();
+		}
+	}
+
+	#presence(presence: Element, session: Session): void {
+		const { from, type } = presence.attrs;
+		const jid = parseJid(from);
+		if (!jid) return;
+		const room = this.rooms.get(jid.bare);
+		if (room) this.#roomEvent(this.rooms.heard(room, jid.resource, presence), session);
+		else if (from === session.jid && type === undefined) this.#arrived();
+		else if (type === "subscribe") this.#followers.asked(jid.bare, session);
+	}
+
+	#roomEvent(event: RoomEvent, session: Session): void {
+		if (!event) return;
+		const { room } = event;
+		switch (event.kind) {
+			case "joined":
+				void this.#joined(room, session);
+				return;
+			case "again":
+				this.#join(room, session);
+				return;
+			case "left":
+				this.#joinLater(room, session, BACK_MS);
+				return;
+			case "thrown_out": {
+				const { reason } = event;
+				const source = this.#hearing.sourceOf(room.jid, null);
+				this.#intake.take({
+					chat: room.jid,
+					message: "removed",
+					write: (host) => host.gone({ source, reason }),
+					done: () => {},
+				});
+				this.#joinLater(room, session, this.options.rejoinMs ?? REJOIN_MS);
+			}
+		}
+	}
+
+	async #joined(room: Room, session: Session): Promise<void> {
+		this.#reading++;
+		this.#intake.hold();
+		try {
+			const info = await infoOf(session, room.jid);
+			room.name = info?.name || undefined;
+			room.hasArchive = info?.features.has(NS.archive) ?? false;
+			for (const look of [...this.#waiting]) look();
+			if (room.hasArchive) await this.catchUp.read(session, room.jid);
+			this.#reading--;
+		} catch (error) {
+			this.#unread(error, session);
+		} finally {
+			this.#intake.letGo();
+		}
+	}
+
+	#message(message: Element, done: () => void, session: Session): void {
+		if (this.#archive.heard(message, done, this.own.bare)) return;
+		const copy = carbonOf(message, this.own.bare);
+		const inner = copy === "sent" || copy === null ? message : copy;
+		const from = parseJid(inner.attrs.from);
+		const room = this.rooms.get(from?.bare ?? "");
+		const { type = "normal" } = inner.attrs;
+		// What another program of the account says is nobody's question.
+		if (copy === "sent" || !from || from.bare === this.own.bare) done();
+		else if (type === "error") this.#failed(inner, from, room, session, done);
+		else if (room && type === "groupchat") this.#inRoom(inner, from, room, done);
+		else if (room) this.#privately(inner, session, done);
+		else if (type === "groupchat" || IGNORED.has(type)) done();
+		else this.#take(inner, done);
+	}
+
+	#failed(message: Element, from: Jid, room: Room | undefined, session: Session, done: () => void): void {
+		const error = new StanzaError(message);
+		this.sending.refused(message.attrs.id ?? "", from.bare, error);
+		if (room?.state.kind === "in" && error.condition === "not-acceptable") this.#join(room, session);
+		done();
+	}
+
+	#inRoom(message: Element, from: Jid, room: Room, done: () => void): void {
+		const subject = child(message, "subject");
+		const read = readMessage(message);
+		if (subject && !child(message, "body")) {
+			room.topic = read.subject || undefined;
+			done();
+		} else if (from.resource === "") done();
+		else if (this.#hearing.isOwn(message, room, false)) {
+			this.#hearing.ownMessage(room.jid, read, stanzaId(message, room.jid));
+			this.sending.arrived(read.id);
+			done();
+		} else this.#take(message, done);
+	}
+
+	/** A nick in a room may be somebody else's tomorrow: an answer must not go there. */
+	#privately(message: Element, session: Session, done: () => void): void {
+		const { from, id } = message.attrs;
+		if (child(message, "body"))
+			session.write(
+				element(
+					"message",
+					NS.client,
+					{ to: from, type: "error", id },
+					element(
+						"error",
+						NS.client,
+						{ type: "cancel" },
+						element("not-acceptable", NS.stanzas),
+						element("text", NS.stanzas, {}, `Write to ${this.own.bare} instead.`),
+					),
+				),
+			);
+		done();
+	}
+
+	#take(message: Element, done: () => void): void {
+		const work = this.#hearing.work(message, { done });
+		if (work) this.#intake.take(work);
+		else done();
+	}
+
+	async #recall(chat: string): Promise<void> {
+		const { session } = this;
+		const room = this.rooms.get(chat);
+		const hasArchive = room ? room.hasArchive : this.hasArchive;
+		if (!session || !hasArchive) return;
+		try {
+			await this.catchUp.recall(session, chat);
+		} catch (error) {
+			this.options.log(`${this.options.name}: the archive of ${chat} could not be read`, error);
+		}
+	}
+
+	*#remarks(): Generator<string> {
+		const { session } = this;
+		if (!session) return;
+		yield* this.rooms.problems();
+		if (!this.hasArchive)
+			yield "the server keeps no archive for the account: messages sent while Keryx is away may be lost";
+		for (const { jid, state, hasArchive } of this.rooms.all())
+			if (state.kind === "in" && hasArchive === false)
+				yield `${jid} keeps no archive: what is said there while Keryx is away is lost`;
+		if (!session.management) yield "the server continues no sessions after a cut connection";
+	}
+}
+
+/** The server has no such thing. */
+function ifRefused(error: unknown): null {
+	if (error instanceof StanzaError) return null;
+	throw error;
+}

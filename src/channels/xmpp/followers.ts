@@ -1,0 +1,27 @@
+// People who want to see whether Keryx is online. Only those to whom the gateway listens may; a request of somebody else waits until then.
+import { Remembered } from "../remembered.ts";
+import { NS } from "./namespaces.ts";
+import type { Session } from "./session.ts";
+import { element } from "./xml.ts";
+
+const MOST = 1000;
+
+export class Followers {
+	readonly #letIn = new Remembered(MOST);
+	readonly #asking = new Set<string>();
+
+	/** The server asks again at each login until it is answered. */
+	asked(person: string, session: Session): void {
+		if (this.#letIn.has(person)) allow(person, session);
+		else if (this.#asking.size < MOST) this.#asking.add(person);
+	}
+
+	letIn(person: string, session: Session | null): void {
+		this.#letIn.add(person);
+		if (session && this.#asking.delete(person)) allow(person, session);
+	}
+}
+
+function allow(person: string, session: Session): void {
+	session.write(element("presence", NS.client, { to: person, type: "subscribed" }));
+}
