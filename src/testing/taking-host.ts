@@ -78,6 +78,13 @@ export class TakingHost implements ChannelHost {
 		return id;
 	}
 
+	/** Everybody but these. */
+	readonly strangers = new Set<string>();
+
+	welcomes({ source }: Parameters<ChannelHost["welcomes"]>[0]): Promise<boolean> {
+		return Promise.resolve(!this.strangers.has(String(source.user_id)));
+	}
+
 	async edited(edit: Edit): Promise<void> {
 		this.edits.push(edit);
 		await this.#happened(edit);
