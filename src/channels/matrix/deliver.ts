@@ -40,7 +40,10 @@ export async function deliver(outgoing: Outgoing, context: DeliverContext): Prom
 		let content: Content;
 		try {
 			const said = n === 0 ? textOf(outgoing) : { body: "" };
-			content = { ...(file ? await fileOf(file, said, outgoing, context) : said), ...placeOf(outgoing.destination) };
+			content = {
+				...(file ? await fileOf(file, said, outgoing, context) : said),
+				...placeOf(outgoing.destination),
+			};
 		} catch (error) {
 			return outcomeBefore(error);
 		}

@@ -37,7 +37,13 @@ export function encrypting(
 		bytes: encrypted(),
 		facts: (url) => ({
 			url,
-			key: { kty: "oct", key_ops: ["encrypt", "decrypt"], alg: "A256CTR", k: key.toString("base64url"), ext: true },
+			key: {
+				kty: "oct",
+				key_ops: ["encrypt", "decrypt"],
+				alg: "A256CTR",
+				k: key.toString("base64url"),
+				ext: true,
+			},
 			iv: unpadded(iv),
 			hashes: { sha256: unpadded(hash.digest()) },
 			v: "v2",

@@ -49,7 +49,9 @@ async function refuseForeignDevice(
 	user: string,
 	device: string,
 ): Promise<void> {
-	const answer = objectOf(await api.post("/_matrix/client/v3/keys/query", { device_keys: { [user]: [device] } }));
+	const answer = objectOf(
+		await api.post("/_matrix/client/v3/keys/query", { device_keys: { [user]: [device] } }),
+	);
 	const keys = objectOf(objectOf(objectOf(objectOf(answer.device_keys)[user])[device]).keys);
 	const known = keys[`ed25519:${device}`];
 	if (known !== undefined && known !== (await thread.call("fingerprint")))
@@ -195,7 +197,12 @@ export class Encryption {
 			await this.#request(request);
 			return true;
 		} catch (error) {
-			if (!(error instanceof MatrixError) || error.status >= 500 || error.status === 429 || error.status === 401)
+			if (
+				!(error instanceof MatrixError) ||
+				error.status >= 500 ||
+				error.status === 429 ||
+				error.status === 401
+			)
 				throw error;
 			if (!this.#refused.has(request.type))
 				this.#options.log(`the homeserver refuses a request about encryption keys: ${reasonOf(error)}`);
@@ -226,7 +233,9 @@ export class Encryption {
 			case TYPE.message:
 				return api.put(path`/_matrix/client/v3/rooms/${room}/send/${eventType}/${transaction}`, json);
 			default:
-				return Promise.reject(new Error(`the encryption library wants a request of the unknown kind ${type}`));
+				return Promise.reject(
+					new Error(`the encryption library wants a request of the unknown kind ${type}`),
+				);
 		}
 	}
 
@@ -240,7 +249,8 @@ export class Encryption {
 		const { keys, signing, signatures } = await this.#thread.call("bootstrap");
 		try {
 			if (keys) await this.#request(keys);
-			if (!isKnown) await this.#options.api.post("/_matrix/client/v3/keys/device_signing/upload", JSON.parse(signing));
+			if (!isKnown)
+				await this.#options.api.post("/_matrix/client/v3/keys/device_signing/upload", JSON.parse(signing));
 			await this.#send(signatures);
 			this.#isSigned = "yes";
 		} catch (error) {

@@ -25,7 +25,8 @@ export type CursorNow = () => string | undefined;
 export function isForPeople({ type, state_key: key }: MatrixEvent): boolean {
 	return (
 		key === undefined &&
-		(/^m\.(?:room\.(?:message|encrypted|redaction)|reaction|sticker)$/.test(type) || /poll\.start$/.test(type))
+		(/^m\.(?:room\.(?:message|encrypted|redaction)|reaction|sticker)$/.test(type) ||
+			/poll\.start$/.test(type))
 	);
 }
 
@@ -49,7 +50,10 @@ async function handInMessage(event: MatrixEvent, cursor: CursorNow, context: Eve
 	const { thread, repliesTo } = relationOf(content);
 	const quoted = repliesTo === undefined ? undefined : await past.quoted(room, repliesTo);
 	const file = FILES.has(textIn(content, "msgtype") ?? "") ? await fetchFile(content, files) : null;
-	const parts: Part[] = [...(text === "" ? [] : [{ type: "text" as const, text }]), ...(file ? [file.part] : [])];
+	const parts: Part[] = [
+		...(text === "" ? [] : [{ type: "text" as const, text }]),
+		...(file ? [file.part] : []),
+	];
 	await host.accept({
 		source: sourceIn(room, of, { sender, thread, message: id }),
 		platformMessage: id,
@@ -116,10 +120,7 @@ function textFor(words: string, { me, room, host }: EventContext): string {
 }
 
 /** Bots write notices, so that nobody answers them by mistake. */
-function transportOf(
-	{ content }: MatrixEvent,
-	{ of }: EventContext,
-): NonNullable<Inbound["transport"]> {
+function transportOf({ content }: MatrixEvent, { of }: EventContext): NonNullable<Inbound["transport"]> {
 	return {
 		...(textIn(content, "msgtype") === "m.notice" && { isBot: true }),
 		...(of.profile !== undefined && { mayChooseProfile: true }),

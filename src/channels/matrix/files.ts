@@ -50,5 +50,7 @@ export async function fetchFile(content: unknown, from: FileSource): Promise<Fet
 
 /** The server has no such file, or it is another one. */
 function isFinal(error: unknown): boolean {
-	return error instanceof WrongFile || (error instanceof NoAnswer && /^HTTP status 4\d\d$/.test(error.message));
+	return (
+		error instanceof WrongFile || (error instanceof NoAnswer && /^HTTP status 4\d\d$/.test(error.message))
+	);
 }

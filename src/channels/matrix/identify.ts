@@ -29,7 +29,9 @@ export function identifyMatrix(options: {
 			who,
 			remarks:
 				device === ""
-					? ["This token belongs to no device, so encrypted rooms cannot be read. Log in with a password instead."]
+					? [
+							"This token belongs to no device, so encrypted rooms cannot be read. Log in with a password instead.",
+						]
 					: [],
 		};
 	});
@@ -63,12 +65,22 @@ async function asking<Value>(
 		return await ask(new Api({ homeserver: address, transport, ...(token !== undefined && { token }) }));
 	} catch (error) {
 		if (isTokenRefused(error))
-			throw new KeryxError("channel.refused", `the homeserver does not accept the access token: ${reasonOf(error)}`);
+			throw new KeryxError(
+				"channel.refused",
+				`the homeserver does not accept the access token: ${reasonOf(error)}`,
+			);
 		if (error instanceof MatrixError && error.status === 403)
-			throw new KeryxError("channel.refused", `the homeserver does not accept the user and the password: ${reasonOf(error)}`);
-		throw new KeryxError("channel.refused", `could not reach the homeserver at ${address}: ${reasonOf(error)}`, {
-			hint: "check matrix.homeserver and this machine's network, then try again",
-		});
+			throw new KeryxError(
+				"channel.refused",
+				`the homeserver does not accept the user and the password: ${reasonOf(error)}`,
+			);
+		throw new KeryxError(
+			"channel.refused",
+			`could not reach the homeserver at ${address}: ${reasonOf(error)}`,
+			{
+				hint: "check matrix.homeserver and this machine's network, then try again",
+			},
+		);
 	} finally {
 		transport.close();
 	}

@@ -106,7 +106,8 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 						log: note,
 					})
 				: null;
-			const decrypt: PastOptions["decrypt"] = async (room, event) => (await encryption?.decrypt(room, event)) ?? null;
+			const decrypt: PastOptions["decrypt"] = async (room, event) =>
+				(await encryption?.decrypt(room, event)) ?? null;
 			const me = { id };
 			return { api, me, rooms: new Rooms(api), past: new Past({ api, me, decrypt }), encryption };
 		},
@@ -119,7 +120,8 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 		api,
 		room,
 		limit: MATRIX_TRAITS.messageLimit.max,
-		encrypt: room.encryption && encryption ? (type, content) => encryption.encrypt(room, type, content) : null,
+		encrypt:
+			room.encryption && encryption ? (type, content) => encryption.encrypt(room, type, content) : null,
 		randomBytes,
 	});
 	/** Sends into a room whose state is known, so that nothing leaves in the open by mistake. */
@@ -135,7 +137,10 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 		try {
 			room = await connection.rooms.of(destination.chatId);
 			if (room.encryption === null && (await connection.encryption?.isEncrypted(room.id)) === true)
-				return { kind: "refused", reason: "the server says that the room is no longer encrypted; Keryx does not believe it" };
+				return {
+					kind: "refused",
+					reason: "the server says that the room is no longer encrypted; Keryx does not believe it",
+				};
 		} catch (error) {
 			line.suspect(error);
 			const reason = goneReason(error);
@@ -182,7 +187,8 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 			inRoom(outgoing, async (context, { past }) => {
 				const result = await deliver(outgoing, context);
 				const { chatId, threadId } = outgoing.destination;
-				if (result.kind === "sent") for (const id of result.receipt.split(",")) past.wrote(chatId, id, threadId);
+				if (result.kind === "sent")
+					for (const id of result.receipt.split(",")) past.wrote(chatId, id, threadId);
 				return result;
 			}),
 		room: () => {
@@ -200,7 +206,10 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 			const { connection } = line;
 			if (!connection) return;
 			const { api, me } = connection;
-			await api.put(path`/_matrix/client/v3/rooms/${chatId}/typing/${me.id}`, { typing: true, timeout: TYPING_MS });
+			await api.put(path`/_matrix/client/v3/rooms/${chatId}/typing/${me.id}`, {
+				typing: true,
+				timeout: TYPING_MS,
+			});
 		},
 		lookup: async (id, { chatId }, madeAt) => {
 			const { connection } = line;

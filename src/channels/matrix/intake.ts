@@ -46,7 +46,9 @@ export class Intake {
 	/** What a sync brought; what is under way or committed is left out. */
 	add(items: readonly Item[], cursor: string): void {
 		this.#latest = cursor;
-		const news = items.filter(({ room, id }) => !this.#open.has(`${room}/${id}`) && !this.#done.has(`${room}/${id}`));
+		const news = items.filter(
+			({ room, id }) => !this.#open.has(`${room}/${id}`) && !this.#done.has(`${room}/${id}`),
+		);
 		for (const { room, id } of news) this.#open.add(`${room}/${id}`);
 		for (const item of news) void this.#lanes.run(item.room, () => this.#commit(item));
 	}

@@ -40,7 +40,11 @@ export interface LineOptions {
 	/** Reads the token each time, so that a changed one is used. */
 	readonly open: () => Promise<Connection>;
 	/** The work that a sync brings, after what it says of rooms and keys was taken in. */
-	readonly read: (answer: SyncAnswer, since: string | null, connection: Connection) => Promise<readonly Item[]>;
+	readonly read: (
+		answer: SyncAnswer,
+		since: string | null,
+		connection: Connection,
+	) => Promise<readonly Item[]>;
 	/** Messages that could not be read until now, after new keys came. */
 	readonly retry: (connection: Connection, intake: Intake) => Promise<void>;
 	/** Commits a cursor alone. */

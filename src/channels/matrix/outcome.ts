@@ -18,7 +18,8 @@ export function isTokenRefused(error: unknown): boolean {
 /** Why this room can no longer be written to. */
 export function goneReason(error: unknown): string | null {
 	if (!(error instanceof MatrixError) || error.status === 429) return null;
-	return error.code === "M_FORBIDDEN" && /not in room|not a member|not joined|not invited/i.test(error.message)
+	return error.code === "M_FORBIDDEN" &&
+		/not in room|not a member|not joined|not invited/i.test(error.message)
 		? error.message
 		: null;
 }
@@ -31,8 +32,10 @@ export function outcomeOf(error: unknown, plain: boolean): SendResult {
 	// Waits until the channel has an accepted token; uses up no attempt.
 	if (isTokenRefused(error))
 		return { kind: "retry", afterMs: 5000, reason: "the server does not accept the access token" };
-	if (error.status >= 500) return { kind: "unknown", reason: `the server answered ${error.status}: ${reason}` };
-	if (!plain && (error.code === "M_TOO_LARGE" || error.code === "M_BAD_JSON")) return { kind: "markup_refused" };
+	if (error.status >= 500)
+		return { kind: "unknown", reason: `the server answered ${error.status}: ${reason}` };
+	if (!plain && (error.code === "M_TOO_LARGE" || error.code === "M_BAD_JSON"))
+		return { kind: "markup_refused" };
 	return { kind: "refused", reason };
 }
 

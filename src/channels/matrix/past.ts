@@ -57,7 +57,10 @@ export class Past {
 		};
 	}
 
-	async #factsOf(room: Room, id: string): Promise<{ readonly sender: string; readonly thread: string | undefined } | undefined> {
+	async #factsOf(
+		room: Room,
+		id: string,
+	): Promise<{ readonly sender: string; readonly thread: string | undefined } | undefined> {
 		const key = `${room.id}/${id}`;
 		if (!this.#seen.has(key)) {
 			const event = await this.#event(room, id);

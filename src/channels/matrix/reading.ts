@@ -140,7 +140,8 @@ export class Reading {
 			await api.post(path`/_matrix/client/v3/rooms/${id}/join`, {});
 		} catch (error) {
 			// Taken back, or the room is gone: the next sync would not bring it again either.
-			const isOver = error instanceof MatrixError && error.status < 500 && error.status !== 429 && error.status !== 401;
+			const isOver =
+				error instanceof MatrixError && error.status < 500 && error.status !== 429 && error.status !== 401;
 			if (!isOver) throw error;
 			this.#options.log(`could not join ${id}, where ${inviter} invited Keryx: ${reasonOf(error)}`);
 		}

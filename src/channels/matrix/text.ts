@@ -85,7 +85,12 @@ function addressing(me: Me, room: Room): readonly RegExp[] {
 	const names = [me.id, room.nameOf(me.id), /^@([^:]+):/.exec(me.id)?.[1] ?? me.id];
 	return [...new Set(names)].map((name) => {
 		const quoted = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-		return new RegExp(name === me.id ? `^${quoted}[:,]?(?:\\s+|$)` : `^(?:@${quoted}(?:[:,]\\s*|\\s+|$)|${quoted}[:,](?:\\s+|$))`, "i");
+		return new RegExp(
+			name === me.id
+				? `^${quoted}[:,]?(?:\\s+|$)`
+				: `^(?:@${quoted}(?:[:,]\\s*|\\s+|$)|${quoted}[:,](?:\\s+|$))`,
+			"i",
+		);
 	});
 }
 

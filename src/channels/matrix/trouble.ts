@@ -21,6 +21,7 @@ export function troubleOf(error: unknown): Trouble {
 			detail:
 				"the homeserver does not accept the access token: log in again with `keryx channels add matrix`, or replace the token; Keryx checks again automatically",
 		};
-	const what = error instanceof KeryxError ? "an event could not be stored" : "the homeserver cannot be reached";
+	const what =
+		error instanceof KeryxError ? "an event could not be stored" : "the homeserver cannot be reached";
 	return { state: "degraded", detail: `${what}: ${reasonOf(error)}` };
 }

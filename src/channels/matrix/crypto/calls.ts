@@ -47,8 +47,16 @@ export interface CryptoCalls {
 	decrypt(room: string, event: string): Promise<{ readonly event: string } | { readonly reason: string }>;
 	isEncrypted(room: string): Promise<boolean>;
 	/** Whether Keryx has the keys that sign its device, and whether the server knows any. */
-	crossSigning(): Promise<{ readonly isOurs: boolean; readonly isKnown: boolean; readonly isSigned: boolean }>;
-	bootstrap(): Promise<{ readonly keys: KeyRequest | null; readonly signing: string; readonly signatures: KeyRequest }>;
+	crossSigning(): Promise<{
+		readonly isOurs: boolean;
+		readonly isKnown: boolean;
+		readonly isSigned: boolean;
+	}>;
+	bootstrap(): Promise<{
+		readonly keys: KeyRequest | null;
+		readonly signing: string;
+		readonly signatures: KeyRequest;
+	}>;
 	keep(room: string, event: string, body: string, now: number): Promise<void>;
 	forget(room: string, event: string): Promise<void>;
 	waiting(since: number): Promise<readonly { readonly room: string; readonly body: string }[]>;

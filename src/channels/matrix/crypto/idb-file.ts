@@ -153,14 +153,15 @@ export class IdbFile {
 	}
 
 	indexesOf(store: number): readonly IndexFacts[] {
-		return this.#all("SELECT id, name, key_path, is_unique FROM indexes WHERE store = ? ORDER BY name", store).map(
-			(row) => ({
-				id: Number(row.id),
-				name: String(row.name),
-				keyPath: JSON.parse(String(row.key_path)) as IndexFacts["keyPath"],
-				unique: row.is_unique === 1,
-			}),
-		);
+		return this.#all(
+			"SELECT id, name, key_path, is_unique FROM indexes WHERE store = ? ORDER BY name",
+			store,
+		).map((row) => ({
+			id: Number(row.id),
+			name: String(row.name),
+			keyPath: JSON.parse(String(row.key_path)) as IndexFacts["keyPath"],
+			unique: row.is_unique === 1,
+		}));
 	}
 
 	createStore(
@@ -234,12 +235,17 @@ export class IdbFile {
 		store: number,
 		index: number | null,
 		bounds: Bounds,
-		{ count, isBackwards, after }: { readonly count: number | null; readonly isBackwards: boolean; readonly after?: Row },
+		{
+			count,
+			isBackwards,
+			after,
+		}: { readonly count: number | null; readonly isBackwards: boolean; readonly after?: Row },
 	): readonly Row[] {
 		const { where, values } = whereOf(bounds);
 		const way = isBackwards ? "DESC" : "ASC";
 		const sign = isBackwards ? "<" : ">";
-		const past = after === undefined ? "" : index === null ? ` AND key ${sign} ?` : ` AND (key, record) ${sign} (?, ?)`;
+		const past =
+			after === undefined ? "" : index === null ? ` AND key ${sign} ?` : ` AND (key, record) ${sign} (?, ?)`;
 		const from = after === undefined ? [] : index === null ? [after.key] : [after.key, after.record];
 		const sql =
 			index === null
@@ -247,7 +253,13 @@ export class IdbFile {
 				: `SELECT e.key, e.record, e.given, r.given AS "primary", r.value FROM (SELECT * FROM entries WHERE "index" = ?${where}${past}) e
 					JOIN records r ON r.store = e.store AND r.key = e.record ORDER BY e.key ${way}, e.record ${way}`;
 		const limit = count === null ? "" : " LIMIT ?";
-		const rows = this.#all(`${sql}${limit}`, index ?? store, ...values, ...from, ...(count === null ? [] : [count]));
+		const rows = this.#all(
+			`${sql}${limit}`,
+			index ?? store,
+			...values,
+			...from,
+			...(count === null ? [] : [count]),
+		);
 		return (rows as unknown as readonly RawRow[]).map(({ key, record, given, primary, value }) => ({
 			key,
 			record,
@@ -259,7 +271,13 @@ export class IdbFile {
 
 	/** Encrypted events whose key has not come. */
 	keepWaiting(room: string, event: string, body: string, since: number): void {
-		this.#run("INSERT OR IGNORE INTO waiting (room, event, body, since) VALUES (?, ?, ?, ?)", room, event, body, since);
+		this.#run(
+			"INSERT OR IGNORE INTO waiting (room, event, body, since) VALUES (?, ?, ?, ?)",
+			room,
+			event,
+			body,
+			since,
+		);
 	}
 
 	forgetWaiting(room: string, event: string): void {
@@ -279,7 +297,10 @@ export class IdbFile {
 		const given = store.keyPath === null ? key : keyAt(value, store.keyPath);
 		if (given !== undefined) return given;
 		if (!store.autoIncrement) throw new DOMException("the record has no key", "DataError");
-		const row = this.#get("UPDATE stores SET next_key = next_key + 1 WHERE id = ? RETURNING next_key - 1 AS n", store.id);
+		const row = this.#get(
+			"UPDATE stores SET next_key = next_key + 1 WHERE id = ? RETURNING next_key - 1 AS n",
+			store.id,
+		);
 		return Number(row?.n);
 	}
 

@@ -6,7 +6,8 @@ export type IdbKey = number | string | Date | Uint8Array | readonly IdbKey[];
 
 /** Throws for what cannot be a key. */
 export function encodeKey(key: unknown): Buffer {
-	if (typeof key === "number" && !Number.isNaN(key)) return Buffer.concat([Buffer.of(TAG.number), ordered(key)]);
+	if (typeof key === "number" && !Number.isNaN(key))
+		return Buffer.concat([Buffer.of(TAG.number), ordered(key)]);
 	if (key instanceof Date) return Buffer.concat([Buffer.of(TAG.date), ordered(key.getTime())]);
 	if (typeof key === "string") return Buffer.concat([Buffer.of(TAG.string), ended(Buffer.from(key))]);
 	if (key instanceof Uint8Array) return Buffer.concat([Buffer.of(TAG.binary), ended(key)]);
@@ -33,7 +34,8 @@ function ordered(value: number): Buffer {
 	const bytes = Buffer.alloc(8);
 	bytes.writeDoubleBE(value === 0 ? 0 : value);
 	const isNegative = (bytes[0] ?? 0) >= 0x80;
-	for (let n = 0; n < 8; n++) bytes[n] = isNegative ? ~(bytes[n] ?? 0) : (bytes[n] ?? 0) ^ (n === 0 ? 0x80 : 0);
+	for (let n = 0; n < 8; n++)
+		bytes[n] = isNegative ? ~(bytes[n] ?? 0) : (bytes[n] ?? 0) ^ (n === 0 ? 0x80 : 0);
 	return bytes;
 }
 

@@ -1,6 +1,13 @@
 // IndexedDB for the encryption library, as far as it uses it, over one SQLite file. Transactions run one after another; each is one
 // transaction of SQLite, on the disk before its `complete`. Method and property names are the web's.
-import { type Bounds, EVERYTHING, type IdbFile, type IndexFacts, type Row, type StoreFacts } from "./idb-file.ts";
+import {
+	type Bounds,
+	EVERYTHING,
+	type IdbFile,
+	type IndexFacts,
+	type Row,
+	type StoreFacts,
+} from "./idb-file.ts";
 import { encodeKey } from "./idb-keys.ts";
 
 type Handler = ((event: IdbEvent) => unknown) | null;
@@ -136,8 +143,7 @@ class Transaction {
 
 	/** Runs it in its turn. */
 	request(run: () => unknown, request = new Request(), source: unknown = null): Request {
-		if (this.#state !== "open")
-			throw new DOMException("the transaction is over", "TransactionInactiveError");
+		if (this.#state !== "open") throw new DOMException("the transaction is over", "TransactionInactiveError");
 		request.transaction = this;
 		request.source = source;
 		request.readyState = "pending";
@@ -291,7 +297,11 @@ abstract class Readable {
 
 	count(query?: unknown): Request {
 		const bounds = boundsOf(query);
-		return this.transaction.request(() => this.file.count(this.store.id, this.#index, bounds), undefined, this);
+		return this.transaction.request(
+			() => this.file.count(this.store.id, this.#index, bounds),
+			undefined,
+			this,
+		);
 	}
 
 	openCursor(query?: unknown, direction = "next"): Request {
@@ -307,7 +317,8 @@ abstract class Readable {
 					...(after && { after }),
 				})[0],
 			place: (run) => this.transaction.request(run, request, this),
-			update: (value, key) => this.file.put(this.store, value, this.store.keyPath === null ? key : undefined, false),
+			update: (value, key) =>
+				this.file.put(this.store, value, this.store.keyPath === null ? key : undefined, false),
 			remove: (key) => this.file.delete(this.store.id, boundsOf(key)),
 			direction,
 			source: this,
@@ -447,8 +458,10 @@ class Cursor {
 
 	step(after: Row | undefined, key?: unknown): void {
 		const { bounds, isBackwards, read, place } = this.#options;
-		const from = key === undefined || key === null ? {} : { [isBackwards ? "upper" : "lower"]: encodeKey(key) };
-		const open = key === undefined || key === null ? {} : { [isBackwards ? "upperOpen" : "lowerOpen"]: false };
+		const from =
+			key === undefined || key === null ? {} : { [isBackwards ? "upper" : "lower"]: encodeKey(key) };
+		const open =
+			key === undefined || key === null ? {} : { [isBackwards ? "upperOpen" : "lowerOpen"]: false };
 		place(() => {
 			this.#row = read({ ...bounds, ...from, ...open }, isBackwards, after);
 			return this.#row ? this : null;
@@ -516,7 +529,11 @@ class Factory {
 			request.result = db;
 			request.readyState = "done";
 			request.transaction = transaction;
-			request.onupgradeneeded?.({ ...eventOf("upgradeneeded", request), oldVersion: before, newVersion: version });
+			request.onupgradeneeded?.({
+				...eventOf("upgradeneeded", request),
+				oldVersion: before,
+				newVersion: version,
+			});
 		});
 		transaction.ended = (error) => {
 			db.upgrade = null;
