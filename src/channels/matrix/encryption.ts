@@ -158,6 +158,7 @@ export class Encryption {
 
 	async forget(room: string, event: string): Promise<void> {
 		await this.#thread.call("forget", room, event);
+		this.#unread = Math.max(0, this.#unread - 1);
 	}
 
 	async waiting(): Promise<readonly { readonly room: string; readonly event: MatrixEvent }[]> {

@@ -176,8 +176,9 @@ export class Line {
 				KIND.sync,
 			),
 		);
-		if (this.isStopping) return;
 		await connection.encryption?.receive(answer, since);
+		// A stop in the meantime stays one.
+		if (this.isStopping) return;
 		this.#isFirst = false;
 		this.#vitals.proven("sync answered");
 		this.#vitals.connected();

@@ -1,4 +1,5 @@
 // A homeserver in this process, with people who write to a bot, and the faults of real ones.
+import type { Keys } from "./keys.ts";
 import { type CallRecord, type Fault, serve } from "./server.ts";
 import { type MatrixRoom, type MatrixUser, type RoomEvent, type Session, World } from "./world.ts";
 
@@ -24,6 +25,7 @@ export interface Saying {
 export interface MatrixPeer {
 	readonly url: string;
 	readonly world: World;
+	readonly keys: Keys;
 	readonly bot: MatrixUser;
 	/** Of the bot, now. */
 	readonly session: () => Session;
@@ -68,6 +70,7 @@ export async function createMatrixPeer({ port = 0, name = "test.example" } = {})
 	const peer: MatrixPeer = {
 		url: server.url,
 		world,
+		keys: server.keys,
 		bot,
 		session: () => session,
 		calls: server.calls,

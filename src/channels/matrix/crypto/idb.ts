@@ -126,6 +126,7 @@ class Transaction {
 	readonly #file: IdbFile;
 	readonly #queue: Queue;
 	readonly #requests: (() => void)[] = [];
+	#isStarted = false;
 	#state: "open" | "closing" | "finished" = "open";
 
 	constructor(db: IdbDatabase, mode: string, file: IdbFile, queue: Queue) {
@@ -162,8 +163,14 @@ class Transaction {
 	}
 
 	start(): void {
+		// Aborted before its turn.
+		if (this.#state === "finished") {
+			this.#queue.done(this);
+			return;
+		}
 		try {
 			if (this.mode !== "readonly") this.#file.begin();
+			this.#isStarted = true;
 		} catch (error) {
 			this.#end(error);
 			return;
@@ -203,7 +210,7 @@ class Transaction {
 		}
 		if (failed === null) this.oncomplete?.(eventOf("complete", this));
 		else {
-			if (this.mode !== "readonly") this.#file.rollback();
+			if (this.mode !== "readonly" && this.#isStarted) this.#file.rollback();
 			this.error = failed;
 			this.onabort?.(eventOf("abort", this));
 		}

@@ -13,14 +13,12 @@ interface Waiting {
 
 export class CryptoThread {
 	readonly #worker: Worker;
-	readonly #exited: Promise<void>;
 	readonly #waiting = new Map<number, Waiting>();
 	#next = 1;
 	#gone: Error | null = null;
 
 	private constructor(worker: Worker, exited: Promise<void>) {
 		this.#worker = worker;
-		this.#exited = exited;
 		worker.on("message", (reply: Reply) => {
 			const waiting = this.#waiting.get(reply.id);
 			this.#waiting.delete(reply.id);
@@ -41,7 +39,7 @@ export class CryptoThread {
 			void exited.then(() => reject(new Error("the thread with the keys has ended")));
 		});
 		if ("ready" in ready) return new CryptoThread(worker, exited);
-		await exited;
+		await worker.terminate();
 		throw ready.isTaken
 			? new NeedsAttention(
 					`another process has the keys of this account open (${settings.file}): stop it; Keryx checks again automatically`,
@@ -61,7 +59,8 @@ export class CryptoThread {
 	async close(): Promise<void> {
 		if (this.#gone) return;
 		await this.#ask("close", []);
-		await this.#exited;
+		// The library keeps the thread alive.
+		await this.#worker.terminate();
 	}
 
 	#ask(method: Call["method"], args: readonly unknown[]): Promise<unknown> {

@@ -17,7 +17,6 @@ try {
 			if (method === "close") {
 				close();
 				say({ id, value: undefined });
-				port.close();
 				return;
 			}
 			const call = calls[method] as (...given: readonly unknown[]) => Promise<unknown>;
@@ -32,5 +31,4 @@ try {
 	say({ ready: true });
 } catch (error) {
 	say({ problem: told(error), isTaken: error instanceof FileTaken });
-	port.close();
 }
