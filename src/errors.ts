@@ -67,6 +67,7 @@ export const ERRORS = {
 	"channel.token_missing": `put the token into the variable or file named in the entry, or run \`${KERYX} channels add\` again`,
 	"channel.token_exposed": "make the file readable only by its owner: chmod 600",
 	"channel.module": "check that the package is installed in Keryx's home and exports createChannel",
+	"channel.packages": `run \`${KERYX} channels install <platform>\`, with a connection to your npm registry`,
 	"channel.refused": `check the token; \`${KERYX} channels test\` tries it again`,
 	"home.unusable": "check that KERYX_HOME is a directory this user can write to",
 	"http.no_route": "/openapi.json lists the calls",

@@ -129,7 +129,7 @@ export const COMMANDS: readonly Listed[] = [
 	{
 		term: "channels",
 		about: texts.channels.about,
-		load: async () => (await import("./commands/channels.ts")).addChannels,
+		load: async () => (await import("./commands/channels/index.ts")).addChannels,
 	},
 	{
 		term: "outbox [options]",

@@ -327,19 +327,13 @@ Exit codes: 0 stopped, also if it was not running, 1 failure.`,
 			signingSecretEnv: "the same, with the environment variable that holds the signing secret",
 			webhookUrl: "Telegram posts messages to this address, such as https://bot.example.org",
 			apiRoot: "another server that speaks the platform's protocol",
-			server: "IRC: the server's host name",
-			port: "IRC: its port (default: 6697, without TLS 6667)",
-			noTls: "IRC: connect without TLS",
-			caFile: "IRC: a file with the certificates to trust, in place of the system's",
-			nick: "IRC: the nick Keryx takes",
-			login: "IRC: the account to log in with (SASL); asks for its password",
-			join: "IRC: channels to join, such as '#keryx'",
 			serverPasswordFlag: "IRC: the server has a password: asks for it",
 			serverPasswordEnv: "the same, with the environment variable that holds it",
-			ircNeeds: (option: Shown) => `IRC needs ${option}`,
-			ircExample: (option: Shown, example: Shown) => `for example ${option} ${example}`,
-			accountPassword: "Password of the account",
-			serverPassword: "Password of the server",
+			install: "agree to install the packages that the platform needs",
+			mayInstall: (packages: Shown, megabytes: Shown) =>
+				`This platform needs packages that do not come with Keryx: ${packages} (about ${megabytes} MB).\nInstall them into Keryx's home? (y/n) `,
+			networkNeeds: (platform: Shown, option: Shown) => `${platform} needs ${option}`,
+			networkExample: (option: Shown, example: Shown) => `for example ${option} ${example}`,
 			help: `
 The token is saved in a file in Keryx's home that only you can read. A running Keryx connects at once.
 
@@ -363,6 +357,11 @@ Exit codes: 0 connected, 1 the platform refused the token, 2 wrong usage.`,
 			appToken: "App-level token (xapp-)",
 			signingSecret: "Signing secret",
 			notShown: (what: Shown) => `${what} (not shown): `,
+		},
+		install: {
+			about: "install the packages that a platform needs into Keryx's home",
+			nothing: (platform: Shown) => `Nothing to install for ${platform}.`,
+			done: (packages: Shown) => `Installed ${packages}.`,
 		},
 		list: {
 			about: "show each connection, its state and what is waiting to be sent",
@@ -1361,6 +1360,11 @@ Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wro
 			logsRemedy: "processes.max_log_mb limits the size of each, processes.keep_days how long they are kept",
 			zombies: (dead: Shown, name: Shown) =>
 				`${dead} waiting for process 1 (${name}), which does not collect them`,
+		},
+		packages: {
+			fine: (platform: Shown) => `${platform} has the packages it needs`,
+			missing: (platform: Shown, names: Shown) => `${platform} needs ${names}`,
+			remedy: (platform: Shown) => `run \`${KERYX} channels install ${platform}\``,
 		},
 		initRemedy: "give the container an init, for example with `docker run --init`",
 		mcp: {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { isOwnPlatform } from "../domain/index.ts";
 import { ircProblems, ircSchema } from "./irc.ts";
 import { variableSchema } from "./models.ts";
+import { isNetwork, NETWORK_PLATFORMS, NETWORKS, sectionProblems } from "./networks.ts";
 
 /** Our own channels need no entry, and their names are reserved. */
 function isOwn(name: string): boolean {
@@ -11,7 +12,7 @@ function isOwn(name: string): boolean {
 }
 
 /** Platforms with a built-in channel. Any other needs a `module`, or a bridge program. */
-export const CHANNEL_PLATFORMS = ["telegram", "discord", "slack", "irc"] as const;
+export const CHANNEL_PLATFORMS = ["telegram", "discord", "slack", ...NETWORK_PLATFORMS] as const;
 
 /** These also need an app token. */
 export const APP_TOKEN_PLATFORMS: ReadonlySet<string> = new Set(["slack"]);
@@ -62,7 +63,7 @@ export const channelSchema = z.strictObject({
 	module: z.string().min(1).optional(),
 	/** An outside program connects the platform, over the API with a token of role channel. */
 	bridge: z.boolean().default(false),
-	/** For a bridge and IRC: whether people identified only by the program, or only by their nick, may answer confirmations. */
+	/** For bridges, and networks that do not vouch for everyone: whether people nobody vouches for may answer confirmations. */
 	decides: z.boolean().default(false),
 	/** Of a bridge: the longest message, in UTF-16 units. */
 	message_limit: z.number().int().min(32).max(1_000_000).default(4000),
@@ -131,8 +132,9 @@ export function* channelProblems(
 				message: `must be ${CHANNEL_PLATFORMS.join(" or ")}; any other platform needs a module or bridge: true`,
 			};
 		if (module === undefined)
-			for (const { path, message } of ircProblems(entry)) yield { path: [name, ...path], message };
-		if (platform === "irc") continue;
+			for (const problems of [sectionProblems, ircProblems])
+				for (const { path, message } of problems(entry)) yield { path: [name, ...path], message };
+		if (isNetwork(platform)) continue;
 		if (known && (token_env === undefined) === (token_file === undefined))
 			yield {
 				path: [name, "token_env"],
@@ -141,6 +143,11 @@ export function* channelProblems(
 		if (module === undefined) yield* eventProblems(name, entry);
 	}
 }
+
+const UNPROVEN = Object.values(NETWORKS)
+	.filter(({ hasUnproven }) => hasUnproven)
+	.map(({ label }) => ` and ${label}`)
+	.join("");
 
 /** A bridge has no platform token and no code here. */
 function* bridgeProblems(
@@ -154,8 +161,8 @@ function* bridgeProblems(
 			path: [name, token_env === undefined ? "token_file" : "token_env"],
 			message: "must be left out with bridge: true; the bridge program keeps the platform's token",
 		};
-	if (!bridge && decides && platform !== "irc")
-		yield { path: [name, "decides"], message: "is for bridges and IRC; remove it" };
+	if (!bridge && decides && !(isNetwork(platform) && NETWORKS[platform].hasUnproven))
+		yield { path: [name, "decides"], message: `is for bridges${UNPROVEN}; remove it` };
 	if (!bridge && shows.length > 0) yield { path: [name, "shows"], message: "is for bridges; remove it" };
 }
 

@@ -31,6 +31,15 @@ export {
 export { type McpServerSettings, mcpServerNameSchema, mcpVariables } from "./mcp.ts";
 export { baseUrlSchema, MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./models.ts";
 export { nearest } from "./nearest.ts";
+export {
+	isNetwork,
+	NETWORK_PLATFORMS,
+	NETWORKS,
+	type Network,
+	type NetworkField,
+	type NetworkPlatform,
+	type NetworkSecret,
+} from "./networks.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
 export { type Connection, connections, ownPlatforms, unreached } from "./reach.ts";
 export { authRules, CONFIG_KEYS, type Config, type ConfigInput } from "./schema.ts";

@@ -63,15 +63,11 @@ export function* ircProblems(entry: {
 }): Generator<{ readonly path: readonly string[]; readonly message: string }> {
 	const { irc, platform, token_env, token_file, server_password_env, server_password_file } = entry;
 	if (platform !== "irc") {
-		if (irc) yield { path: ["irc"], message: "is for IRC only; remove it" };
 		if ((server_password_env ?? server_password_file) !== undefined)
 			yield { path: ["server_password_env"], message: "is for IRC only; remove it" };
 		return;
 	}
-	if (!irc) {
-		yield { path: ["irc"], message: "must say which server to connect to: set irc.server and irc.nick" };
-		return;
-	}
+	if (!irc) return;
 	const hasPassword = token_env !== undefined || token_file !== undefined;
 	if (token_env !== undefined && token_file !== undefined)
 		yield {

@@ -2,7 +2,7 @@
 
 import type { z } from "@hono/zod-openapi";
 import type { Checkpoints } from "../checkpoints/index.ts";
-import type { ConfigView, EditableSetting, ModelProvider } from "../config/index.ts";
+import type { ConfigView, EditableSetting, ModelProvider, Network } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Gateway } from "../gateway/index.ts";
@@ -124,6 +124,12 @@ export interface ChannelSetup {
 	readonly platforms: readonly string[];
 	/** Those that also need an app token, or a signing secret instead. */
 	readonly appTokenPlatforms: readonly string[];
+	/** Those with a server of their own: what to ask for, and which packages are still to be installed. */
+	networks(): readonly (Network & {
+		readonly platform: string;
+		readonly packages: readonly string[];
+		readonly megabytes: number;
+	})[];
 	add(wanted: {
 		readonly platform: string;
 		readonly name?: string | undefined;
@@ -134,17 +140,10 @@ export interface ChannelSetup {
 		readonly webhookUrl?: string | undefined;
 		readonly apiRoot?: string | undefined;
 		readonly serverPassword?: string | undefined;
-		/** The network, for IRC; as in the configuration. */
-		readonly irc?:
-			| {
-					readonly server: string;
-					readonly port?: number;
-					readonly tls?: boolean;
-					readonly nick: string;
-					readonly login?: string;
-					readonly join?: readonly string[];
-			  }
-			| undefined;
+		/** The section of a network, as in the configuration. */
+		readonly network?: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;
+		/** Consent to install the platform's packages. */
+		readonly install?: boolean | undefined;
 		readonly by: Author;
 	}): Promise<ChannelFound>;
 	test(name: string): Promise<ChannelFound>;

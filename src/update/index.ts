@@ -4,6 +4,7 @@
 
 export { type Asked, forHandOver, handOver, untilAsked } from "./follow.ts";
 export { heldUntilToldToGo } from "./held.ts";
+export { npm } from "./npm.ts";
 export { type Installation, installation, newestVersion, type Plan, planUpdate } from "./plan.ts";
 export { tidyWhenOld } from "./tidy.ts";
 export { type Outcome, runUpdate, type UpdateStep } from "./update.ts";

@@ -1,13 +1,12 @@
 // Whether this Keryx can update itself, which version is available, and what an update needs.
-import { execFile } from "node:child_process";
 import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import type { Environment } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import { SCHEMA_VERSION } from "../store/index.ts";
 import type { Build } from "./journal.ts";
+import { npm } from "./npm.ts";
 
 /** The package that this file is part of. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -85,6 +84,9 @@ function fileAt(to: string): string {
 	});
 }
 
+/** For messages of npm. */
+export const NEW_VERSION = { code: "update.fetch", what: "the new version" } as const;
+
 const VERSION = /^[\w.+-]{1,64}$/;
 
 /** As the registry has it that the user's npm is set up for. */
@@ -93,36 +95,9 @@ export async function newestVersion(env: Environment, to = "latest"): Promise<st
 		throw new KeryxError("argument.invalid", `--to must be a version, a tag or a file, not "${to}"`, {
 			field: "--to",
 		});
-	const text = await npm(["view", `keryx@${to}`, "version", "--json"], env);
+	const text = await npm(["view", `keryx@${to}`, "version", "--json"], env, NEW_VERSION);
 	const found: unknown = text.trim() === "" ? null : JSON.parse(text);
 	const version = Array.isArray(found) ? found.at(-1) : found;
 	if (typeof version === "string") return version;
 	throw new KeryxError("update.fetch", `the registry has no version ${to} of keryx`, { field: "--to" });
-}
-
-const NPM_MS = 600_000;
-
-/** What npm prints. Throws update.fetch with what it complained of. */
-export async function npm(words: readonly string[], env: Environment): Promise<string> {
-	const { npm_execpath: script } = env;
-	const [program, first] = script?.endsWith("npm-cli.js") ? [process.execPath, [script]] : ["npm", []];
-	try {
-		const options = { env: { ...env }, timeout: NPM_MS, maxBuffer: 64e6 };
-		return (await promisify(execFile)(program, [...first, ...words], options)).stdout;
-	} catch (cause) {
-		const { code, stderr = "" } = cause as { readonly code?: unknown; readonly stderr?: string };
-		if (code === "ENOENT")
-			throw new KeryxError("update.fetch", "there is no npm on the PATH, which fetches the new version", {
-				hint: "install npm, or add its folder to the PATH",
-				cause,
-			});
-		const lines = stderr.split("\n").filter((line) => /^npm (error|ERR!)/.test(line));
-		const why = lines
-			.slice(0, 3)
-			.map((line) => line.replace(/^npm (error|ERR!)\s*/, ""))
-			.join("; ");
-		throw new KeryxError("update.fetch", `npm could not fetch the new version: ${why || stderr.trim()}`, {
-			cause,
-		});
-	}
 }

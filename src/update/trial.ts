@@ -18,7 +18,8 @@ import { KeryxError } from "../errors.ts";
 import { NO_SECRETS, openStore, systemClock, systemIds } from "../store/index.ts";
 import type { Checked } from "./check.ts";
 import { type Build, packageIn, updatePaths, versionFolder } from "./journal.ts";
-import { manifestIn, npm, type Plan } from "./plan.ts";
+import { npm } from "./npm.ts";
+import { manifestIn, NEW_VERSION, type Plan } from "./plan.ts";
 
 interface Place {
 	readonly home: string;
@@ -40,7 +41,8 @@ export async function fetchVersion(
 		writeFileSync(join(incoming, "package.json"), '{ "private": true }\n');
 		// No package of ours needs an install script, and none may run one.
 		const quiet = ["--no-audit", "--no-fund", "--no-update-notifier", "--no-package-lock"];
-		await npm(["install", "--prefix", incoming, "--ignore-scripts", "--omit=dev", ...quiet, spec], env);
+		const words = ["install", "--prefix", incoming, "--ignore-scripts", "--omit=dev", ...quiet, spec];
+		await npm(words, env, NEW_VERSION);
 		const found = assertUsable(packageIn(incoming));
 		const folder = versionFolder(home, found);
 		if (markIn(folder) !== mark) {

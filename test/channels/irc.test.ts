@@ -328,7 +328,7 @@ test("a line that has gone silent is noticed and replaced, and what was on it is
 	const { bot, ada: nick } = names();
 	const proxy = await createFaultProxy(`http://127.0.0.1:${server.port}`);
 	undo.push(() => proxy.close());
-	const { channel, host } = await run({ nick: bot, aliveMs: 200 }, { port: proxy.port });
+	const { channel, host } = await run({ nick: bot, aliveMs: 2000 }, { port: proxy.port });
 	const ada = await come(nick);
 	ada.say(bot, "hello");
 	await until(() => host.taken.length === 1);

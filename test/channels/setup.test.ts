@@ -155,6 +155,7 @@ test("the API adds, tries and removes one, and never answers a token", async () 
 	expect(await client.channelPlatforms()).toEqual({
 		platforms: ["telegram", "discord", "slack", "irc"],
 		app_token: ["slack"],
+		networks: [expect.objectContaining({ platform: "irc", packages: [] })],
 		public_url: null,
 	});
 	const added = await client.addChannel({

@@ -189,7 +189,9 @@ test("the tab tells of what is unread, in its title and its icon", async () => {
 test("the page is an app that opens without Keryx, and says that it is away", async () => {
 	const other = await takeSeat(browser, keryx, { viewport: WIDE, serviceWorkers: "allow" });
 	const manifest = await other.page.locator('link[rel="manifest"]').getAttribute("href");
-	const app = (await (await other.context.request.get(`${keryx.url}${manifest}`, { maxRetries: 3 })).json()) as {
+	const app = (await (
+		await other.context.request.get(`${keryx.url}${manifest}`, { maxRetries: 3 })
+	).json()) as {
 		icons: { src: string }[];
 	};
 	for (const { src } of app.icons)

@@ -30,13 +30,17 @@ afterEach(async () => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
-/** Records each call, and runs what stands behind the image, with the environment of the file that is bound. */
+/**
+ * Records each call, and runs what stands behind the image, with the environment of the file that is bound. A call is written at once: a
+ * client that is killed while it writes must not mix with the next.
+ */
 function standIn(name: "docker" | "podman", hasImage = true): void {
 	const path = join(folder, "bin", name);
 	writeFileSync(
 		path,
 		`#!/bin/sh
-for one in "$@"; do printf '%s\\n' "$one"; done >> ${folder}/calls; echo --- >> ${folder}/calls
+record=$(for one in "$@"; do printf '%s\\n' "$one"; done; echo ---)
+printf '%s\\n' "$record" >> ${folder}/calls
 env >> ${folder}/client-env
 case "$1" in
 image) ${hasImage ? "echo sha256:1" : "echo 'Error: No such image: debian:12' >&2; exit 1"};;

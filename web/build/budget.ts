@@ -5,6 +5,9 @@ import type { Plugin, Rolldown } from "vite";
 /** The fonts that are drawn with from the start; one for code is fetched when there is code. */
 const FIRST_FONTS = /inter-/;
 
+/** Loaded on their own, but at once: the message box of the first view. */
+const FIRST_PARTS = /^new-conversation$/;
+
 export function budget({ kilobytes }: { readonly kilobytes: number }): Plugin {
 	return {
 		name: "keryx-budget",
@@ -33,7 +36,7 @@ function firstView(bundle: Rolldown.OutputBundle): string[] {
 		for (const style of item.viteMetadata?.importedCss ?? []) add(style);
 	};
 	for (const item of Object.values(bundle)) {
-		if (item.type === "chunk" && item.isEntry) add(item.fileName);
+		if (item.type === "chunk" && (item.isEntry || FIRST_PARTS.test(item.name))) add(item.fileName);
 		if (item.type === "asset" && FIRST_FONTS.test(item.fileName)) add(item.fileName);
 	}
 	return [...wanted];

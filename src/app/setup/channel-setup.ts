@@ -4,18 +4,21 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { KERYX } from "../../called.ts";
-import type { IrcSecrets } from "../../channels/irc/index.ts";
 import {
 	APP_TOKEN_PLATFORMS,
 	CHANNEL_PLATFORMS,
 	type ChannelSettings,
 	checkConfig,
-	type Environment,
 	editConfig,
+	isNetwork,
+	NETWORK_PLATFORMS,
+	NETWORKS,
+	type NetworkPlatform,
 	writeConfig,
 } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { ChannelSetup } from "../../http/index.ts";
+import { installPackages, missingPackages, PLATFORM_PACKAGES } from "../packages.ts";
 import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace } from "./channel-token.ts";
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
 import { ircConnection, ircSecrets } from "./irc.ts";
@@ -35,7 +38,7 @@ export interface NewChannel {
 	/** The entry's name; default: the platform's. */
 	readonly name?: string;
 	readonly account?: string;
-	/** Absent: IRC without a login. */
+	/** Absent: a network without a login. */
 	readonly token?: GivenToken;
 	/** The app's token, if the platform also needs one. */
 	readonly appToken?: GivenToken;
@@ -46,42 +49,38 @@ export interface NewChannel {
 	readonly apiRoot?: string;
 	/** An IRC server's password. */
 	readonly serverPassword?: GivenToken;
-	/** The network, for IRC. */
-	readonly irc?: NewIrc;
+	/** The section of a network, as in the configuration. */
+	readonly network?: Readonly<Record<string, NetworkValue>>;
+	/** Consent to install the packages that the platform needs. */
+	readonly install?: boolean;
 }
 
-/** As in the configuration. */
-export interface NewIrc {
-	readonly server: string;
-	readonly port?: number;
-	readonly tls?: boolean;
-	readonly ca_file?: string;
-	readonly nick: string;
-	readonly login?: string;
-	readonly join?: readonly string[];
-}
+export type NetworkValue = string | number | boolean | readonly string[];
 
 /** The token itself, for a key file; or its variable. */
 export type GivenToken = { readonly value: string } | { readonly variable: string };
-
-export interface SetupPlace {
-	readonly home: string;
-	readonly env: Environment;
-}
 
 /** The same for the page. */
 export function channelSetup(place: TokenPlace & { readonly writer: ConfigFile }): ChannelSetup {
 	return {
 		platforms: CHANNEL_PLATFORMS,
 		appTokenPlatforms: [...APP_TOKEN_PLATFORMS],
+		networks: () =>
+			NETWORK_PLATFORMS.map((platform) => ({
+				platform,
+				...NETWORKS[platform],
+				packages: missingPackages(platform, place.home),
+				megabytes: PLATFORM_PACKAGES[platform]?.megabytes ?? 0,
+			})),
 		add: ({ by, platform, name, account, token, serverPassword, ...given }) => {
-			const { appToken, signingSecret, webhookUrl, apiRoot, irc } = given;
+			const { appToken, signingSecret, webhookUrl, apiRoot, network, install } = given;
 			return addChannel(
 				{
 					platform: known(platform),
 					...(token !== undefined && { token: { value: token } }),
 					...(serverPassword !== undefined && { serverPassword: { value: serverPassword } }),
-					...(irc !== undefined && { irc }),
+					...(network !== undefined && { network }),
+					...(install !== undefined && { install }),
 					...(appToken !== undefined && { appToken: { value: appToken } }),
 					...(signingSecret !== undefined && { signingSecret: { value: signingSecret } }),
 					...(webhookUrl !== undefined && { webhookUrl }),
@@ -103,13 +102,23 @@ export function channelSetup(place: TokenPlace & { readonly writer: ConfigFile }
 export async function testChannel(name: string, place: TokenPlace): Promise<ChannelIdentity> {
 	const settings = checkConfig(place).config?.values.channels[name];
 	if (!settings) throw noChannel(name);
+	return tryChannel(name, settings, place);
+}
+
+/** Throws channel.refused if the platform does not accept the token. */
+async function tryChannel(
+	name: string,
+	settings: ChannelSettings,
+	place: TokenPlace,
+): Promise<ChannelIdentity> {
 	const platform = known(settings.platform);
-	if (platform === "irc") return tryIrc(settings, place.home, await ircSecrets(name, settings, place));
+	if (isNetwork(platform)) return IDENTIFY_IN[platform](name, settings, place);
 	const token = await readToken(name, settings, place);
 	if (isPostedTo(settings)) await readSigningSecret(name, settings, place);
 	const hasAppToken = APP_TOKEN_PLATFORMS.has(platform) && !isPostedTo(settings);
 	const appToken = hasAppToken ? await readAppToken(name, settings, place) : "";
-	return tryToken(platform, { token, appToken, apiRoot: settings.api_root });
+	const { api_root: apiRoot } = settings;
+	return IDENTIFY[platform]({ token, appToken, ...(apiRoot !== undefined && { apiRoot }) });
 }
 
 function known(platform: string): ChannelPlatform {
@@ -122,14 +131,6 @@ function known(platform: string): ChannelPlatform {
 	);
 }
 
-/** Throws channel.refused if the platform does not accept the token. */
-function tryToken(
-	platform: TokenPlatform,
-	{ apiRoot, ...tokens }: Omit<Asked, "apiRoot"> & { readonly apiRoot?: string | undefined },
-): Promise<ChannelIdentity> {
-	return IDENTIFY[platform]({ ...tokens, ...(apiRoot !== undefined && { apiRoot }) });
-}
-
 interface Asked {
 	readonly token: string;
 	/** Empty if the platform has none. */
@@ -138,7 +139,7 @@ interface Asked {
 }
 
 /** Those that identify a bot by its token alone. */
-type TokenPlatform = Exclude<ChannelPlatform, "irc">;
+type TokenPlatform = Exclude<ChannelPlatform, NetworkPlatform>;
 
 const IDENTIFY: Readonly<Record<TokenPlatform, (asked: Asked) => Promise<ChannelIdentity>>> = {
 	telegram: async (asked) => (await import("../../channels/telegram/index.ts")).identifyTelegram(asked),
@@ -146,30 +147,33 @@ const IDENTIFY: Readonly<Record<TokenPlatform, (asked: Asked) => Promise<Channel
 	slack: async (asked) => (await import("../../channels/slack/index.ts")).identifySlack(asked),
 };
 
-async function tryIrc(
-	settings: ChannelSettings,
-	home: string,
-	secrets: IrcSecrets,
-): Promise<ChannelIdentity> {
-	const { identifyIrc } = await import("../../channels/irc/index.ts");
-	return identifyIrc({ ...ircConnection(settings, home), secrets: async () => secrets });
-}
+/** Those with a server of their own: connects to it and logs in. */
+const IDENTIFY_IN: Readonly<
+	Record<
+		NetworkPlatform,
+		(name: string, settings: ChannelSettings, place: TokenPlace) => Promise<ChannelIdentity>
+	>
+> = {
+	irc: async (name, settings, place) => {
+		const { identifyIrc } = await import("../../channels/irc/index.ts");
+		const secrets = () => ircSecrets(name, settings, place);
+		return identifyIrc({ ...ircConnection(settings, place.home), secrets });
+	},
+};
 
 /** Returns the entry's name and the bot. */
 export async function addChannel(
 	wanted: NewChannel,
-	place: SetupPlace,
+	place: TokenPlace,
 	write: WriteChanges = unrecorded(place),
 ): Promise<ChannelIdentity & { readonly name: string }> {
-	const { platform, apiRoot, name = wanted.platform, account, irc } = wanted;
+	const { platform, apiRoot, name = wanted.platform, account, network } = wanted;
 	const webhookUrl = wanted.webhookUrl === undefined ? undefined : withPath(wanted.webhookUrl, name);
 	refuseMissing(wanted);
 	const secrets = SECRETS.flatMap((secret) => {
 		const given = wanted[secret.option];
 		return given ? [{ ...secret, given, value: readGiven(given, secret.called, place) }] : [];
 	});
-	const read = (option: (typeof SECRETS)[number]["option"]) =>
-		secrets.find((secret) => secret.option === option)?.value ?? "";
 	const file = join(place.home, "config.yaml");
 	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
 	const changes = {
@@ -183,20 +187,23 @@ export async function addChannel(
 			),
 			...(webhookUrl !== undefined && { webhook_url: webhookUrl }),
 			...(apiRoot !== undefined && { api_root: apiRoot }),
-			...(irc !== undefined && { irc: { ...irc } }),
+			...(network !== undefined && { [platform]: { ...network } }),
 		},
 	};
 	const after = editConfig(before, changes);
 	refuseTaken(before, name, place);
 	refuseInvalid(after, place);
-	const identity =
-		platform === "irc"
-			? await tryIrc(entryOf(after, name, place), place.home, {
-					keys: new Map(),
-					...(wanted.token && { password: read("token") }),
-					...(wanted.serverPassword && { serverPassword: read("serverPassword") }),
-				})
-			: await tryToken(platform, { token: read("token"), appToken: read("appToken"), apiRoot });
+	await installAllowed(wanted, place);
+	// Key files are written after the platform has accepted what they will hold: until then, their values come from variables.
+	const entry = { ...entryOf(after, name, place) };
+	const given: Record<string, string> = {};
+	for (const { setting, value } of secrets) {
+		const variable = `KERYX_GIVEN_${setting.toUpperCase()}`;
+		entry[`${setting}_file`] = undefined;
+		entry[`${setting}_env`] = variable;
+		given[variable] = value;
+	}
+	const identity = await tryChannel(name, entry, { ...place, env: { ...place.env, ...given } });
 	for (const { ending, given, value } of secrets)
 		if ("value" in given) writeSecretFile(join(place.home, keyFile(name, ending)), value);
 	await write(changes);
@@ -225,13 +232,31 @@ function keyFile(name: string, ending: string): string {
 	return join("keys", `${name}.${ending}`);
 }
 
-function refuseMissing({ platform, token, appToken, signingSecret, irc }: NewChannel): void {
-	if (platform !== "irc" && !token)
+/** Throws channel.packages if there are packages to install, and no consent. */
+async function installAllowed({ platform, install }: NewChannel, { home, env }: TokenPlace): Promise<void> {
+	const missing = missingPackages(platform, home);
+	if (missing.length === 0) return;
+	if (install !== true)
+		throw new KeryxError("channel.packages", `${platform} needs packages that are not installed yet`, {
+			hint: `agree to install ${missing.join(", ")}: --install, or \`${KERYX} channels install ${platform}\``,
+		});
+	await installPackages(platform, home, env);
+}
+
+function refuseMissing({ platform, token, appToken, signingSecret, network, ...rest }: NewChannel): void {
+	if (!isNetwork(platform) && !token)
 		throw new KeryxError("argument.invalid", `${platform} needs a token`, { field: "token" });
-	if (platform === "irc" && !irc)
-		throw new KeryxError("argument.invalid", "IRC needs a server and a nick", { field: "irc" });
-	if (platform === "irc" && irc?.login !== undefined && !token)
-		throw new KeryxError("argument.invalid", "a login needs the account's password", { field: "token" });
+	if (isNetwork(platform)) {
+		const { label, fields, secrets } = NETWORKS[platform];
+		for (const { key, needed } of fields)
+			if (needed && network?.[key] === undefined)
+				throw new KeryxError("argument.invalid", `${label} needs ${key}`, { field: `network.${key}` });
+		for (const { option, when, about } of secrets) {
+			const isNeeded = when === "always" || (when !== "asked" && network?.[when.given] !== undefined);
+			if (isNeeded && !(option === "token" ? token : rest.serverPassword))
+				throw new KeryxError("argument.invalid", `${label} needs ${about}`, { field: option });
+		}
+	}
 	const needsApp = APP_TOKEN_PLATFORMS.has(platform);
 	const isGiven = appToken !== undefined || signingSecret !== undefined;
 	if (needsApp && !isGiven)
@@ -270,7 +295,7 @@ function nextSteps(name: string, { signingSecret }: NewChannel, webhookUrl: stri
 /** Removes the entry, and the key files that `addChannel` wrote. */
 export async function removeChannel(
 	name: string,
-	place: SetupPlace,
+	place: Pick<TokenPlace, "home" | "env">,
 	write: WriteChanges = unrecorded(place),
 ): Promise<void> {
 	const file = join(place.home, "config.yaml");
@@ -286,13 +311,13 @@ export async function removeChannel(
 /** Default: written at once, without a record of who did it. */
 type WriteChanges = (changes: ConfigChanges) => Promise<unknown>;
 
-function unrecorded({ home }: SetupPlace): WriteChanges {
+function unrecorded({ home }: Pick<TokenPlace, "home">): WriteChanges {
 	const file = join(home, "config.yaml");
 	return async (changes) =>
 		writeConfig(file, editConfig(existsSync(file) ? readFileSync(file, "utf8") : "", changes));
 }
 
-function readGiven(token: GivenToken, called: string, { env }: SetupPlace): string {
+function readGiven(token: GivenToken, called: string, { env }: Pick<TokenPlace, "env">): string {
 	const value = "value" in token ? token.value.trim() : env[token.variable]?.trim();
 	if (value) return value;
 	throw new KeryxError(
@@ -308,13 +333,13 @@ export function noChannel(name: string): KeryxError {
 	});
 }
 
-function entryOf(text: string, name: string, place: SetupPlace): ChannelSettings {
+function entryOf(text: string, name: string, place: TokenPlace): ChannelSettings {
 	const entry = checkConfig({ ...place, text }).config?.values.channels[name];
 	if (!entry) throw noChannel(name);
 	return entry;
 }
 
-function refuseTaken(text: string, name: string, place: SetupPlace): void {
+function refuseTaken(text: string, name: string, place: Pick<TokenPlace, "home" | "env">): void {
 	if (checkConfig({ ...place, text }).config?.values.channels[name])
 		throw new KeryxError("argument.invalid", `channels.${name} already exists`, {
 			field: "name",
@@ -322,7 +347,7 @@ function refuseTaken(text: string, name: string, place: SetupPlace): void {
 		});
 }
 
-function refuseInvalid(text: string, place: SetupPlace): void {
+function refuseInvalid(text: string, place: Pick<TokenPlace, "home" | "env">): void {
 	const [first] = checkConfig({ ...place, text }).problems;
 	if (first)
 		throw new KeryxError("config.invalid", first.message, { ...(first.key && { field: first.key }) });

@@ -14,14 +14,40 @@ const found = z
 	.openapi("ChannelFound");
 const name = z.string().min(1).max(64);
 
-const ircSettings = z.object({
-	server: z.string().min(1).max(253),
-	port: z.number().int().min(1).max(65_535).optional(),
-	tls: z.boolean().optional(),
-	nick: z.string().min(1).max(64),
-	login: z.string().min(1).max(100).optional(),
-	join: z.array(z.string().min(1).max(64)).max(100).optional(),
-});
+const network = z
+	.object({
+		platform: z.string(),
+		fields: z.array(
+			z.object({
+				key: z.string(),
+				kind: z.enum(["text", "number", "list", "switch"]),
+				label: z.string(),
+				about: z.string(),
+				example: z.string().nullable(),
+				needed: z.boolean(),
+				more: z.boolean().openapi({ description: "rarely needed" }),
+			}),
+		),
+		secrets: z.array(
+			z.object({
+				name: z.enum(["token", "server_password"]),
+				label: z.string(),
+				about: z.string(),
+				when: z.string().openapi({
+					description: "always, asked (only if the server has one), or the key of the field it belongs to",
+				}),
+			}),
+		),
+		packages: z
+			.array(z.string())
+			.openapi({ description: "to be installed before this platform can be connected" }),
+		megabytes: z.number().openapi({ description: "what they take on the disk" }),
+	})
+	.openapi("Network");
+const networkSection = z.record(
+	z.string().max(64),
+	z.union([z.string().max(1000), z.number(), z.boolean(), z.array(z.string().max(1000)).max(100)]),
+);
 
 export const channelSetupEndpoints = {
 	channelPlatforms: endpoint("get", "/api/channels/platforms", {
@@ -31,6 +57,9 @@ export const channelSetupEndpoints = {
 			app_token: z.array(z.string()).openapi({
 				description: "platforms that also need an app-level token, or a signing secret in its place",
 			}),
+			networks: z
+				.array(network)
+				.openapi({ description: "platforms where you name the server, and what each asks for" }),
 			public_url: z.string().nullable().openapi({ description: "the setting http.public_url" }),
 		}),
 	}),
@@ -41,7 +70,7 @@ export const channelSetupEndpoints = {
 			name: name.optional(),
 			account: z.string().max(64).optional(),
 			token: z.string().min(1).max(10_000).optional().openapi({
-				description: "the bot's token; for IRC the password of the account, left out without a login",
+				description: "the bot's token, or the password of its account",
 			}),
 			app_token: z.string().min(1).max(10_000).optional(),
 			signing_secret: z
@@ -60,9 +89,13 @@ export const channelSetupEndpoints = {
 				}),
 			api_root: z.url({ protocol: /^https?$/ }).optional(),
 			server_password: z.string().min(1).max(10_000).optional().openapi({ description: "of an IRC server" }),
-			irc: ircSettings
+			network: networkSection.optional().openapi({
+				description: "for a network: the keys of its section in config.yaml, such as server",
+			}),
+			install: z
+				.boolean()
 				.optional()
-				.openapi({ description: "IRC: the server, the nick, the account and the channels to join" }),
+				.openapi({ description: "agree to install the packages that the platform needs" }),
 		},
 		answer: found,
 	}),
@@ -82,6 +115,7 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 	channelPlatforms: (_input, { host }) => ({
 		platforms: [...(host.channelSetup?.platforms ?? [])],
 		app_token: [...(host.channelSetup?.appTokenPlatforms ?? [])],
+		networks: (host.channelSetup?.networks() ?? []).map(networkToWire),
 		public_url: host.publicUrl ?? null,
 	}),
 	addChannel: async (
@@ -99,7 +133,8 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 				webhookUrl: webhook_url,
 				apiRoot: api_root,
 				serverPassword: rest.server_password,
-				irc: rest.irc && ircOf(rest.irc),
+				network: rest.network,
+				install: rest.install,
 				by: { who, via },
 			}),
 		),
@@ -110,14 +145,38 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 	},
 };
 
-/** Without missing values. */
-function ircOf({ port, tls, login, join, ...rest }: z.output<typeof ircSettings>) {
+function networkToWire({
+	platform,
+	fields,
+	secrets,
+	packages,
+	megabytes,
+}: ReturnType<ChannelSetup["networks"]>[number]): z.output<typeof network> {
 	return {
-		...rest,
-		...(port !== undefined && { port }),
-		...(tls !== undefined && { tls }),
-		...(login !== undefined && { login }),
-		...(join !== undefined && { join }),
+		platform,
+		fields: fields.flatMap(({ key, kind, label, about, example, needed, page }) =>
+			kind === "file" || page === "never"
+				? []
+				: [
+						{
+							key,
+							kind,
+							label,
+							about,
+							example: example ?? null,
+							needed: needed ?? false,
+							more: page === "more",
+						},
+					],
+		),
+		secrets: secrets.map(({ option, label, about, when }) => ({
+			name: option === "token" ? "token" : "server_password",
+			label,
+			about,
+			when: typeof when === "string" ? when : when.given,
+		})),
+		packages: [...packages],
+		megabytes,
 	};
 }
 

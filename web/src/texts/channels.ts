@@ -38,20 +38,12 @@ export const texts = {
 		connect: "Connect",
 		savedAsChannelsInConfig: (name: Shown) => `Saved as \`channels.${name}\` in config.yaml.`,
 	},
-	irc: {
-		server: "Server",
-		suchAsLibera: "Such as irc.libera.chat. Add a port if it is not the usual one: irc.example.org:7000.",
-		nick: "Nick",
-		nameOnTheNetwork: "The agent's name on the network.",
-		channels: "Channels",
-		channelsToJoin: "Channels to join, such as #keryx. The agent joins no others.",
-		accountName: "Registered account",
-		onlyIfRegistered: "Only if you have registered one for the agent on this network.",
-		password: "Password",
-		ofTheAccount: "The password of that account.",
-		serverPassword: "Server password",
-		onlyIfTheServer: "Only if the server asks everyone for one.",
-		withoutEncryption: "Connect without encryption (anyone between here and the server can read everything)",
+	network: {
+		about: (about: string, example: string | null) =>
+			`${about.charAt(0).toUpperCase()}${about.slice(1)}.${example === null ? "" : ` Such as ${example}.`}`,
+		switch: (label: Shown, about: Shown) => `${label} (${about})`,
+		install: (packages: Shown, megabytes: Shown) =>
+			`Install ${packages} into Keryx's home (about ${megabytes} MB). This platform needs them, and they do not come with Keryx.`,
 	},
 	age: {
 		noneYet: "none yet",

@@ -90,11 +90,11 @@ export const texts = {
 		theAgentAsksBeforeIt:
 			"The agent asks before it does anything dangerous. This command deletes a folder that does not exist. Approve or deny it in the chat.",
 		keryxIsRunning: "Keryx is running",
-		thereAreNoMessagesYet: "There are no messages yet. Three things to try:",
+		thereAreNoMessagesYet: "Write a message below, or try one of these:",
 		send: (sends: Shown) => `Send ${sends}`,
 		connectAModel: "Connect a model",
-		noModelIsConnectedSo: "No model is connected, so you get fixed answers. ",
-		chooseAProviderPasteIts: "Choose a provider, paste its key and pick a model. No restart is needed.",
+		noModelIsConnectedSo:
+			"No model is connected, so you get fixed answers. Choose a provider, paste its key and pick a model. No restart is needed.",
 		thenSend: ", then ",
 	},
 	gauge: {
@@ -137,7 +137,7 @@ export const texts = {
 	view: {
 		noConversationIsOpen: "No conversation is open",
 		chooseOneFromTheList:
-			"Choose one from the list. [[j]] and [[k]] move through it, [[n]] starts a new one.",
+			"Choose one from the list, or write below to start a new one. [[j]] and [[k]] move through the list, [[i]] goes to the message box.",
 		itCouldNotBeSent: "It could not be sent. Is Keryx running?",
 		loadingTheConversation: "Loading the conversation",
 	},

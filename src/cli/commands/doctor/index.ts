@@ -16,6 +16,7 @@ import { lookAtLog, lookAtProxy, lookAtRetention } from "./keeping.ts";
 import { lookAtContainers } from "./machines.ts";
 import { lookAtMcpServers } from "./mcp.ts";
 import { lookAtModels } from "./model.ts";
+import { lookAtPackages } from "./packages.ts";
 import { lookAtProcesses } from "./processes.ts";
 import { lookForKeryx } from "./running.ts";
 import { lookAtServer } from "./server.ts";
@@ -64,7 +65,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 
 	tell(lookAtNode());
 	tell(lookAtConfig(home.path, env));
-	if (config) tell(...lookAtChannels(config.values));
+	if (config) tell(...lookAtChannels(config.values), ...lookAtPackages(home.path, config.values));
 	if (config && !quick) tell(...(await lookAtModels(config.values, env)));
 	if (config) tell(await lookAtGit(config.values));
 	if (config) tell(...(await lookAtContainers(config.values, env)));

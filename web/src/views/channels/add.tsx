@@ -5,7 +5,7 @@ import { type FormEvent, useId, useState } from "react";
 import { api, useApi } from "../../api/index.ts";
 import { texts } from "../../texts/channels.ts";
 import { Button, Dialog, ErrorLine, Field, Input, Marked, platformName, Select } from "../../ui/index.ts";
-import { useIrcFields } from "./irc.tsx";
+import { useNetworkFields } from "./network.tsx";
 
 /** Where a token comes from, by platform. */
 const WHERE: Readonly<Record<string, string>> = {
@@ -28,14 +28,15 @@ export function useChannelForm() {
 	const [account, setAccount] = useState("");
 	const [address, setAddress] = useState("");
 	const form = useId();
-	const irc = useIrcFields();
-	const isIrc = platform === "irc";
+	const ofPlatform = known?.networks.find((one) => one.platform === platform);
+	const network = useNetworkFields(ofPlatform);
+	const isNetwork = ofPlatform !== undefined;
 	const needsSecond = known?.app_token.includes(platform) ?? false;
 	const posts = isPosted && CAN_POST.has(platform);
 	const needsAddress = posts && !needsSecond;
 	const publicAddress = (webhook ?? known?.public_url ?? "").trim();
-	const isComplete = isIrc
-		? irc.isComplete
+	const isComplete = isNetwork
+		? network.isComplete
 		: token.trim() !== "" &&
 			(!needsSecond || second.trim() !== "") &&
 			(!needsAddress || publicAddress !== "");
@@ -46,7 +47,7 @@ export function useChannelForm() {
 				platform,
 				...(name !== "" && { account: name, name: `${platform}-${name.toLowerCase()}` }),
 			};
-			if (isIrc) return api.addChannel({ ...entry, ...irc.body });
+			if (isNetwork) return api.addChannel({ ...entry, ...network.body });
 			return api.addChannel({
 				...entry,
 				token: token.trim(),
@@ -74,8 +75,8 @@ export function useChannelForm() {
 					</Select>
 				)}
 			</Field>
-			{isIrc ? (
-				irc.fields
+			{isNetwork ? (
+				network.fields
 			) : (
 				<Field label={texts.add.botToken} about={WHERE[platform]}>
 					{(id) => (
@@ -143,7 +144,7 @@ export function useChannelForm() {
 							)}
 						</Field>
 					)}
-					{isIrc && irc.more}
+					{isNetwork && network.more}
 					<Field label={texts.add.account} about={texts.add.onlyForASecondBot}>
 						{(id) => (
 							<Input
@@ -156,7 +157,7 @@ export function useChannelForm() {
 							/>
 						)}
 					</Field>
-					{!isIrc && (
+					{!isNetwork && (
 						<Field label={texts.add.aPIAddress} about={texts.add.onlyIfYouRunYour}>
 							{(id) => (
 								<Input

@@ -62,11 +62,22 @@ export function NoConversationView() {
 			() => setFailed(true),
 		);
 	if (setup === "wait") return <SkeletonRows rows={3} />;
-	if (!isFirstRun && setup === "over")
+	if (setup === "over")
 		return (
-			<Empty icon={<MessagesSquare size={24} strokeWidth={1.5} />} title={texts.view.noConversationIsOpen}>
-				<Marked text={texts.view.chooseOneFromTheList} />
-			</Empty>
+			<Suspense fallback={<SkeletonRows rows={3} />}>
+				<NewConversation>
+					{isFirstRun ? (
+						<FirstRun onTry={say} hasFailed={failed} />
+					) : (
+						<Empty
+							icon={<MessagesSquare size={24} strokeWidth={1.5} />}
+							title={texts.view.noConversationIsOpen}
+						>
+							<Marked text={texts.view.chooseOneFromTheList} />
+						</Empty>
+					)}
+				</NewConversation>
+			</Suspense>
 		);
 	return (
 		<>
@@ -75,13 +86,9 @@ export function NoConversationView() {
 					<ErrorLine error={new Error(texts.view.itCouldNotBeSent)} />
 				</div>
 			)}
-			{setup === "open" ? (
-				<Suspense fallback={<SkeletonRows rows={3} />}>
-					<FirstRunSteps onHello={() => say(["hello"])} />
-				</Suspense>
-			) : (
-				<FirstRun onTry={say} />
-			)}
+			<Suspense fallback={<SkeletonRows rows={3} />}>
+				<FirstRunSteps onHello={() => say(["hello"])} />
+			</Suspense>
 		</>
 	);
 }

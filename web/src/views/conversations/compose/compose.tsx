@@ -37,6 +37,7 @@ export function Compose({
 	onStop,
 	onUndo,
 	handle,
+	takesFocus = true,
 }: {
 	readonly draftKey: string;
 	/** What was said before, oldest first. */
@@ -48,6 +49,8 @@ export function Compose({
 	/** Absent if there is nothing to undo. */
 	readonly onUndo?: (() => void) | undefined;
 	readonly handle: Ref<ComposeHandle>;
+	/** False where the keys of the view around it come first. */
+	readonly takesFocus?: boolean;
 }) {
 	const [text, setText] = useState(() => readDraft(draftKey));
 	const [recalled, setRecalled] = useState<number | null>(null);
@@ -73,8 +76,8 @@ export function Compose({
 	useGrowing(box, text);
 	useEffect(() => {
 		// On a phone the keyboard would cover the new view.
-		if (matchMedia("(pointer: fine)").matches) box.current?.focus({ preventScroll: true });
-	}, []);
+		if (takesFocus && matchMedia("(pointer: fine)").matches) box.current?.focus({ preventScroll: true });
+	}, [takesFocus]);
 	useShortcut("i", texts.compose.writeAMessage, () => box.current?.focus());
 	// Running uploads belong to the message: sending waits for them.
 	const canSend = (text.trim() !== "" || isReady) && !isSending;

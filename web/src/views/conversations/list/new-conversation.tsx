@@ -2,16 +2,21 @@
 
 import { Link, useSearch } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
-import { useId, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useId, useRef, useState } from "react";
 import { texts } from "../../../texts/conversations.ts";
 import { Empty, Select } from "../../../ui/index.ts";
 import { Compose, type ComposeHandle } from "../compose/compose.tsx";
 import { useOpening } from "../compose/first-messages.ts";
 import { keyOf, newChat, send, useOutgoing } from "../compose/outgoing.ts";
 import { profileName, useProfiles } from "../profiles.ts";
-import { OutgoingItem } from "../transcript/message-item.tsx";
 
-export function NewConversation() {
+/** Loaded with the first message, so that the message box alone is there at once. */
+const OutgoingItem = lazy(() =>
+	import("../transcript/message-item.tsx").then((m) => ({ default: m.OutgoingItem })),
+);
+
+/** `children`: shown until the first message is sent, in place of the hint; the message box then leaves the focus to the page. */
+export function NewConversation({ children }: { readonly children?: ReactNode }) {
 	const { profile: asked = "" } = useSearch({ strict: false });
 	const profiles = useProfiles();
 	const profileId = useId();
@@ -65,20 +70,25 @@ export function NewConversation() {
 			</header>
 			<div className="min-h-0 flex-1 overflow-y-auto">
 				{outgoing.length === 0 ? (
-					<Empty title={texts.newConversation.aNewConversation}>
-						{texts.newConversation.sendAMessageToStart}
-					</Empty>
+					(children ?? (
+						<Empty title={texts.newConversation.aNewConversation}>
+							{texts.newConversation.sendAMessageToStart}
+						</Empty>
+					))
 				) : (
 					<div className="mx-auto max-w-3xl pt-4">
-						{outgoing.map((one) => (
-							<OutgoingItem key={one.id} outgoing={one} />
-						))}
+						<Suspense>
+							{outgoing.map((one) => (
+								<OutgoingItem key={one.id} outgoing={one} />
+							))}
+						</Suspense>
 					</div>
 				)}
 			</div>
 			<Compose
 				draftKey="new"
 				handle={compose}
+				takesFocus={children === undefined}
 				placeholder={texts.newConversation.writeAMessage}
 				history={() => []}
 				onSend={(text, files) => void send(place, text, 0, files).then(open)}

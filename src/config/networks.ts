@@ -1,0 +1,135 @@
+// Platforms where you name the server: each has a section of its entry, `channels.<name>.<platform>`. This table says which of its keys
+// `keryx channels add` and the page ask for, and in which words; every key is in the section's schema.
+
+export const NETWORK_PLATFORMS = ["irc"] as const;
+
+export type NetworkPlatform = (typeof NETWORK_PLATFORMS)[number];
+
+export interface NetworkField {
+	/** In the section; on the command line `--key`, with dashes. The same key has the same kind on every platform. */
+	readonly key: string;
+	/** A file is a path on this machine. A switch is on unless it is turned off (`--no-key`). */
+	readonly kind: "text" | "number" | "list" | "file" | "switch";
+	readonly label: string;
+	readonly about: string;
+	/** A value that works somewhere, for hints. */
+	readonly example?: string;
+	readonly needed?: true;
+	/** Under More options on the page; "never": a path of this machine means nothing in a browser. */
+	readonly page?: "more" | "never";
+}
+
+export interface NetworkSecret {
+	/** `token` is asked for first. */
+	readonly option: "token" | "serverPassword";
+	readonly label: string;
+	readonly about: string;
+	/** "asked": only if the caller says that there is one. A key: only if that field is given. */
+	readonly when: "always" | "asked" | { readonly given: string };
+}
+
+export interface Network {
+	/** As the platform writes itself. */
+	readonly label: string;
+	/** Whether people may speak there whom the server does not vouch for: `decides` says what they may do. */
+	readonly hasUnproven: boolean;
+	readonly fields: readonly NetworkField[];
+	readonly secrets: readonly NetworkSecret[];
+}
+
+export const NETWORKS: Readonly<Record<NetworkPlatform, Network>> = {
+	irc: {
+		label: "IRC",
+		hasUnproven: true,
+		fields: [
+			{
+				key: "server",
+				kind: "text",
+				label: "Server",
+				about: "the server's host name",
+				example: "irc.libera.chat",
+				needed: true,
+			},
+			{
+				key: "nick",
+				kind: "text",
+				label: "Nick",
+				about: "the agent's name on the network",
+				example: "keryx",
+				needed: true,
+			},
+			{
+				key: "join",
+				kind: "list",
+				label: "Channels",
+				about: "channels to join; the agent joins no others",
+				example: "#keryx",
+			},
+			{
+				key: "login",
+				kind: "text",
+				label: "Registered account",
+				about: "only if you have registered one for the agent on this network",
+				example: "keryx",
+			},
+			{
+				key: "port",
+				kind: "number",
+				label: "Port",
+				about: "default: 6697, without TLS 6667",
+				example: "6697",
+				page: "more",
+			},
+			{
+				key: "tls",
+				kind: "switch",
+				label: "Encrypt the connection",
+				about: "without TLS, anyone between here and the server can read everything",
+				page: "more",
+			},
+			{
+				key: "ca_file",
+				kind: "file",
+				label: "Certificates",
+				about: "a file with the certificates to trust, in place of the system's",
+				page: "never",
+			},
+		],
+		secrets: [
+			{
+				option: "token",
+				label: "Password",
+				about: "the password of that account",
+				when: { given: "login" },
+			},
+			{
+				option: "serverPassword",
+				label: "Server password",
+				about: "only if the server asks everyone for one",
+				when: "asked",
+			},
+		],
+	},
+};
+
+export function isNetwork(platform: string): platform is NetworkPlatform {
+	return NETWORK_PLATFORMS.some((one) => one === platform);
+}
+
+/** A section that belongs to another platform, or is missing. */
+export function* sectionProblems(
+	entry: { readonly platform: string } & Readonly<Partial<Record<NetworkPlatform, unknown>>>,
+): Generator<{ readonly path: readonly string[]; readonly message: string }> {
+	for (const platform of NETWORK_PLATFORMS) {
+		const { label, fields } = NETWORKS[platform];
+		const isOwn = entry.platform === platform;
+		if (!isOwn && entry[platform] !== undefined)
+			yield { path: [platform], message: `is for ${label} only; remove it` };
+		if (!isOwn || entry[platform] !== undefined) continue;
+		const needed = fields.filter((field) => field.needed).map(({ key }) => `${platform}.${key}`);
+		yield {
+			path: [platform],
+			message: `must say which server to connect to: set ${needed.join(" and ")}`,
+		};
+	}
+}
