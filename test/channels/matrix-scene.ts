@@ -9,7 +9,7 @@ import { createMatrixPeer, type MatrixPeer } from "../peers/matrix/index.ts";
 import type { Heard } from "./telegram-scene.ts";
 
 export function matrixChannelOn(
-	peer: Pick<MatrixPeer, "url" | "session">,
+	peer: { readonly url: string; readonly session: () => { readonly token: string } },
 	options: Partial<MatrixOptions> = {},
 	logged: string[] = [],
 ): Channel {

@@ -62,7 +62,8 @@ export class Line {
 	#cursor: string | null = null;
 	/** The next sync is answered at once: it proves that the line works. */
 	#isFirst = true;
-	#isBusy = false;
+	/** How often it has asked from the same place while an event takes long. */
+	#busy = 0;
 	/** The sync was aborted because a token was refused. */
 	#isInterrupted = false;
 	#running: Promise<void> = Promise.resolve();
@@ -156,7 +157,7 @@ export class Line {
 		const [connection, intake] = [this.#connection, this.#intake];
 		this.#connection = null;
 		this.#intake = null;
-		this.#isBusy = false;
+		this.#busy = 0;
 		await intake?.settled().catch(() => undefined);
 		// What was committed with an event.
 		if (connection && intake?.since != null) this.#cursor = `${connection.me.id} ${intake.since}`;
@@ -168,7 +169,8 @@ export class Line {
 		if (!intake) throw new Error("not connected");
 		const { pollSeconds, read, retry } = this.#options;
 		const { since } = intake;
-		const wait = this.#isFirst || this.#isBusy || since === null ? 0 : pollSeconds * 1000;
+		// Synapse answers the very same question as it did before, for two minutes: another timeout makes it another question.
+		const wait = this.#busy > 0 ? this.#busy : this.#isFirst || since === null ? 0 : pollSeconds * 1000;
 		const answer = readSync(
 			await connection.api.get(
 				"/_matrix/client/v3/sync",
@@ -185,7 +187,7 @@ export class Line {
 		const items = await read(answer, since, connection);
 		intake.add(items, answer.next_batch);
 		const isSettled = await this.#withinMoment(intake.settled());
-		this.#isBusy = !isSettled;
+		this.#busy = isSettled ? 0 : this.#busy + 1;
 		if (answer.to_device.events.length > 0) await retry(connection, intake);
 	}
 

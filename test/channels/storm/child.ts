@@ -4,6 +4,7 @@ import type { Agent } from "../../../src/agents/index.ts";
 import { NO_USAGE } from "../../../src/agents/types.ts";
 import { createDiscordChannel } from "../../../src/channels/discord/index.ts";
 import { createIrcChannel } from "../../../src/channels/irc/index.ts";
+import { createMatrixChannel } from "../../../src/channels/matrix/index.ts";
 import { createSlackChannel } from "../../../src/channels/slack/index.ts";
 import { createTelegramChannel } from "../../../src/channels/telegram/index.ts";
 import { configSchema } from "../../../src/config/schema.ts";
@@ -30,6 +31,7 @@ const {
 	posted,
 	seen,
 	irc = { port: 0, join: [] },
+	keys,
 	commits = Number.POSITIVE_INFINITY,
 } = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
@@ -72,6 +74,17 @@ const CREATE = {
 			join: irc.join,
 			flood: fast,
 			nickMs: 20,
+		}),
+	matrix: () =>
+		createMatrixChannel({
+			...options,
+			homeserver: apiRoot,
+			...(keys !== undefined && {
+				encryption: {
+					file: keys,
+					library: () => Promise.resolve(import.meta.resolve("@matrix-org/matrix-sdk-crypto-wasm")),
+				},
+			}),
 		}),
 };
 const channel = CREATE[platform]();

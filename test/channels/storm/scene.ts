@@ -4,7 +4,7 @@ import type { Script } from "../../../src/testing/index.ts";
 
 /** What the child is told: as JSON in its one argument. */
 export interface Orders {
-	readonly platform: "telegram" | "discord" | "slack" | "irc";
+	readonly platform: "telegram" | "discord" | "slack" | "irc" | "matrix";
 	readonly path: string;
 	readonly apiRoot: string;
 	readonly token: string;
@@ -21,6 +21,8 @@ export interface Orders {
 	readonly seen?: string;
 	/** IRC: the channels to join, and the account, whose password is the token. */
 	readonly irc?: { readonly port: number; readonly join: readonly string[]; readonly login?: string };
+	/** Matrix: where the keys of encrypted rooms are; left out, there are none. */
+	readonly keys?: string;
 	/** The gateway dies right after so many commits, before the platform hears of the last one. */
 	readonly commits?: number;
 }

@@ -147,7 +147,7 @@ export class World {
 	}
 
 	member(room: MatrixRoom, sender: string, user: string, membership: string, more: object = {}): RoomEvent {
-		const displayname = this.users.get(user)?.name;
+		const displayname = /join|invite/.test(membership) ? this.users.get(user)?.name : undefined;
 		return this.add(room, sender, {
 			type: "m.room.member",
 			stateKey: user,

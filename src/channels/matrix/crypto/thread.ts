@@ -3,8 +3,10 @@ import { Worker } from "node:worker_threads";
 import { NeedsAttention } from "../trouble.ts";
 import type { Call, CryptoCalls, CryptoSettings, Ready, Reply } from "./calls.ts";
 
-/** Next to this file, in the form it runs in: TypeScript in development, JavaScript when built. */
-const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+/** Next to this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name a built one. */
+const WORKER =
+	process.env.KERYX_MATRIX_THREAD ??
+	new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 interface Waiting {
 	readonly resolve: (value: unknown) => void;
