@@ -16,6 +16,7 @@ import {
 	type TokenPlace,
 } from "./setup/channel-token.ts";
 import { ircConnection, ircSecrets } from "./setup/irc.ts";
+import { matrixConnection } from "./setup/matrix.ts";
 
 /** What a channel is made with. A `module` exports `createChannel`, which takes these. */
 export interface ChannelOptions {
@@ -99,6 +100,15 @@ const CHANNELS: Readonly<
 			...ircConnection(settings, place.home),
 			secrets: () => ircSecrets(name, settings, place),
 			decides: settings.decides,
+			aliveMs: settings.alive_seconds * 1000,
+		});
+	},
+	matrix: async (options, place) => {
+		const { createMatrixChannel } = await import("../channels/matrix/index.ts");
+		const { name, settings } = options;
+		return createMatrixChannel({
+			...options,
+			...matrixConnection(name, settings, place.home),
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},

@@ -16,7 +16,10 @@ export interface PlatformPackages {
 }
 
 /** By platform. Those that are not named need none. */
-export const PLATFORM_PACKAGES: Readonly<Record<string, PlatformPackages>> = {};
+export const PLATFORM_PACKAGES: Readonly<Record<string, PlatformPackages>> = {
+	/** The encryption that other clients use, as WebAssembly; it needs nothing else. */
+	matrix: { packages: { "@matrix-org/matrix-sdk-crypto-wasm": "18.9.0" }, megabytes: 9 },
+};
 
 type PackageTable = typeof PLATFORM_PACKAGES;
 
@@ -57,9 +60,19 @@ export async function loadPackage(
 	home: string,
 	table: PackageTable = PLATFORM_PACKAGES,
 ): Promise<unknown> {
+	return import(await packageAddress(platform, name, home, table));
+}
+
+/** Where to import it from, for a thread of its own. Throws like `loadPackage`. */
+export async function packageAddress(
+	platform: string,
+	name: string,
+	home: string,
+	table: PackageTable = PLATFORM_PACKAGES,
+): Promise<string> {
 	const version = packagesOf(platform, table)[name] ?? "";
-	if (isInstalled(name, version, home)) return import(await resolveIn(join(home, "packages"), name));
-	if (isOurs(name, version)) return import(name);
+	if (isInstalled(name, version, home)) return resolveIn(join(home, "packages"), name);
+	if (isOurs(name, version)) return import.meta.resolve(name);
 	throw new KeryxError("channel.packages", `${platform} needs ${name}@${version}, which is not installed`, {
 		hint: `run \`${KERYX} channels install ${platform}\``,
 	});

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { isOwnPlatform } from "../domain/index.ts";
 import { ircProblems, ircSchema } from "./irc.ts";
+import { matrixProblems, matrixSchema } from "./matrix.ts";
 import { variableSchema } from "./models.ts";
 import { isNetwork, NETWORK_PLATFORMS, NETWORKS, sectionProblems } from "./networks.ts";
 
@@ -50,6 +51,8 @@ export const channelSchema = z.strictObject({
 	server_password_file: z.string().min(1).optional(),
 	/** IRC: the network, who Keryx is there, and where it joins. */
 	irc: ircSchema.optional(),
+	/** Matrix: the homeserver. */
+	matrix: matrixSchema.optional(),
 	/** Telegram posts its updates to this address, which leads to `/channels/<name>/events`. Default: Keryx polls. */
 	webhook_url: z
 		.url({ protocol: /^https?$/ })
@@ -132,7 +135,7 @@ export function* channelProblems(
 				message: `must be ${CHANNEL_PLATFORMS.join(" or ")}; any other platform needs a module or bridge: true`,
 			};
 		if (module === undefined)
-			for (const problems of [sectionProblems, ircProblems])
+			for (const problems of [sectionProblems, ircProblems, matrixProblems])
 				for (const { path, message } of problems(entry)) yield { path: [name, ...path], message };
 		if (isNetwork(platform)) continue;
 		if (known && (token_env === undefined) === (token_file === undefined))

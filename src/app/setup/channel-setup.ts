@@ -22,6 +22,7 @@ import { installPackages, missingPackages, PLATFORM_PACKAGES } from "../packages
 import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace } from "./channel-token.ts";
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
 import { ircConnection, ircSecrets } from "./irc.ts";
+import { matrixConnection, matrixToken } from "./matrix.ts";
 import { writeSecretFile } from "./secret-file.ts";
 
 export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
@@ -159,6 +160,11 @@ const IDENTIFY_IN: Readonly<
 		const secrets = () => ircSecrets(name, settings, place);
 		return identifyIrc({ ...ircConnection(settings, place.home), secrets });
 	},
+	matrix: async (name, settings, place) => {
+		const { identifyMatrix } = await import("../../channels/matrix/index.ts");
+		const token = await readToken(name, settings, place);
+		return identifyMatrix({ ...matrixConnection(name, settings, place.home), token });
+	},
 };
 
 /** Returns the entry's name and the bot. */
@@ -174,6 +180,7 @@ export async function addChannel(
 		const given = wanted[secret.option];
 		return given ? [{ ...secret, given, value: readGiven(given, secret.called, place) }] : [];
 	});
+	const { token } = wanted;
 	const file = join(place.home, "config.yaml");
 	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
 	const changes = {
@@ -194,6 +201,8 @@ export async function addChannel(
 	refuseTaken(before, name, place);
 	refuseInvalid(after, place);
 	await installAllowed(wanted, place);
+	if (platform === "matrix" && token && "value" in token)
+		for (const secret of secrets) secret.value = await matrixToken(secret.value, network);
 	// Key files are written after the platform has accepted what they will hold: until then, their values come from variables.
 	const entry = { ...entryOf(after, name, place) };
 	const given: Record<string, string> = {};

@@ -16,6 +16,7 @@ import { Reading } from "./reading.ts";
 import { Receipts } from "./receipts.ts";
 import { type Room, Rooms } from "./rooms.ts";
 import { sourceIn } from "./source.ts";
+import { NeedsAttention } from "./trouble.ts";
 import { whoamiSchema } from "./wire.ts";
 
 export { identifyMatrix, logInToMatrix } from "./identify.ts";
@@ -96,6 +97,7 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 			const { user_id: id, device_id: device } = whoamiSchema.parse(
 				await api.get("/_matrix/client/v3/account/whoami"),
 			);
+			refuseOther(id, options.user);
 			const encryption = options.encryption
 				? await openEncryption({
 						...options.encryption,
@@ -217,4 +219,14 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 		},
 		health: () => line.health(),
 	};
+}
+
+/** A token of another account would read another one's messages. */
+function refuseOther(id: string, user: string | undefined): void {
+	if (user === undefined) return;
+	const wanted = user.startsWith("@") ? user : `@${user}`;
+	if (id === wanted || (!wanted.includes(":") && id.startsWith(`${wanted}:`))) return;
+	throw new NeedsAttention(
+		`the access token belongs to ${id}, not to ${user}: replace it, or change matrix.user`,
+	);
 }

@@ -108,7 +108,7 @@ export async function play({ url, register }: Stage): Promise<Readonly<Record<st
 	const own = await client("GET", `${at}/messages?dir=b&limit=1`, ada.token);
 	const [newest] = own.json.chunk as readonly Json[];
 	out["an event for its sender"] = [
-		(newest?.content as Json).body,
+		(newest?.content as Json | undefined)?.body,
 		(newest?.unsigned as Json | undefined)?.transaction_id,
 	];
 	for (let n = 2; n <= 6; n++) await say(ada.token, `t${n}`, `message ${n}`);

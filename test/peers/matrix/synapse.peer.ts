@@ -136,6 +136,21 @@ test(`over ${RESTARTS} restarts and ${KILLS} kills in the middle of key exchange
 			{ type: "m.room.encryption", state_key: "", content: { algorithm: "m.megolm.v1.aes-sha2" } },
 		],
 	});
+	/** One life, until something is so. */
+	const live = async (isDone: () => boolean) => {
+		const child = bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
+		const ended = reports(child);
+		await carol.until(isDone);
+		child.stdin.write(`${TOLD.drain}\n`);
+		await ended;
+	};
+	// Nobody can write to a device whose keys are not known.
+	await live(() =>
+		carol.seen.some(
+			({ type, sender, content }) =>
+				type === "m.room.member" && sender === bot && content.membership === "join",
+		),
+	);
 	let kills = 0;
 	let restarts = 0;
 	for (let life = 0; restarts < RESTARTS || kills < KILLS; life++) {
@@ -159,13 +174,7 @@ test(`over ${RESTARTS} restarts and ${KILLS} kills in the middle of key exchange
 			proxy.onExchange = () => {};
 			kills++;
 		} else await phone.say(room, text);
-		const child = bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
-		const ended = reports(child);
-		await phone.until(
-			() => phone.texts(room, bot).includes(answer) && carol.texts(room, bot).includes(answer),
-		);
-		child.stdin.write(`${TOLD.drain}\n`);
-		await ended;
+		await live(() => phone.texts(room, bot).includes(answer) && carol.texts(room, bot).includes(answer));
 		restarts++;
 		expect(phone.texts(room, bot).filter((one) => one === answer)).toEqual([answer]);
 		await phone.leave();
