@@ -33,12 +33,15 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 		"connects to a real network",
 	"keryx channels add irc --server irc.libera.chat --nick keryx --login keryx --join '#keryx'":
 		"needs a real account",
+	"keryx channels add matrix --homeserver https://matrix.example.org --user @keryx:example.org":
+		"needs a real account",
 	"keryx channels add slack": "needs real tokens",
 	"keryx channels add slack --signing-secret": "needs real tokens",
 	"keryx channels add telegram": "needs a real token",
 	"keryx channels add telegram --webhook-url https://bot.example.org": "needs a real token",
 	"keryx pair approve discord <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve irc <code> --role owner": "needs the code that a stranger was sent",
+	"keryx pair approve matrix <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve slack <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve telegram <code> --role owner": "needs the code that a stranger was sent",
 	"npm run peer -- discord": "runs until it is stopped",

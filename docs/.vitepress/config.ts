@@ -14,6 +14,7 @@ const FIRST = [
 	"discord.md",
 	"slack.md",
 	"irc.md",
+	"matrix.md",
 ];
 
 export default defineConfig({

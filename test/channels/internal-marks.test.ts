@@ -13,6 +13,7 @@ import { AUDIT_KEY, configOf, confirmationsOn, dangerTool } from "../gateway/sup
 import { type Ngircd, startNgircd } from "../support/ngircd.ts";
 import { discordPeer } from "./discord-scene.ts";
 import { ircPeer } from "./irc-scene.ts";
+import { matrixPeer } from "./matrix-scene.ts";
 import { slackPeer } from "./slack-scene.ts";
 import { type Heard, telegramPeer } from "./telegram-scene.ts";
 
@@ -21,6 +22,7 @@ const PLATFORMS: readonly (readonly [string, () => Promise<ChannelPeer & Heard>]
 	["slack", slackPeer],
 	["discord", discordPeer],
 	["irc", () => ircPeer({ port: server.port })],
+	["matrix", matrixPeer],
 ];
 
 let server: Ngircd;

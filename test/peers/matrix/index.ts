@@ -47,6 +47,8 @@ export interface MatrixPeer {
 	react(by: MatrixUser, room: MatrixRoom, event: string, emoji: string): string;
 	/** What people see of the bot, oldest first. */
 	answers(room: MatrixRoom): readonly Answer[];
+	/** From where the bot last asked; 0: it has not begun. */
+	place(): number;
 	/** People's messages before the place from which the bot last asked, or before a place. */
 	acknowledged(place?: number): readonly string[];
 	revokeToken(): void;
@@ -110,6 +112,7 @@ export async function createMatrixPeer({ port = 0, name = "test.example" } = {})
 				content: { "m.relates_to": { rel_type: "m.annotation", event_id: event, key: emoji } },
 			}).id,
 		answers: (room) => answersIn(room, bot, world),
+		place: () => server.asked.get(bot.id) ?? 0,
 		acknowledged: (place = server.asked.get(bot.id) ?? 0) =>
 			[...world.rooms.values()]
 				.flatMap(({ events }) => events)

@@ -13,7 +13,7 @@ import { createMatrixPeer } from "./index.ts";
 import { play } from "./script.ts";
 
 const LIBRARY = import.meta.resolve("@matrix-org/matrix-sdk-crypto-wasm");
-const RESTARTS = 20;
+const RESTARTS = Number(process.env.KERYX_MATRIX_RESTARTS ?? 20);
 const KILLS = 5;
 /** Requests in which keys are exchanged. */
 const EXCHANGE = /\/(?:keys\/(?:upload|claim|query)|sendToDevice)/;
