@@ -6,7 +6,9 @@ RUN apt-get update && apt-get install -y --no-install-recommends g++ make python
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-RUN npm run build && npm prune --omit=dev
+# `keryx --version` names the commit: docker compose build --build-arg KERYX_COMMIT=$(git rev-parse --short HEAD)
+ARG KERYX_COMMIT=""
+RUN npm run build && node scripts/sbom.mjs && if [ -n "$KERYX_COMMIT" ]; then echo "$KERYX_COMMIT" > dist/commit.txt; fi && npm prune --omit=dev
 
 FROM node:24-bookworm-slim
 # git keeps checkpoints of the agent's files; tini passes signals on and collects ended programs.

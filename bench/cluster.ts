@@ -3,7 +3,7 @@
 import { NO_SECRETS, storeOn, systemClock, systemIds } from "../src/store/index.ts";
 import { openPostgres } from "../src/store/postgres/engine.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
-import { LEASE, slowestTakeOver } from "./cluster-kills.ts";
+import { LEASE, takeOvers } from "./cluster-kills.ts";
 import { openNode, rateTogether, visibleElsewhere } from "./cluster-nodes.ts";
 import { PgScriptRounds } from "./cluster-script.ts";
 import { atLeast, atMost, measured, median, type Row } from "./harness.ts";
@@ -35,7 +35,7 @@ export async function measureCluster(): Promise<Row[]> {
 		await script.close();
 		await store.close();
 		const apart = await together(server.url());
-		const slowest = await slowestTakeOver(`${server.url()}`, KILLS);
+		const kills = await takeOvers(server.url(), KILLS);
 		const [keryxRate, scriptRate] = [median(ours), median(theirs)];
 		const what = `durable rounds on PostgreSQL, ${LANES} lanes, one connection`;
 		return [
@@ -43,10 +43,12 @@ export async function measureCluster(): Promise<Row[]> {
 			measured("the same by a hand-written pg script", scriptRate, "/s"),
 			atLeast(SHARE, measured("share of the script", keryxRate / scriptRate, "x")),
 			...apart,
-			atMost(
-				LEASE.seconds + 5,
-				measured(`the slowest answer of ${KILLS} whose gateway was killed, of three`, slowest / 1000, "s"),
+			measured(
+				`answers cut off by ${KILLS} kills of one of three gateways, given by others: median`,
+				median(kills) / 1000,
+				"s",
 			),
+			atMost(LEASE.seconds + 5, measured("the slowest of them", Math.max(...kills) / 1000, "s")),
 		];
 	} finally {
 		await server.remove();

@@ -14,6 +14,7 @@ const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Pr
 	confirmations: async () => (await import("./confirmations.ts")).measureConfirmations(),
 	checkpoints: async () => (await import("./checkpoints.ts")).measureCheckpoints(),
 	gateway: async (options) => (await import("./gateway.ts")).measureGateway(options),
+	keeping: async () => (await import("./keeping.ts")).measureKeeping(),
 	memory: async () => (await import("./memory.ts")).measureMemory(),
 	channels: async () => (await import("./channels.ts")).measureChannels(),
 	http: async () => (await import("./http.ts")).measureHttp(),

@@ -33,6 +33,11 @@ const TOOLS = [
 			readdirSync("/usr/lib/postgresql").some((name) => existsSync(`/usr/lib/postgresql/${name}/bin/initdb`)),
 	},
 	{
+		package: "pgbouncer",
+		what: "the test that a pooler is refused needs a PgBouncer",
+		isThere: () => existsSync("/usr/sbin/pgbouncer"),
+	},
+	{
 		package: "ngircd",
 		what: "the tests of IRC need an ngircd",
 		isThere: () => existsSync("/usr/sbin/ngircd") || onPath("ngircd"),
@@ -70,7 +75,7 @@ policy=/usr/sbin/policy-rc.d; made=
 [ -e "$policy" ] || { printf '#!/bin/sh\\nexit 101\\n' >"$policy" && chmod 755 "$policy" && made=1; }
 apt-get update && apt-get install -y --no-install-recommends ${name}; code=$?
 [ -z "$made" ] || rm -f "$policy"
-[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket nginx.service postgresql.service ngircd.service 2>/dev/null
+[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket nginx.service postgresql.service pgbouncer.service ngircd.service 2>/dev/null
 exit $code`;
 }
 

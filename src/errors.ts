@@ -46,6 +46,8 @@ export const ERRORS = {
 	"store.url": "use sqlite:<path>, sqlite::memory: or postgres://<user>@<host>/<database>",
 	"store.moving": `run the same \`${KERYX} store move\` again: it continues where it stopped`,
 	"store.keys": "copy audit.key and pseudonym.key from the home of another gateway on the same store",
+	"store.node_name":
+		"give each gateway a name of its own: set node.name in its config.yaml, or KERYX_NODE_NAME",
 	"store.refused":
 		"correct the user, the password or the database in store.url, or ask the person who runs the server",
 	"store.server": "use a PostgreSQL server of version 14 or newer, reached directly",

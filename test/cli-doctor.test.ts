@@ -1,5 +1,14 @@
 // `keryx doctor`: what is fine is said to be fine, what was broken is named with what to do, and --fix puts it right.
-import { appendFileSync, chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+	appendFileSync,
+	chmodSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +57,7 @@ describe.concurrent("keryx doctor", () => {
 		expect(run).toMatchObject({ code: 0, stderr: "" });
 		const looks = run.stdout.trimEnd().split("\n");
 		expect(looks.filter((line) => line.startsWith("ok     ") && !line.includes(" limits: "))).toHaveLength(
-			18,
+			20,
 		);
 		// Where a cgroup can be made it is in force, and elsewhere it is said why not.
 		expect(run.stdout).toMatch(
@@ -109,6 +118,8 @@ describe.concurrent("keryx doctor", () => {
 			{ check: "home", state: "wrong", remedy: expect.stringContaining("chmod 700") },
 			{ check: "files", state: "wrong", found: "other users can open keryx.db" },
 		]);
+		const planned = await ailments(path, "--quick", "--fix", "--dry-run");
+		expect(planned).toMatchObject([1, { mends: expect.stringContaining("chmod 700") }, { state: "wrong" }]);
 		expect(statSync(path).mode & 0o777).toBe(0o755);
 		expect(await ailments(path, "--quick", "--fix")).toMatchObject([
 			0,
@@ -118,6 +129,35 @@ describe.concurrent("keryx doctor", () => {
 		expect(statSync(path).mode & 0o777).toBe(0o700);
 		expect(statSync(join(path, "keryx.db")).mode & 0o777).toBe(0o600);
 		expect(await ailments(path, "--quick")).toEqual([0]);
+	});
+
+	test("a secret that others can open is told", async () => {
+		const path = await home();
+		for (const name of ["operator.secret", "service.env"])
+			writeFileSync(join(path, name), "x".repeat(40), { mode: 0o644 });
+		expect(await ailments(path, "--quick")).toMatchObject([
+			1,
+			{ check: "files", found: "other users can open operator.secret, service.env" },
+		]);
+	});
+
+	test("what a killed restore or update left behind is named, and removed with --fix", async () => {
+		const path = await home();
+		// No process has this number: Linux counts to four million.
+		const left = ["restore-99999999", "keryx.db.copy-99999999", "versions/trial-99999999"];
+		for (const name of left) mkdirSync(join(path, name), { recursive: true });
+		mkdirSync(join(path, `restore-${process.pid}`));
+		writeFileSync(join(path, "restore-99999999", "keryx.db"), "x".repeat(5000));
+		const all = async (...words: string[]) => {
+			const { checks } = asJson(await doctor(path, "--quick", "--json", ...words));
+			return checks.find(({ check }: Check) => check === "leftovers");
+		};
+		expect(await all("--fix", "--dry-run")).toMatchObject({ state: "remark", mends: "remove them" });
+		expect(left.every((name) => existsSync(join(path, name)))).toBe(true);
+		expect(await all("--fix")).toMatchObject({ state: "fixed", found: expect.stringContaining("5.0 KB") });
+		expect(left.some((name) => existsSync(join(path, name)))).toBe(false);
+		// Of a process that lives.
+		expect(existsSync(join(path, `restore-${process.pid}`))).toBe(true);
 	});
 
 	test("a search index that lacks something is found, and built anew with --fix", async () => {

@@ -120,6 +120,15 @@ test("the container runs without rights, keeps one volume, and is reached from t
 		volumes: ["keryx:/data"],
 		ports: ["127.0.0.1:7717:7717"],
 	});
+	const beside = parse(read("compose.postgres.yaml"));
+	expect(beside.services.postgres).toMatchObject({ read_only: true, cap_drop: ["ALL"], user: "postgres" });
+	expect(beside.services.postgres).not.toHaveProperty("ports");
+	expect(beside.services.keryx.depends_on.postgres).toEqual({ condition: "service_healthy" });
+	// Both read the same password, and neither file holds it.
+	expect(beside.services.keryx.environment.PGPASSWORD).toBe(
+		beside.services.postgres.environment.POSTGRES_PASSWORD,
+	);
+	expect(beside.services.postgres.environment.POSTGRES_PASSWORD).toMatch(/^\$\{POSTGRES_PASSWORD:\?/);
 	const lines = read("Dockerfile").split("\n");
 	const last = lines.slice(lines.lastIndexOf("FROM node:24-bookworm-slim"));
 	expect(last).toContain("USER node");

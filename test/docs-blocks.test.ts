@@ -61,6 +61,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"keryx store move sqlite: postgres://keryx@db.example.org/keryx":
 		"needs a PostgreSQL server; test/postgres/move.test.ts moves both ways",
 	"docker compose up --build --detach": "needs an engine for containers",
+	"docker compose up --build --detach db keryx-a": "needs an engine for containers",
+	"upstream keryx {": "needs several machines; test/page/nodes.test.ts has a load balancer of its own",
 	"npm install --global keryx": "needs the published package and a service manager",
 	"keryx mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes": "fetches a package",
 	'import { connectHost, createSshBackend } from "keryx/processes";': "needs another machine",

@@ -9,7 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, socketTransport } from "../src/http/client/index.ts";
-import { type Change, fetched, install, pack, withDependencies } from "./support/packed.ts";
+import { type Change, fetched, install, MIGRATES, pack, withDependencies } from "./support/packed.ts";
 
 const RUNS = Number(process.env.KERYX_UPDATE_RUNS ?? 2);
 const isLong = RUNS > 2;
@@ -26,12 +26,6 @@ const env = {
 	NO_COLOR: "1",
 };
 const [A, B, C] = ["0.1.0", "0.2.0", "0.3.0"];
-/** One more step of the store's schema, which changes nothing that anybody reads. */
-const MIGRATES: Change = [
-	"dist/store/schema.js",
-	"export const SCHEMA_VERSION",
-	'MIGRATIONS.push({ tables: "CREATE TABLE later (n INTEGER);", own: { sqlite: "", postgres: "" } });\nexport const SCHEMA_VERSION',
-];
 const packed = new Map<string, string>();
 let launcher = "";
 let service: Service;

@@ -17,7 +17,7 @@ export default defineConfig({
 		tailwind(),
 		callsModule(),
 		leanFonts(),
-		packed(/mermaid|\/math-(?!marks)/),
+		packed(/mermaid|\/(?:first|highlight|markdown|math|plot|screen)-(?!marks)/),
 		budget({ kilobytes: 250 }),
 	],
 	// What draws formulas and what styles them must be of one version.

@@ -1,5 +1,5 @@
 // Keryx's home: where the store and the keys are, and the name of this gateway if several share the store. Made private when first used.
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -74,6 +74,11 @@ export function digestOfKeys(home: Home, random: (bytes: number) => Uint8Array):
 	const keys = createHash("sha256").update("keryx keys");
 	for (const key of [auditKey(home, random), pseudonymKey(home, random)]) keys.update(key);
 	return keys.digest("hex");
+}
+
+/** Signs login links and page keys where gateways share a store: a login at one holds at all. */
+export function sharedPageSecret(home: Home, random: (bytes: number) => Uint8Array): string {
+	return createHmac("sha256", auditKey(home, random)).update("keryx page").digest("base64url");
 }
 
 /** How many entries the audit has and the code of the last one, outside the store: it shows what was done to the whole of it. */

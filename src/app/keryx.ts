@@ -31,6 +31,7 @@ import {
 	openHome,
 	operatorSecret,
 	pseudonymKey,
+	sharedPageSecret,
 	storeUrlOf,
 } from "./home.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
@@ -194,6 +195,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 				return Object.keys(live.values.profiles);
 			},
 			operatorSecret: secret,
+			...(values.store.nodes === "many" && { pageSecret: sharedPageSecret(home, ids.bytes) }),
 			bodyLimit: values.http.body_limit_mb * 1024 * 1024,
 			attachmentLimit: values.http.attachment_limit_mb * 1024 * 1024,
 			ratePerMinute: values.http.rate_per_minute,
@@ -228,6 +230,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			journal.log.write("info", "gateway", "started", { version: version(), pid: process.pid });
 			const { model, chat } = setUp();
 			if (isFollowed && !model && !chat) await store.beginFirstRun();
+			await api.startCounting();
 			// An earlier Keryx's leftovers are gone by now.
 			await mcp.follow();
 			await gateway.start();

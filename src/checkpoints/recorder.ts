@@ -151,3 +151,16 @@ function pairOf(from: string, to: string): string {
 function idOf(parts: readonly (string | number)[]): string {
 	return createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 40);
 }
+
+/** By the beginning of its id. */
+export function findCheckpoint(all: readonly Checkpoint[], id: string, field: string): Checkpoint {
+	const found = all.filter((checkpoint) => checkpoint.id.startsWith(id));
+	const [only] = found;
+	if (only && found.length === 1) return only;
+	if (found.length > 1)
+		throw new KeryxError("argument.invalid", `${found.length} checkpoints start with ${id}`, {
+			field,
+			hint: "give more of the id",
+		});
+	throw new KeryxError("store.not_found", `no checkpoint ${id} of this workspace`, { field });
+}

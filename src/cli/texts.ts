@@ -8,7 +8,7 @@ type Shown = string | number | null;
 
 export const texts = {
 	program: {
-		about: "The session gateway for AI agents.",
+		about: "The session gateway for AI agents. Without a command, Keryx starts.",
 		help: "show help for a command",
 		json: "print JSON, including errors",
 		timeout: "stop waiting after this many seconds of silence (30)",
@@ -1277,6 +1277,15 @@ Examples:
 			fixed: (files: Shown) => `${files}: now private to this user`,
 			mends: (files: Shown) => `make ${files} private to this user (chmod 600)`,
 		},
+		leftovers: {
+			none: "no command has left anything behind",
+			found: (count: Shown, size: Shown, paths: Shown) =>
+				`${count} of commands that were killed (${size}): ${paths}`,
+			remedy: `\`${KERYX} doctor --fix\` removes them`,
+			mends: "remove them",
+			fixed: (what: Shown) => `removed ${what}`,
+		},
+		workspaces: (root: Shown) => `the agent's files are in ${root}`,
 		disk: {
 			free: (free: Shown, home: Shown) => `${free} free on the disk with ${home}`,
 			full: "free up some: without space no message can be accepted",
@@ -1289,7 +1298,7 @@ Examples:
 			oldRemedy: (oldest: Shown) => `install git ${oldest} or newer`,
 			missing: (hint: Shown) => `${hint}; or set checkpoints.enabled to false`,
 		},
-		fix: "fix what can be fixed safely: permissions, the search index",
+		fix: "fix what can be fixed safely: permissions, the search index, what killed commands left behind",
 		dryRun: "with --fix: say what would be fixed, and change nothing",
 		wouldFix: (indent: Shown, what: Shown) => `${indent}--fix would: ${what}`,
 		log: {
@@ -1558,6 +1567,18 @@ Exit codes: 0 done, 2 wrong usage.`,
 	conversation: {
 		notFound: (name: Shown) => `there is no conversation ${name}`,
 		notFoundHint: `use its id or its key; \`${KERYX} sessions list --json\` shows both`,
+	},
+	firstStart: {
+		welcome:
+			"Welcome to Keryx. Up to three questions; leave an answer empty to skip it. You can do all of this later, too.",
+		answer: "the answer",
+		model: (providers: Shown) => `Which provider's model should answer? (${providers})`,
+		laterModel: `Keryx starts without a model. \`${KERYX} setup\` connects one.`,
+		platform: (platforms: Shown) => `Which chat platform should it connect to? (${platforms})`,
+		laterPlatform: `Keryx starts without it. \`${KERYX} channels add\` connects it.`,
+		service: "Should Keryx run as a service, and start with this machine? (y/N)",
+		laterService: `Keryx runs in this terminal instead. \`${KERYX} service install\` tries it again.`,
+		served: `\`${KERYX} link\` prints the link to the page, \`${KERYX} chat\` talks to it here.`,
 	},
 	run: {
 		running: (socket: Shown) => `Keryx is running. Its socket is ${socket}`,

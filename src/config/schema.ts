@@ -539,7 +539,7 @@ export const configSchema = z
 		/** This gateway among several. */
 		node: z
 			.strictObject({
-				/** Shown to people, and names what runs here. Left out: the name of the machine. */
+				/** Shown to people, and names what runs here; each gateway has its own. Left out: the machine's name and Keryx's home. */
 				name: z
 					.string()
 					.regex(/^[^\s\p{Cc}][^\p{Cc}]{0,62}$/u, "must be 1 to 63 characters")

@@ -146,6 +146,8 @@ export interface Press extends InChat {
 	/** The id of the button. */
 	readonly button: string;
 	readonly transport?: Inbound["transport"];
+	/** Called after the commit: the command that the button stands for may take longer than a platform waits. */
+	readonly onCommitted?: () => void;
 }
 
 export interface ChatGone extends InChat {
@@ -187,6 +189,11 @@ export interface ChannelHost {
 	passed(cursor: string): Promise<void>;
 	/** For the platform's own menu of commands. */
 	commands(): readonly { readonly name: string; readonly description: string }[];
+	/**
+	 * False: another gateway may have taken over, so send nothing. A channel that waits within `send` or `edit` asks again before it sends.
+	 * Absent: always true.
+	 */
+	maySend?(): boolean;
 }
 
 export interface Channel {

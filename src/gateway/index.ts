@@ -52,13 +52,7 @@ export { LET_IN } from "./sentences.ts";
 export { homesOf } from "./session-settings.ts";
 export { storeAttachments } from "./turn/attachments/attachments.ts";
 export type { Delta, PartialAnswer } from "./turn/deltas.ts";
-export {
-	chooseWall,
-	createWalls,
-	limitsOf,
-	type ProgramTurn,
-	tidyWalls,
-	type Walls,
-	type WallsOptions,
-} from "./turn/walls.ts";
+export { chooseWall, limitsOf } from "./turn/walls/choice.ts";
+export { tidyWalls } from "./turn/walls/tmp.ts";
+export { createWalls, type ProgramTurn, type Walls, type WallsOptions } from "./turn/walls/walls.ts";
 export type { Gateway, GatewayOptions } from "./types.ts";

@@ -43,6 +43,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 	const { confirmations = null, processes = null, schedules = null, walls = null } = options;
 	const live = options.config instanceof LiveConfig ? options.config : new LiveConfig(options.config);
 	const config = () => live.values;
+	const common = { store, clock, config, log };
 	const settingsOf = (channel: string) => options.settingsOf?.(channel) ?? CHANNEL_DEFAULTS;
 	const audiences: Audiences = new Audiences(() => live.values.auth);
 	const deltas: Deltas = new Deltas();
@@ -52,23 +53,16 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		...(options.settingsOf && { settingsOf: options.settingsOf }),
 	});
 	const connections: Connections = new Connections({
-		store,
-		clock,
-		config,
+		...common,
 		setHomes: () => sessionSettings.setHomes(),
 		audiences,
 		hostOf: (channel) => inbox.hostOf(channel),
-		log,
 	});
 	for (const channel of options.channels) connections.add(channel);
 	const sessionSettings = createSessionSettings({
-		get config() {
-			return live.values;
-		},
+		config,
 		connectedPlatforms: () => connections.platforms(),
-		get tools() {
-			return tools.names;
-		},
+		tools,
 		pseudonymKey: options.pseudonymKey,
 		platforms: outlet.platforms,
 	});
@@ -98,41 +92,33 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 			...(store.cluster && {
 				refresh: (conversation) => unheard.refresh(conversation),
 				idle: (conversation) => life.track(lookAgain(conversation)),
+				// Its lease was away for a moment, and is back before the turn was stopped.
+				lost: () => {
+					if (store.cluster?.holdsLease && !life.stopping.aborted) unheard.look();
+				},
 			}),
 			log,
 		},
 	});
 	const channelOf = (platform: string, account: string) => connections.get(platform, account);
 	const outbox: Outbox = new Outbox({
-		store,
-		clock,
-		get config() {
-			return live.values;
-		},
+		...common,
 		channelOf,
 		channels: () => connections.values(),
 		elsewhere: () => connections.elsewhere,
 		outlet,
-		log,
 	});
 	const unknownDeliveries: UnknownDeliveries = new UnknownDeliveries({
-		store,
-		clock,
-		get config() {
-			return live.values;
-		},
+		...common,
 		channelOf,
-		log,
 	});
 	const channelWatch: ChannelWatch = new ChannelWatch({
-		store,
-		clock,
+		...common,
 		channels: () => connections.values(),
 		elsewhere: () => connections.elsewhere,
 		settingsOf,
 		homes: () => connections.homes(),
 		outlet,
-		log,
 	});
 	const { checkpoints, workspaceOf } = options;
 	const files =
@@ -147,8 +133,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 				})
 			: null;
 	const turns: TurnFactory = new TurnFactory({
-		store,
-		clock,
+		...common,
 		get agent() {
 			return options.agent;
 		},
@@ -159,9 +144,6 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		confirmations,
 		walls,
 		files,
-		get config() {
-			return live.values;
-		},
 		sessionSettings,
 		outlet,
 		deltas,
@@ -170,40 +152,33 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		awaySince: () => life.awaySince,
 		promptOf: options.promptOf ?? (() => Promise.resolve(null)),
 		completed: (start) => life.track(titles.after(start)),
-		log,
 	});
 	const titles: Titles = new Titles({
-		store,
-		clock,
-		get config() {
-			return live.values;
-		},
+		...common,
 		agentOf: (conversation) => turns.agentOf(conversation),
 		stopping: () => life.stopping,
-		log,
 	});
 	const commands = createCommands(options.commands);
-	const runner: CommandRunner = new CommandRunner({
-		commands,
-		store,
-		clock,
-		get config() {
-			return live.values;
-		},
+	/** What a person can do, by a command or at the page. */
+	const acting = {
 		lanes,
 		sessionSettings,
-		outlet,
-		agentOf: (conversation) => turns.agentOf(conversation),
-		runTurn: (conversation, turn) => life.track(runBegun(conversation, turn)),
+		agentOf: (conversation: Conversation) => turns.agentOf(conversation),
+		runTurn: (conversation: Conversation, turn: CommandTurn) => life.track(runBegun(conversation, turn)),
 		confirmations,
 		processes,
-		schedules,
 		files,
 		tools,
+	};
+	const runner: CommandRunner = new CommandRunner({
+		...common,
+		...acting,
+		commands,
+		outlet,
+		schedules,
 		walls,
 		modelChoices: options.modelChoices ?? null,
 		stopping: () => life.stopping,
-		log,
 	});
 	const inbox: Inbox = new Inbox({
 		store,
@@ -220,11 +195,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		onCommand: (command) => life.track(runner.run(command)),
 	});
 	const unheard: Unheard = new Unheard({
-		store,
-		clock,
-		get config() {
-			return live.values;
-		},
+		...common,
 		lanes,
 		commands: runner,
 		accepted: () => inbox.untilAdmitted(),
@@ -233,56 +204,34 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 			outbox.kick();
 			follower.look();
 		},
-		log,
 	});
 	const neighbours: Neighbours = new Neighbours({
-		store,
-		clock,
+		...common,
 		lanes,
 		refresh: (conversation) => unheard.refresh(conversation),
 		lookForUnheard: () => unheard.look(),
 		turnEnded: (conversation, turn) => deltas.endHeard(conversation, turn),
 		takeOver,
-		log,
 	});
 	const relay = store.cluster && new TextRelay({ cluster: store.cluster, clock, deltas });
 	const actions = createActions({
-		store,
-		clock,
-		get config() {
-			return live.values;
-		},
-		lanes,
-		sessionSettings,
-		runTurn: (conversation, turn) => life.track(runBegun(conversation, turn)),
-		confirmations,
-		processes,
-		files,
-		tools,
-		agentOf: (conversation) => turns.agentOf(conversation),
+		...common,
+		...acting,
 		isRunning: () => life.isAccepting,
 		track: (work) => life.track(work),
 	});
 	const scheduleRunner: ScheduleRunner = new ScheduleRunner({
-		store,
-		clock,
-		config,
+		...common,
 		sending,
 		homes: () => connections.homes(),
 		wake: (woken) => wake(woken, "schedule"),
-		log,
 	});
 	const hooks = createHooks(live.values, clock, log);
 	const follower: HookFollower = new HookFollower(store, hooks, { clock, log });
 	const watchers: Watchers = new Watchers({
-		store,
-		clock,
+		...common,
 		hooks,
 		policyFor: sessionSettings.policyFor,
-		get config() {
-			return live.values;
-		},
-		log,
 	});
 	return {
 		live,

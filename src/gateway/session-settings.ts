@@ -26,10 +26,11 @@ export interface SessionSettings {
 
 export interface SessionSettingsOptions {
 	/** Read per call: it may change. */
-	readonly config: Config;
+	readonly config: () => Config;
 	/** Read per call: channels come and go. */
 	readonly connectedPlatforms: () => readonly string[];
-	readonly tools: readonly string[];
+	/** Read per call: servers add tools. */
+	readonly tools: { readonly names: readonly string[] };
 	/** Per installation; used to make pseudonyms of ids. */
 	readonly pseudonymKey: Uint8Array;
 	readonly platforms: Platforms;
@@ -37,7 +38,7 @@ export interface SessionSettingsOptions {
 
 export function createSessionSettings(options: SessionSettingsOptions): SessionSettings {
 	const policies = new Map<string, ResetPolicy>();
-	let of = options.config.session_reset;
+	let of = options.config().session_reset;
 	let homes: readonly HomeChannel[] = [];
 	return {
 		takeHomes: (set) => {
@@ -45,7 +46,7 @@ export function createSessionSettings(options: SessionSettingsOptions): SessionS
 		},
 		setHomes: () => homes,
 		policyFor: (platform, chatType) => {
-			const { session_reset } = options.config;
+			const { session_reset } = options.config();
 			if (session_reset !== of) policies.clear();
 			of = session_reset;
 			const name = `${platform} ${chatType}`;
@@ -54,9 +55,10 @@ export function createSessionSettings(options: SessionSettingsOptions): SessionS
 			return policy;
 		},
 		openingOf: ({ source, shared, profile }) => {
-			const { config, pseudonymKey, platforms } = options;
+			const { pseudonymKey, platforms } = options;
+			const config = options.config();
 			const connectedPlatforms = options.connectedPlatforms();
-			const tools = toolsFor(options.tools, config, { profile, platform: source.platform, role: null });
+			const tools = toolsFor(options.tools.names, config, { profile, platform: source.platform, role: null });
 			const context = [
 				...instructionsFor(config, profile, source),
 				contextPrompt({

@@ -26,7 +26,7 @@ import type { Outlet } from "./outbox/outlet.ts";
 import type { Sending } from "./sending/types.ts";
 import type { Delta, PartialAnswer } from "./turn/deltas.ts";
 import type { AskedPrompt } from "./turn/turn-factory.ts";
-import type { Walls } from "./turn/walls.ts";
+import type { Walls } from "./turn/walls/walls.ts";
 
 export interface GatewayOptions {
 	readonly store: Store;

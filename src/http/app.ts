@@ -26,6 +26,7 @@ import { isPerson } from "./entry/people.ts";
 import { prefixedProfile, routedPath } from "./entry/profile-prefix.ts";
 import { scopeOf } from "./entry/scope.ts";
 import { withoutNamesIn, withoutSecretNames } from "./entry/secret-names.ts";
+import { shareRates } from "./entry/shared-rates.ts";
 import { type App, type AppEnvironment, originOf } from "./environment.ts";
 import { shownPath, statusOf, toKeryxError } from "./errors.ts";
 import { Feed } from "./events/feed.ts";
@@ -48,6 +49,8 @@ export interface Api {
 	fetch(request: Request, entrance?: Entrance, connection?: object): Promise<Response>;
 	/** The path of a link that logs in a browser, once, within ten minutes. */
 	loginPath(): string;
+	/** The metrics count from here on. Without it they begin with the first request for them. */
+	startCounting(): Promise<void>;
 	/** Ends every stream, so that a server can close. */
 	close(): void;
 }
@@ -63,6 +66,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	const feed = new Feed(host.store, host.gateway);
 	const access = new Access(host);
 	const rates = new Rates(ratePerMinute, host.monotonic ?? systemClock.monotonic);
+	shareRates(rates, host.store.cluster, host.after ?? systemClock.after);
 	const health = new StrangersHealth(host, closing.signal);
 	const app: App = new OpenAPIHono<AppEnvironment>({
 		getPath: routedPath,
@@ -150,7 +154,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	addAttachments(app, host);
 	addBridgeFiles(app, host);
 	addTerminals(app, host, closing.signal);
-	addObservation(app, host, closing.signal);
+	const meter = addObservation(app, host, closing.signal);
 	const checked = (path: string) => app.post(path, limited, requireJson);
 	addOpenAi(app, { host, feed, closing: closing.signal, checked });
 	describeConfirm(app);
@@ -160,6 +164,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 		fetch: async (request, entrance = SOCKET, connection = {}) =>
 			app.fetch(request, Object.assign(connection, { entrance: front(entrance, request.headers) })),
 		loginPath: () => access.loginPath(),
+		startCounting: () => meter.start(),
 		close: () => closing.abort(),
 	};
 	return { api, app };

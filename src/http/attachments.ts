@@ -10,6 +10,7 @@ import { tooLarge } from "./entry/guards.ts";
 import { scopeOf } from "./entry/scope.ts";
 import type { App } from "./environment.ts";
 import { error } from "./schemas.ts";
+import { uploadedBlob, uploadName } from "./uploads.ts";
 
 const PATH = "/api/attachments";
 const MIB = 1024 * 1024;
@@ -31,18 +32,22 @@ export function largestBody(path: string, usual: number, attachment = USUAL_BYTE
 	return path === PATH || /^\/api\/bridges\/[^/]+\/files$/.test(path) ? attachment : usual;
 }
 
-/** Converts attachments to message parts, and lists the blobs to adopt. */
+/** Converts a caller's attachments to message parts, and lists the blobs to adopt. Throws store.not_found for another's. */
 export async function partsOf(
-	store: Store,
+	{ store, operatorSecret }: Pick<ApiHost, "store" | "operatorSecret">,
+	{ who }: Pick<Visitor, "who">,
 	attachments: readonly z.output<typeof attachment>[],
 ): Promise<{ readonly parts: readonly Part[]; readonly blobs: readonly string[] }> {
 	const parts: Part[] = [];
+	const blobs: string[] = [];
 	for (const { id, media_type: mediaType, name } of attachments) {
-		const digest = await digestOf(store, id);
+		const blob = uploadedBlob(operatorSecret, who, id);
+		blobs.push(blob);
+		const digest = await digestOf(store, blob);
 		const type = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;
 		parts.push({ type: type ?? "file", blob: digest, mediaType, ...(name !== undefined && { name }) });
 	}
-	return { parts, blobs: attachments.map(({ id }) => id) };
+	return { parts, blobs };
 }
 
 /** A repeated message's blob may be gone, replaced by the conversation's own: accepting it decides. */
@@ -94,7 +99,8 @@ export function addAttachments(app: App, host: ApiHost): void {
 			mediaType,
 			limit: { bytes, error: () => tooLarge(bytes) },
 		});
-		return c.json({ id, digest, size, media_type: mediaType }, 200);
+		const name = uploadName(host.operatorSecret, (c.get("visitor") as Visitor).who, id);
+		return c.json({ id: name, digest, size, media_type: mediaType }, 200);
 	});
 	const getRoute = createRoute({
 		operationId: "attachment",

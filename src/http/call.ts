@@ -83,6 +83,8 @@ export interface ApiHost {
 	};
 	/** Its holder is the operator. */
 	readonly operatorSecret: string;
+	/** Signs login links and page keys; default: the operator secret. */
+	readonly pageSecret?: string;
 	/** Bytes of a body; default 1 MiB. An import over the socket may have any length. */
 	readonly bodyLimit?: number;
 	/** Bytes of one attachment; default 25 MiB. */

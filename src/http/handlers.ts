@@ -140,7 +140,7 @@ export const handlers: HandlersOf<Endpoints> = {
 				field: "text",
 			});
 		if (conversation !== undefined) await host.store.conversation({ scope, ref: { id: conversation } });
-		const { parts, blobs } = await partsOf(host.store, attachments);
+		const { parts, blobs } = await partsOf(host, visitor, attachments);
 		const { person } = visitor;
 		const from = person ? pageSource(person, source) : source;
 		const admission = await gateway.accept({

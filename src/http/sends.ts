@@ -3,11 +3,12 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "@hono/zod-openapi";
 import { contentText, type Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { OPERATOR, type Send, type Store } from "../store/index.ts";
+import { OPERATOR, type Send } from "../store/index.ts";
 import { attachment } from "./attachments.ts";
 import { type Call, type HandlersOf, nextCommit, operator, running } from "./call.ts";
 import { endpoint } from "./endpoint.ts";
 import { delivery, time } from "./schemas.ts";
+import { uploadedBlob } from "./uploads.ts";
 import { iso, toWireDelivery } from "./wire.ts";
 
 const sendId = z.string().regex(/^[\w.~:-]{1,150}$/, "must be 1 to 150 of letters, digits and . _ ~ : -");
@@ -73,7 +74,7 @@ export const sendHandlers: HandlersOf<typeof sendEndpoints> = {
 			id,
 			target: found.target,
 			text: said,
-			uploads: await uploaded(host.store, attachments),
+			uploads: await uploaded(call, attachments),
 			by: visitor.who,
 			from: { where: visitor.via === "cli" ? "keryx send" : "the API" },
 		});
@@ -83,12 +84,15 @@ export const sendHandlers: HandlersOf<typeof sendEndpoints> = {
 };
 
 async function uploaded(
-	store: Store,
+	{ host: { store, operatorSecret }, visitor: { who } }: Call,
 	attachments: readonly z.output<typeof attachment>[],
 ): Promise<{ readonly parts: readonly Part[]; readonly blobs: readonly string[] }> {
 	const parts: Part[] = [];
+	const blobs: string[] = [];
 	for (const { id, media_type: mediaType, name } of attachments) {
-		const { digest, size } = await store.finishBlob({ id });
+		const blob = uploadedBlob(operatorSecret, who, id);
+		blobs.push(blob);
+		const { digest, size } = await store.finishBlob({ id: blob });
 		const type = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;
 		parts.push({
 			type: type ?? "file",
@@ -98,7 +102,7 @@ async function uploaded(
 			sent: { size },
 		});
 	}
-	return { parts, blobs: attachments.map(({ id }) => id) };
+	return { parts, blobs };
 }
 
 const ENDED: ReadonlySet<string> = new Set(["sent", "unknown", "dead"]);

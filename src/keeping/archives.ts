@@ -1,6 +1,7 @@
 // The archives that retention made: files in a folder per month. Lists, reads and restores them.
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type ConversationId, contentText, conversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
@@ -24,43 +25,62 @@ interface ArchiveSummary extends ArchiveFile {
 	readonly lastActivityAt: number;
 }
 
-/** Newest month first; within a month by name. */
-function* filesIn(folder: string): Generator<ArchiveFile> {
-	const months = existsSync(folder) ? readdirSync(folder).filter((name) => MONTH.test(name)) : [];
-	for (const month of months.sort().reverse())
-		for (const file of readdirSync(join(folder, month)).sort()) {
-			const [, conversation] = NAME.exec(file) ?? [];
-			if (conversation === undefined) continue;
-			const { size, mtimeMs } = statSync(join(folder, month, file));
-			const name = `${month}/${file}`;
-			yield {
-				name,
-				conversation: conversationId(conversation),
-				bytes: size,
-				archivedAt: Math.round(mtimeMs),
-			};
-		}
-}
-
-/** `after`: the last name of the previous page. */
+/** Newest month first; within a month by name. `after`: the last name of the previous page. */
 export async function listArchives(
 	folder: string,
 	{ limit, after }: { readonly limit: number; readonly after?: string | undefined },
 ): Promise<readonly ArchiveSummary[]> {
+	const [from, last = ""] = after?.split("/") ?? [];
 	const found: ArchiveSummary[] = [];
-	let isAfter = after === undefined;
-	for (const file of filesIn(folder)) {
-		if (isAfter) found.push(await summaryOf(folder, file));
-		if (file.name === after) isAfter = true;
+	for (const month of await monthsIn(folder)) {
+		if (from !== undefined && month > from) continue;
+		const names = await readdir(join(folder, month));
+		for (const name of firstAfter(names, month === from ? last : "", limit - found.length))
+			found.push(await summaryOf(folder, await fileAt(folder, `${month}/${name}`)));
 		if (found.length === limit) break;
 	}
 	return found;
 }
 
 /** By its conversation's id or its name; the newest. Throws store.not_found. */
-function findArchive(folder: string, ref: string): ArchiveFile {
-	for (const file of filesIn(folder)) if (file.conversation === ref || file.name === ref) return file;
+async function findArchive(folder: string, ref: string): Promise<ArchiveFile> {
+	for (const month of await monthsIn(folder)) {
+		const names = (await readdir(join(folder, month))).filter(
+			(name) => (name.startsWith(`${ref}.`) || `${month}/${name}` === ref) && NAME.test(name),
+		);
+		const [name] = names.sort();
+		if (name !== undefined) return await fileAt(folder, `${month}/${name}`);
+	}
 	throw new KeryxError("store.not_found", `there is no archive of ${ref}`, { field: "archive" });
+}
+
+async function monthsIn(folder: string): Promise<readonly string[]> {
+	const months = existsSync(folder) ? (await readdir(folder)).filter((name) => MONTH.test(name)) : [];
+	return months.sort().reverse();
+}
+
+/** The first names after one, in order. A month may hold 100,000: sorting them all would stop everything else for a moment. */
+function firstAfter(names: readonly string[], after: string, count: number): readonly string[] {
+	const found: string[] = [];
+	for (const name of names) {
+		const last = found.length === count ? found.at(-1) : undefined;
+		if (name <= after || (last !== undefined && name >= last) || !NAME.test(name)) continue;
+		if (last !== undefined) found.pop();
+		const place = found.findIndex((other) => other > name);
+		found.splice(place === -1 ? found.length : place, 0, name);
+	}
+	return found;
+}
+
+async function fileAt(folder: string, name: string): Promise<ArchiveFile> {
+	const [, conversation = ""] = NAME.exec(name.split("/").at(-1) ?? "") ?? [];
+	const { size, mtimeMs } = await stat(join(folder, name));
+	return {
+		name,
+		conversation: conversationId(conversation),
+		bytes: size,
+		archivedAt: Math.round(mtimeMs),
+	};
 }
 
 async function summaryOf(folder: string, file: ArchiveFile): Promise<ArchiveSummary> {
@@ -89,7 +109,7 @@ export async function readArchive(
 	readonly messages: readonly ArchivedMessage[];
 	readonly more: boolean;
 }> {
-	const file = findArchive(folder, ref);
+	const file = await findArchive(folder, ref);
 	const messages: ArchivedMessage[] = [];
 	let more = false;
 	for await (const line of linesOf(createReadStream(join(folder, file.name)))) {
@@ -112,7 +132,7 @@ export async function restoreArchive(
 	folder: string,
 	ref: string,
 ): Promise<{ readonly conversation: ConversationId; readonly messages: number }> {
-	const file = findArchive(folder, ref);
+	const file = await findArchive(folder, ref);
 	const path = join(folder, file.name);
 	await assertUnaltered(path, file.name);
 	const { messages } = await importJsonl(store, linesOf(createReadStream(path)), { origin: "archive" });

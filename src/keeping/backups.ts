@@ -88,7 +88,8 @@ export class Backups {
 			return { path, bytes, encrypted: passphrase !== null, ...facts };
 		} catch (error) {
 			const reason = (error as Error).message;
-			await store.recordBackup({ kind: "failed", reason });
+			// A full disk may refuse this, too; what went wrong first is what helps.
+			await store.recordBackup({ kind: "failed", reason }).catch(() => {});
 			throw error;
 		} finally {
 			await rm(copy, { force: true });

@@ -50,7 +50,8 @@ export class LogFile {
 		while (this.#waiting.length > 0) {
 			const lines = this.#waiting.length + this.#lost;
 			if (this.#lost > 0) this.#waiting.push(`${this.#options.dropped(this.#lost)}\n`);
-			const text = this.#waiting.join("");
+			// A refused write may have left half a line.
+			const text = `${this.#isFailing ? "\n" : ""}${this.#waiting.join("")}`;
 			this.#waiting = [];
 			this.#size = 0;
 			this.#lost = 0;

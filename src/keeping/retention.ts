@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Config } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { OPERATOR, pruneConversation, type Store } from "../store/index.ts";
+import { Duty, OPERATOR, pruneConversation, type Store } from "../store/index.ts";
 import { type Clock, Rounds } from "../time/index.ts";
 
 const DAY_MS = 86_400_000;
@@ -38,11 +38,13 @@ interface Pass {
 export class Retention {
 	readonly #options: RetentionOptions;
 	readonly #rounds: Rounds;
+	readonly #duty: Duty;
 	#last: Promise<unknown> = Promise.resolve();
 	#stopped = false;
 
 	constructor(options: RetentionOptions) {
 		this.#options = options;
+		this.#duty = new Duty(options.store, options.clock, "retention");
 		this.#rounds = new Rounds({
 			clock: options.clock,
 			round: () => this.#look(),
@@ -92,6 +94,8 @@ export class Retention {
 	async #look(): Promise<number | null> {
 		const { config, clock } = this.#options;
 		if (config().retention.days === 0) return null;
+		// Archives are files: those of one store are in one home.
+		if (!(await this.#duty.isMine())) return clock.now() + LOOK_EVERY_MS;
 		const { ended } = await this.run();
 		return clock.now() + (ended > 0 ? AGAIN_MS : LOOK_EVERY_MS);
 	}

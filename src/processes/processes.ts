@@ -4,7 +4,7 @@ import { isAtLeast } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { OPERATOR, type Process, type ProcessScope, type Woken } from "../store/index.ts";
 import type { ProcessBackend } from "./backend.ts";
-import { ProcessKeeper } from "./keeper.ts";
+import { ProcessKeeper } from "./keeper/keeper.ts";
 import { type LogPart, type LogPartOptions, logPart } from "./log/part.ts";
 import {
 	bothEnds,

@@ -16,7 +16,7 @@ export class Duty {
 	constructor(
 		store: Pick<Store, "cluster" | "takeDuty">,
 		clock: Pick<Clock, "monotonic">,
-		name: "hooks" | "sessions" | "webhooks",
+		name: "hooks" | "retention" | "sessions" | "webhooks",
 	) {
 		this.#store = store;
 		this.#clock = clock;

@@ -46,7 +46,7 @@ export const TOLD_BYTES = 7900;
 
 /** One gateway on a store that several may share. */
 export interface NodeOptions {
-	/** Shown to people. Left out: the host's. */
+	/** Shown to people; one living node has it. Left out: a name that no other node has. */
 	readonly name?: string | undefined;
 	/** many: beside other gateways that say so, too. Left out: nobody else may use the store. */
 	readonly nodes?: "one" | "many";

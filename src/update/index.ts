@@ -4,6 +4,7 @@
 
 export { type Asked, forHandOver, handOver, untilAsked } from "./follow.ts";
 export { heldUntilToldToGo } from "./held.ts";
+export { updatePaths } from "./journal.ts";
 export { npm } from "./npm.ts";
 export { type Installation, installation, newestVersion, type Plan, planUpdate } from "./plan.ts";
 export { tidyWhenOld } from "./tidy.ts";

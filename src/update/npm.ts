@@ -6,11 +6,24 @@ import { KeryxError } from "../errors.ts";
 
 const NPM_MS = 600_000;
 
-/** What npm prints. Throws `code` with what npm complained of; `what`: what is being fetched. */
+/** What npm says where the registry, or the way to it, is the problem. */
+const OF_REGISTRY =
+	/^(E[45]\d\d|EAI_AGAIN|ECONN\w+|ENETUNREACH|EHOSTUNREACH|ENOTFOUND|ENOTCACHED|ETIMEDOUT|ETARGET|ERR_SOCKET_TIMEOUT|.*CERT\w*)$/;
+
+export interface Fetching {
+	/** Of the error. */
+	readonly code: "update.fetch" | "channel.packages";
+	/** What is fetched, for messages. */
+	readonly what: string;
+	/** The package file that is installed, if it is one. */
+	readonly file?: string;
+}
+
+/** What npm prints. Throws an error that quotes it. */
 export async function npm(
 	words: readonly string[],
 	env: Environment,
-	{ code: problem, what }: { readonly code: "update.fetch" | "channel.packages"; readonly what: string },
+	{ code: problem, what, file }: Fetching,
 ): Promise<string> {
 	const { npm_execpath: script } = env;
 	const [program, first] = script?.endsWith("npm-cli.js") ? [process.execPath, [script]] : ["npm", []];
@@ -24,11 +37,23 @@ export async function npm(
 				hint: "install npm, or add its folder to the PATH",
 				cause,
 			});
-		const lines = stderr.split("\n").filter((line) => /^npm (error|ERR!)/.test(line));
-		const why = lines
-			.slice(0, 3)
-			.map((line) => line.replace(/^npm (error|ERR!)\s*/, ""))
-			.join("; ");
-		throw new KeryxError(problem, `npm could not fetch ${what}: ${why || stderr.trim()}`, { cause });
+		const lines = stderr
+			.split("\n")
+			.filter((line) => /^npm (error|ERR!)/.test(line))
+			.map((line) => line.replace(/^npm (error|ERR!)\s*/, ""));
+		const why = lines.slice(0, 3).join("; ") || stderr.trim();
+		const hint = hintOf(/^code (\S+)$/.exec(lines[0] ?? "")?.[1] ?? "", file);
+		throw new KeryxError(problem, `npm could not fetch ${what}: ${why}`, {
+			...(hint !== null && { hint }),
+			cause,
+		});
 	}
+}
+
+/** Null: the usual one, which is about the registry. */
+function hintOf(code: string, file: string | undefined): string | null {
+	if (code === "ENOSPC")
+		return "free up space on the disks of Keryx's home and of npm's cache, then try again";
+	if (file === undefined || OF_REGISTRY.test(code)) return null;
+	return `${file} may be cut short or altered: get it again, and compare its checksum`;
 }

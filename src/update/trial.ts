@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Environment } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
-import { NO_SECRETS, openStore, systemClock, systemIds } from "../store/index.ts";
+import { NO_SECRETS, openStore, serverFacts, systemClock, systemIds } from "../store/index.ts";
 import type { Checked } from "./check.ts";
 import { type Build, packageIn, updatePaths, versionFolder } from "./journal.ts";
 import { npm } from "./npm.ts";
@@ -42,7 +42,7 @@ export async function fetchVersion(
 		// No package of ours needs an install script, and none may run one.
 		const quiet = ["--no-audit", "--no-fund", "--no-update-notifier", "--no-package-lock"];
 		const words = ["install", "--prefix", incoming, "--ignore-scripts", "--omit=dev", ...quiet, spec];
-		await npm(words, env, NEW_VERSION);
+		await npm(words, env, { ...NEW_VERSION, ...(version === null && { file: spec }) });
 		const found = assertUsable(packageIn(incoming));
 		const folder = versionFolder(home, found);
 		if (markIn(folder) !== mark) {
@@ -109,9 +109,12 @@ function isOlderNode(version: string, than: string): boolean {
 const CHECK = join("dist", "update", "check.js");
 const TRIAL_MS = 3_600_000;
 
-/** Lets the new version open a copy of the store and read the configuration. Throws update.refused with what it found. */
+/**
+ * Lets the new version open a copy of the store and read the configuration. Throws update.refused with what it found. A store on a server
+ * is not copied: it must have the version that the new Keryx needs.
+ */
 export async function tryVersion(
-	{ home, env }: Place,
+	{ home, env, server }: Place & { readonly server: string | null },
 	{ version, root }: Omit<Build, "schema">,
 ): Promise<{ readonly schema: number; readonly trialMs: number }> {
 	const folder = join(updatePaths(home).folder, `trial-${process.pid}`);
@@ -119,7 +122,7 @@ export async function tryVersion(
 	mkdirSync(folder, { mode: 0o700 });
 	try {
 		const copy = join(folder, "keryx.db");
-		await copyStore(join(home, "keryx.db"), copy);
+		if (server === null) await copyStore(join(home, "keryx.db"), copy);
 		const began = performance.now();
 		const { schema, problems } = await checked([join(root, CHECK), home, copy], env, version);
 		if (problems.length > 0)
@@ -127,10 +130,26 @@ export async function tryVersion(
 				"update.refused",
 				`Keryx ${version} does not work with your data: ${problems.slice(0, 3).join("; ")}`,
 			);
+		if (server !== null) await assertSameSchema(server, version, schema);
 		return { schema, trialMs: performance.now() - began };
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
+}
+
+async function assertSameSchema(server: string, version: string, needed: number): Promise<void> {
+	const { schema } = await serverFacts(server, systemClock.now);
+	if (schema === null || schema === needed) return;
+	throw new KeryxError(
+		"update.refused",
+		`Keryx ${version} works with version ${needed} of the store, and yours on the server has version ${schema}`,
+		{
+			hint:
+				needed > schema
+					? "back up the database, stop Keryx, install the new version with npm, and run `keryx store migrate`"
+					: "an older Keryx cannot read it",
+		},
+	);
 }
 
 async function checked(words: readonly string[], env: Environment, version: string): Promise<Checked> {

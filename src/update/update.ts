@@ -29,6 +29,8 @@ export interface UpdateOptions {
 	readonly home: string;
 	readonly env: Environment;
 	readonly plan: Plan;
+	/** The address of a store on a server; null: the store is in the home. */
+	readonly server: string | null;
 	/** The version of the installed package, whose launcher this process came through. */
 	readonly launcher: string;
 	/** How long the Keryx that runs may take to make room. */
@@ -45,11 +47,11 @@ const LOOK_MS = 100;
 
 /** Throws update.refused, update.fetch, update.under_way, update.not_taken; update.undone where the old version runs again. */
 export async function runUpdate(options: UpdateOptions): Promise<Outcome> {
-	const { home, env, plan, tell } = options;
+	const { home, env, plan, server, tell } = options;
 	assertRoom(home, plan);
 	mkdirSync(updatePaths(home).folder, { recursive: true, mode: 0o700 });
 	removeDrafts(home, isAlive);
-	await assertAlone(home);
+	await assertAlone(options);
 	const since = readCurrent(home)?.since;
 	const from = ownBuild();
 	if (plan.version === from.version) return { kind: "same", version: from.version };
@@ -57,12 +59,12 @@ export async function runUpdate(options: UpdateOptions): Promise<Outcome> {
 	const fetched = await fetchVersion({ home, env }, plan);
 	if (fetched.version === from.version) return { kind: "same", version: from.version };
 	tell("trying", fetched.version);
-	const { schema, trialMs } = await tryVersion({ home, env }, fetched);
-	await assertAlone(home);
+	const { schema, trialMs } = await tryVersion({ home, env, server }, fetched);
+	await assertAlone(options);
 	if (readCurrent(home)?.since !== since)
 		throw new KeryxError("update.under_way", "another update was made in the meantime");
 	const askedAt = Date.now();
-	const isRunning = existsSync(home) && ownerOf(join(home, "keryx.db")) !== null;
+	const isRunning = await runs(options);
 	const wasReady = isRunning && (await says(home, "ready"));
 	const journal = beginJournal(home, {
 		phase: "asked",
@@ -82,6 +84,12 @@ export async function runUpdate(options: UpdateOptions): Promise<Outcome> {
 	if (last === null || last.at < askedAt) throw lost();
 	if (last.problem === null) return { kind: "updated", last, wasRunning: isRunning };
 	throw new KeryxError("update.undone", `the update to ${last.to} was not made: ${last.problem}`);
+}
+
+/** Whether a Keryx runs in the home. A store on a server does not tell who of this home uses it. */
+async function runs({ home, server }: Pick<UpdateOptions, "home" | "server">): Promise<boolean> {
+	if (server !== null) return await says(home, "health");
+	return existsSync(home) && ownerOf(join(home, "keryx.db")) !== null;
 }
 
 const STEPS: Readonly<Record<Journal["phase"], UpdateStep>> = {
@@ -117,7 +125,7 @@ async function followed(journal: Journal, { home, stopMs, tell }: UpdateOptions)
 			rmSync(updatePaths(home).journal, { force: true });
 			throw new KeryxError(
 				"update.not_taken",
-				`the Keryx that runs (${ownerOf(join(home, "keryx.db")) ?? "none any more"}) did not make room`,
+				`the Keryx that runs (${ownerOf(join(home, "keryx.db")) ?? "unknown process"}) did not make room`,
 			);
 		}
 		if (waited > SILENCE_MS) throw lost();
@@ -144,12 +152,13 @@ function assertRoom(home: string, { neededBytes, freeBytes }: Plan): void {
 /** How long the Keryx that runs may take from letting go of its store until its launcher has written that it works on the update. */
 const HAND_OVER_MS = 10_000;
 
-async function assertAlone(home: string): Promise<void> {
+async function assertAlone(options: UpdateOptions): Promise<void> {
+	const { home } = options;
 	const until = performance.now() + HAND_OVER_MS;
 	for (;;) {
 		const journal = readJournal(home);
 		if (journal === null) return;
-		const isLeft = journal.phase === "asked" && ownerOf(join(home, "keryx.db")) === null;
+		const isLeft = journal.phase === "asked" && !(await runs(options));
 		if (!isLeft || (journal.asker !== null && isSameProcess(journal.asker)))
 			throw new KeryxError("update.under_way", `an update to ${journal.to.version} is already under way`);
 		if (performance.now() > until) {

@@ -1,6 +1,6 @@
 // keryx/walls: where commands run.
 // View, mask and box, and which of them this machine can make; behind a wall, Keryx's home, processes and sockets are not visible (I17).
-// Never here: which wall a turn gets: that is src/gateway/turn/walls.ts.
+// Never here: which wall a turn gets: that is src/gateway/turn/walls/walls.ts.
 
 export { wallArguments } from "./arguments.ts";
 export { causeInWords, remedyOf, type WallCause } from "./causes.ts";

@@ -122,6 +122,7 @@ export async function startBehindWall(
 		const args = keep(unnamedFile(launchArguments(list, { cwd, env: program.env }), folder));
 		const filter = keep(unnamedFile(seccompProgram(architecture, wall), folder));
 		const status = keep(openSync(statusFile, "w", 0o600));
+		reserve(status);
 		const terminal = "terminal" in streams ? streams.terminal : null;
 		const [launcher = "", ...rest] = launchCommand({
 			machine,
@@ -247,6 +248,14 @@ function unnamedFile(data: Buffer, folder: string): number {
 	}
 }
 
+/** A status is shorter. */
+const STATUS_BYTES = 1024;
+
+/** Without space for its status, bubblewrap would die half way and leave a process that waits for it forever. Empty lines say nothing. */
+function reserve(status: number): void {
+	writeSync(status, Buffer.alloc(STATUS_BYTES, "\n"), 0, STATUS_BYTES, 0);
+}
+
 function createUnnamed(folder: string): number | null {
 	const path = join(folder, `.keryx-${randomBytes(8).toString("hex")}`);
 	try {
@@ -266,6 +275,8 @@ function exitOf(
 ): Promise<WalledExit> {
 	return new Promise((resolve, reject) => {
 		const end = async (code: number | null, signal: string | null) => {
+			// Killed alone, the launcher leaves what it started, which may be about to begin the program.
+			if (readStatus(statusFile).exitCode === null) killGroup(child.pid);
 			const { namespace, exitCode } = readStatus(statusFile);
 			if (namespace !== null) await endNamespace(namespace);
 			if (cgroup !== null) await removeCgroup(cgroup);
@@ -290,14 +301,17 @@ async function started(child: ChildProcess): Promise<number> {
 
 /** The group first: until the namespace is recorded, nothing has left it. */
 function killWalled(child: ChildProcess, statusFile: string): void {
-	const { pid } = child;
-	if (pid !== undefined && child.exitCode === null && child.signalCode === null) {
-		try {
-			process.kill(-pid, "SIGKILL");
-		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-		}
-	}
+	if (child.exitCode === null && child.signalCode === null) killGroup(child.pid);
 	const { namespace } = readStatus(statusFile);
 	if (namespace) killNamespace(namespace);
+}
+
+/** Its number belongs to the group as long as something is in it, after its leader's end too. */
+function killGroup(pid: number | undefined): void {
+	if (pid === undefined) return;
+	try {
+		process.kill(-pid, "SIGKILL");
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+	}
 }

@@ -163,6 +163,27 @@ describe("rights of a bridge", () => {
 		expect(noted.filter(({ who }) => who === "token:for-pigeon").length).toBeGreaterThan(5);
 	});
 
+	test("a file can be named by the bridge that uploaded it alone", async () => {
+		const { keryx, url, tokenFor } = await scene();
+		const [carrier, pigeon] = await Promise.all(["carrier", "pigeon"].map(tokenFor));
+		const uploaded = await fetch(`${url}/api/bridges/carrier/files?name=a.txt`, {
+			method: "POST",
+			headers: { authorization: `Bearer ${carrier}`, "content-type": "text/plain" },
+			body: "the carrier's own",
+		});
+		const { id } = (await uploaded.json()) as { id: string };
+		const names = (channel: string, token: string | undefined, file: string) =>
+			post(url, token ?? "", `/api/bridges/${channel}/messages`, {
+				source: { chat_id: "ann", user_id: "ann" },
+				message_id: "1",
+				files: [{ id: file, name: "a.txt", media_type: "text/plain" }],
+			});
+		expect((await names("pigeon", pigeon, id)).status).toBe(404);
+		expect((await names("pigeon", pigeon, id.split(".")[0] ?? "")).status).toBe(404);
+		expect((await names("carrier", carrier, id)).status).toBe(200);
+		await until(async () => (await keryx.store.workload({ scope: { kind: "operator" } })).turns === 0);
+	});
+
 	test("ids and cursors that the store could not tell apart are refused, so that none counts as a duplicate", async () => {
 		const { url, tokenFor } = await scene();
 		const headers = {

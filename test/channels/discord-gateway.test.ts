@@ -3,12 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StepAgent, StepInput } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
 import type { DiscordOptions } from "../../src/channels/discord/index.ts";
-import { type Channel, createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
-import { NO_SECRETS, type Store, systemIds } from "../../src/store/index.ts";
-import { openSqlite } from "../../src/store/sqlite/engine.ts";
-import { storeOn } from "../../src/store/store.ts";
+import { type Channel, type Gateway, systemClock } from "../../src/gateway/index.ts";
+import type { Store } from "../../src/store/index.ts";
 import { createTools } from "../../src/tools/index.ts";
-import { AUDIT_KEY, configOf, confirmationsOn, dangerTool, puppet } from "../gateway/support.ts";
+import { configOf, confirmationsOn, dangerTool, puppet } from "../gateway/support.ts";
 import {
 	type ChannelRecord,
 	createDiscordPeer,
@@ -16,6 +14,7 @@ import {
 	type Person,
 } from "../peers/discord/index.ts";
 import { discordChannelOn } from "./discord-scene.ts";
+import { gatewayOn, memoryStore, watching } from "./whole-gateway.ts";
 
 let peer: DiscordPeer;
 let ada: Person;
@@ -34,14 +33,7 @@ beforeEach(async () => {
 	plans = peer.channel(peer.guild("Garden"), "plans", "what to grow");
 	dangers = [];
 	shown = [];
-	const clock = systemClock;
-	const engine = await openSqlite({
-		path: ":memory:",
-		startedAt: clock.now(),
-		access: "own",
-		auditKey: AUDIT_KEY,
-	});
-	store = storeOn(engine, { clock, ids: systemIds(clock), secrets: NO_SECRETS });
+	store = await memoryStore();
 });
 afterEach(async () => {
 	await gateway.stop();
@@ -61,25 +53,14 @@ async function start(
 ): Promise<void> {
 	const auth = { discord: { allow: [{ id: ada.id, role: "owner" as const }, bob.id] } };
 	const config = configOf({ auth, display: { streaming } });
-	const clock = systemClock;
-	const watched: StepAgent = {
-		...agent,
-		step: (input) => {
-			shown.push(input);
-			return agent.step(input);
-		},
-	};
-	const confirmations = confirmationsOn(store, clock, config);
-	gateway = createGateway({
+	const confirmations = confirmationsOn(store, systemClock, config);
+	gateway = gatewayOn({
 		store,
 		confirmations,
-		agent: watched,
+		agent: watching(agent, shown),
 		tools: createTools([dangerTool(dangers)]),
 		channels: [{ ...discordChannelOn(peer, options), ...changed }],
 		config,
-		clock,
-		pseudonymKey: new Uint8Array(32),
-		log: () => {},
 	});
 	await gateway.start();
 	confirmations.start();

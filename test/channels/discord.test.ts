@@ -453,6 +453,73 @@ describe("what comes in", () => {
 		expect(host.reactions.map(({ on, emoji }) => `${on} ${emoji}`)).toEqual(["own 👍", "other 👎"]);
 	});
 
+	test("who names the bot's own role means the bot, also after a restart; another role means others", async () => {
+		const scene = await open();
+		const { peer, host, channel } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		const robot = peer.addBot("Robot");
+		peer.say(ada, plans, `${peer.mentionRole(peer.bot)} what grows?`);
+		peer.say(ada, plans, `${peer.mentionRole(robot)} and you?`);
+		await scene.until(() => host.taken.length === 2);
+		await channel.stop();
+		// The session is resumed: nobody tells of the server and its roles again.
+		const again = discordChannelOn(peer);
+		await again.start(host);
+		peer.say(ada, plans, `well, ${peer.mentionRole(peer.bot)}?`);
+		await scene.until(() => host.taken.length === 3);
+		await again.stop();
+		expect(host.taken.map(({ content, mentioned }) => [content, mentioned])).toEqual([
+			["what grows?", true],
+			[`${peer.mentionRole(robot)} and you?`, false],
+			["well, @keryx?", true],
+		]);
+	});
+
+	test("events of forms that nobody expects end nothing and hold up nothing", async () => {
+		const scene = await open();
+		const { peer, host, logged } = scene;
+		const ada = peer.user("Ada");
+		const dm = peer.dm(ada);
+		await scene.start();
+		const [session] = peer.gateway.sessions;
+		if (!session) throw new Error("no session");
+		for (const t of [
+			"MESSAGE_CREATE",
+			"THREAD_LIST_SYNC",
+			"GUILD_CREATE",
+			"GUILD_DELETE",
+			"INTERACTION_CREATE",
+		])
+			for (const d of [null, {}, { channels: [null] }]) peer.gateway.dispatch(session, t, d);
+		for (const text of ["null", '{"op":0,"t":5,"s":"x","d":1}']) session.socket?.send(text);
+		peer.say(ada, dm, "still there?");
+		await scene.until(() => host.taken.some(({ content }) => content === "still there?"));
+		expect(logged.join()).toContain("cannot be read (THREAD_LIST_SYNC)");
+	});
+
+	test("a forwarded message comes with its words, its stickers and its files", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const dm = peer.dm(ada);
+		await scene.start();
+		const stickers = [{ id: "1", name: "Wave", format_type: 1 }];
+		const first = peer.say(ada, dm, "look", {
+			files: [{ name: "plan.txt", mediaType: "text/plain", bytes: Buffer.from("beans") }],
+			more: { sticker_items: stickers },
+		});
+		await scene.until(() => host.taken.length === 1);
+		peer.forward(ada, dm, first, dm);
+		await scene.until(() => host.taken.length === 2);
+		expect(host.taken[1]?.content).toMatchObject([
+			{ type: "text", text: "[forwarded]\nlook\n[sticker Wave]" },
+			{ type: "file", name: "plan.txt", mediaType: "text/plain" },
+		]);
+		expect(host.taken[1]?.blobs?.map((blob) => String(host.blobs.get(blob)))).toEqual(["beans"]);
+	});
+
 	test("an interaction is put off before anything else, also while its channel waits for the store", async () => {
 		const scene = await open();
 		const { peer, host } = scene;

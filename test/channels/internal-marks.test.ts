@@ -3,19 +3,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { StepAgent, StepInput } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
-import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
-import { NO_SECRETS, OPERATOR, type Store, systemIds } from "../../src/store/index.ts";
-import { openSqlite } from "../../src/store/sqlite/engine.ts";
-import { storeOn } from "../../src/store/store.ts";
+import { type Gateway, systemClock } from "../../src/gateway/index.ts";
+import { OPERATOR, type Store } from "../../src/store/index.ts";
 import type { ChannelPeer } from "../../src/testing/index.ts";
 import { createTools } from "../../src/tools/index.ts";
-import { AUDIT_KEY, configOf, confirmationsOn, dangerTool } from "../gateway/support.ts";
+import { configOf, confirmationsOn, dangerTool } from "../gateway/support.ts";
 import { type Ngircd, startNgircd } from "../support/ngircd.ts";
 import { discordPeer } from "./discord-scene.ts";
 import { ircPeer } from "./irc-scene.ts";
 import { matrixPeer } from "./matrix-scene.ts";
 import { slackPeer } from "./slack-scene.ts";
 import { type Heard, telegramPeer } from "./telegram-scene.ts";
+import { gatewayOn, memoryStore } from "./whole-gateway.ts";
 
 const PLATFORMS: readonly (readonly [string, () => Promise<ChannelPeer & Heard>])[] = [
 	["telegram", telegramPeer],
@@ -77,25 +76,15 @@ async function start(create: () => Promise<ChannelPeer & Heard>): Promise<void> 
 		session_reset: { mode: "none", max_messages: 4, timezone: "UTC" },
 		display: { streaming: true, tool_progress: "all" },
 	});
-	const clock = systemClock;
-	const engine = await openSqlite({
-		path: ":memory:",
-		startedAt: clock.now(),
-		access: "own",
-		auditKey: AUDIT_KEY,
-	});
-	store = storeOn(engine, { clock, ids: systemIds(clock), secrets: NO_SECRETS });
-	const confirmations = confirmationsOn(store, clock, config);
-	gateway = createGateway({
+	store = await memoryStore();
+	const confirmations = confirmationsOn(store, systemClock, config);
+	gateway = gatewayOn({
 		store,
 		confirmations,
 		agent: counting(),
 		tools: createTools([dangerTool([])]),
 		channels: [peer.channel],
 		config,
-		clock,
-		pseudonymKey: new Uint8Array(32),
-		log: () => {},
 	});
 	await gateway.start();
 	confirmations.start();

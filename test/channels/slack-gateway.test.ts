@@ -2,14 +2,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StepAgent, StepInput } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
-import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
-import { NO_SECRETS, type Store, systemIds } from "../../src/store/index.ts";
-import { openSqlite } from "../../src/store/sqlite/engine.ts";
-import { storeOn } from "../../src/store/store.ts";
+import { type Gateway, systemClock } from "../../src/gateway/index.ts";
+import type { Store } from "../../src/store/index.ts";
 import { createTools } from "../../src/tools/index.ts";
-import { AUDIT_KEY, configOf, confirmationsOn, dangerTool, puppet } from "../gateway/support.ts";
+import { configOf, confirmationsOn, dangerTool, puppet } from "../gateway/support.ts";
 import { createSlackPeer, type Person, type SlackPeer } from "../peers/slack/index.ts";
 import { channelOn, QUICK } from "./slack-scene.ts";
+import { gatewayOn, memoryStore, watching } from "./whole-gateway.ts";
 
 let peer: SlackPeer;
 let ada: Person;
@@ -28,13 +27,7 @@ beforeEach(async () => {
 	carol = peer.user("Carol");
 	dangers = [];
 	shown = [];
-	const engine = await openSqlite({
-		path: ":memory:",
-		startedAt: systemClock.now(),
-		access: "own",
-		auditKey: AUDIT_KEY,
-	});
-	store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock), secrets: NO_SECRETS });
+	store = await memoryStore();
 });
 afterEach(async () => {
 	await gateway.stop();
@@ -45,24 +38,14 @@ afterEach(async () => {
 async function start(agent: StepAgent = puppet(), streaming = false): Promise<void> {
 	const auth = { slack: { allow: [{ id: ada.id, role: "owner" as const }, bob.id, carol.id] } };
 	const config = configOf({ auth, display: { streaming } });
-	const watched: StepAgent = {
-		...agent,
-		step: (input) => {
-			shown.push(input);
-			return agent.step(input);
-		},
-	};
 	const confirmations = confirmationsOn(store, systemClock, config);
-	gateway = createGateway({
+	gateway = gatewayOn({
 		store,
 		confirmations,
-		agent: watched,
+		agent: watching(agent, shown),
 		tools: createTools([dangerTool(dangers)]),
 		channels: [channelOn(peer)],
 		config,
-		clock: systemClock,
-		pseudonymKey: new Uint8Array(32),
-		log: () => {},
 	});
 	await gateway.start();
 	confirmations.start();

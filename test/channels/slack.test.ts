@@ -134,19 +134,17 @@ describe("words", () => {
 		const ts = peer.say(ada, team, "the first of all");
 		peer.say(ada, team, "second", { thread: ts });
 		peer.say(ada, team, "third", { thread: ts });
-		peer.tell({
-			type: "message",
-			channel: team.id,
-			channel_type: "channel",
-			user: ada.id,
-			ts: "1700000000.000100",
-			text: "",
-			attachments: [{ is_share: true, author_name: "Eve", text: "look &amp; see" }],
-		});
+		const eve = peer.user("Eve");
+		const files = [{ name: "plan.txt", bytes: Buffer.from("beans") }];
+		const theirs = peer.say(eve, team, "look & see", { silent: true, files });
+		peer.share(ada, team, theirs, team);
 		const [, second, third, shared] = await taken(4);
 		expect(second?.quoted).toMatchObject({ text: "the first of all", author: "Ada", own: false });
 		expect(third?.quoted).toBeUndefined();
-		expect(shared?.content).toBe("[forwarded from Eve]\nlook & see");
+		expect(shared?.content).toMatchObject([
+			{ type: "text", text: "[forwarded from Eve]\nlook & see" },
+			{ type: "file", name: "plan.txt" },
+		]);
 	});
 });
 
@@ -169,6 +167,22 @@ describe("more than messages", () => {
 			[ts, "hello & goodbye"],
 		]);
 		await scene.until(() => peer.sockets.envelopes.every(({ state }) => state === "acknowledged"));
+	});
+
+	test("events of forms that nobody expects end nothing, move no cursor and hold up nothing", async () => {
+		const { peer, host } = scene;
+		await scene.start();
+		const said = { type: "message", channel: "C1", channel_type: "channel", user: ada.id };
+		const odd = [null, 5, [], {}, { type: "message", channel: null }, { ...said, ts: "soon", text: "x" }];
+		for (const [n, event] of odd.entries())
+			peer.sockets.deliver("events_api", { event, event_id: `E${n}` } as never);
+		for (const type of ["events_api", "interactive", "slash_commands"] as const)
+			peer.sockets.deliver(type, null as never);
+		for (const socket of peer.sockets.open) for (const text of ["null", "[]", "{"]) socket.send(text);
+		peer.say(ada, peer.dm(ada), "still there?");
+		await scene.until(() => host.taken.some(({ content }) => content === "still there?"));
+		await scene.until(() => peer.sockets.envelopes.every(({ state }) => state === "acknowledged"));
+		expect(await host.cursor()).toMatch(/^[\d.]+ [\d.]+$/);
 	});
 
 	test("a reaction says on whose message it is; bots are said to be such; being removed is said", async () => {

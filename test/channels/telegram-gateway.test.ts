@@ -3,14 +3,13 @@ import type { User } from "grammy/types";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StepAgent, StepInput } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
-import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
-import { NO_SECRETS, type Store, systemIds } from "../../src/store/index.ts";
-import { openSqlite } from "../../src/store/sqlite/engine.ts";
-import { storeOn } from "../../src/store/store.ts";
+import { type Gateway, systemClock } from "../../src/gateway/index.ts";
+import type { Store } from "../../src/store/index.ts";
 import { createTools } from "../../src/tools/index.ts";
-import { AUDIT_KEY, configOf, confirmationsOn, dangerTool, puppet } from "../gateway/support.ts";
+import { configOf, confirmationsOn, dangerTool, puppet } from "../gateway/support.ts";
 import { createTelegramPeer, type TelegramPeer } from "../peers/telegram/index.ts";
 import { channelOn } from "./telegram-scene.ts";
+import { gatewayOn, memoryStore, watching } from "./whole-gateway.ts";
 
 let peer: TelegramPeer;
 let ada: User;
@@ -40,32 +39,15 @@ async function start(agent: StepAgent, streaming = false): Promise<void> {
 	const people = [bob, carol].map(({ id }) => String(id));
 	const auth = { telegram: { allow: [{ id: String(ada.id), role: "owner" as const }, ...people] } };
 	const config = configOf({ auth, display: { streaming } });
-	const clock = systemClock;
-	const engine = await openSqlite({
-		path: ":memory:",
-		startedAt: clock.now(),
-		access: "own",
-		auditKey: AUDIT_KEY,
-	});
-	store = storeOn(engine, { clock, ids: systemIds(clock), secrets: NO_SECRETS });
-	const watched: StepAgent = {
-		...agent,
-		step: (input) => {
-			shown.push(input);
-			return agent.step(input);
-		},
-	};
-	const confirmations = confirmationsOn(store, clock, config);
-	gateway = createGateway({
+	store = await memoryStore();
+	const confirmations = confirmationsOn(store, systemClock, config);
+	gateway = gatewayOn({
 		store,
 		confirmations,
-		agent: watched,
+		agent: watching(agent, shown),
 		tools: createTools([dangerTool(dangers)]),
 		channels: [channelOn(peer)],
 		config,
-		clock,
-		pseudonymKey: new Uint8Array(32),
-		log: () => {},
 	});
 	await gateway.start();
 	confirmations.start();

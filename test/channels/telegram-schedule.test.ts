@@ -3,15 +3,14 @@ import { afterEach, expect, test } from "vitest";
 import type { StepAgent } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
 import { contentText } from "../../src/domain/index.ts";
-import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
+import { type Gateway, systemClock } from "../../src/gateway/index.ts";
 import { createSchedules, scheduleSettings } from "../../src/schedules/index.ts";
-import { NO_SECRETS, type Store, systemIds } from "../../src/store/index.ts";
-import { openSqlite } from "../../src/store/sqlite/engine.ts";
-import { storeOn } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/index.ts";
 import { createScheduleTool, createTools } from "../../src/tools/index.ts";
-import { AUDIT_KEY, configOf } from "../gateway/support.ts";
+import { configOf } from "../gateway/support.ts";
 import { createTelegramPeer, type TelegramPeer } from "../peers/telegram/index.ts";
 import { channelOn } from "./telegram-scene.ts";
+import { gatewayOn, memoryStore } from "./whole-gateway.ts";
 
 let peer: TelegramPeer;
 let store: Store;
@@ -53,13 +52,7 @@ test("a reminder in words is shown back exactly, holds when the person agrees, f
 	const ada = peer.user("Ada");
 	let ahead = Date.UTC(2026, 10, 16, 14) - systemClock.now();
 	const clock = { ...systemClock, now: () => systemClock.now() + ahead };
-	const engine = await openSqlite({
-		path: ":memory:",
-		startedAt: clock.now(),
-		access: "own",
-		auditKey: AUDIT_KEY,
-	});
-	store = storeOn(engine, { clock, ids: systemIds(clock), secrets: NO_SECRETS });
+	store = await memoryStore(clock);
 	const config = configOf({
 		auth: { telegram: { allow: [{ id: String(ada.id), role: "owner" as const }] } },
 		session_reset: { timezone: "Europe/Berlin" },
@@ -72,7 +65,7 @@ test("a reminder in words is shown back exactly, holds when the person agrees, f
 		check: (target, { conversation, scope, standing }) =>
 			gateway.sending.check(target, { standing, scope, origin: conversation }),
 	});
-	gateway = createGateway({
+	gateway = gatewayOn({
 		store,
 		schedules,
 		agent: secretary,
@@ -80,8 +73,6 @@ test("a reminder in words is shown back exactly, holds when the person agrees, f
 		channels: [channelOn(peer)],
 		config,
 		clock,
-		pseudonymKey: new Uint8Array(32),
-		log: () => {},
 	});
 	await gateway.start();
 	const chat = peer.dm(ada);

@@ -252,6 +252,63 @@ describe("more than messages", () => {
 		]);
 	});
 
+	test("what a press says is shown without marks", async () => {
+		const { peer, host, channel } = scene;
+		host.pressed = () => Promise.resolve({ text: "Approved: `run_it` for **Eve**." });
+		await scene.start();
+		const dm = peer.dm(ada);
+		peer.say(ada, dm, "hello");
+		await taken(1);
+		const buttons = [[{ id: "yes", label: "Yes" }]];
+		const sent = await channel.send(
+			outgoing(dm.chat.id, "May I?", { body: { text: "May I?", plain: "May I?", buttons } }),
+		);
+		expect(sent).toMatchObject({ kind: "sent" });
+		const message = Number(sent.kind === "sent" ? sent.receipt : "");
+		expect(await peer.press(ada, dm, message, "yes")).toBe("Approved: run_it for Eve.");
+	});
+
+	test("rich messages, checklists and other kinds are put into words, and are no commands", async () => {
+		const { peer } = scene;
+		await scene.start();
+		const dm = peer.dm(ada);
+		const group = peer.group("Team");
+		const name = peer.bot.user.username ?? "";
+		const rich = (text: unknown) => ({ rich_message: { blocks: [{ type: "paragraph", text }] } });
+		const table = {
+			type: "table",
+			cells: [
+				[{ text: "a" }, { text: [{ type: "bold", text: "b" }] }],
+				[{}, { text: "c" }],
+			],
+		};
+		const list = { type: "list", items: [{ label: "1.", blocks: [{ type: "paragraph", text: "one" }] }] };
+		const later = { type: "of next year" };
+		peer.say(ada, dm, "", { more: rich("/approve 1") });
+		peer.say(ada, dm, "", { more: { rich_message: { blocks: [table, list, later] } } });
+		peer.say(ada, group, "", { more: rich([{ type: "mention", text: "you", username: name }, " there?"]) });
+		peer.say(ada, group, "", { more: rich(`@${name} in words alone`) });
+		const tasks = [
+			{ id: 1, text: "bread", completion_date: 5 },
+			{ id: 2, text: "salt" },
+		];
+		peer.say(ada, dm, "", { more: { checklist: { title: "Shop", tasks } } });
+		peer.say(ada, dm, "", { more: { story: { chat: { id: 7, type: "channel", title: "News" }, id: 1 } } });
+		peer.say(ada, dm, "", { more: { paid_media: { star_count: 5, paid_media: [] } } });
+		const byText = new Map((await taken(7)).map(({ content, mentioned }) => [content, mentioned]));
+		expect(byText).toEqual(
+			new Map([
+				["[rich message]\n/approve 1", true],
+				["[rich message]\na | b\n | c\n1. one\n[of next year]", true],
+				["[rich message]\nyou there?", true],
+				[`[rich message]\n@${name} in words alone`, false],
+				["[checklist: Shop]\n[x] bread\n[ ] salt", true],
+				["[story of News]", true],
+				["[paid media, which bots cannot read]", true],
+			]),
+		);
+	});
+
 	test("a file that Telegram does not hand out, or that breaks off each time, becomes words", async () => {
 		const { peer, host } = scene;
 		await scene.start();

@@ -1,18 +1,16 @@
 // One gateway on three platforms, one of which does not take the bot's token, from the start or from some moment on. That channel says so,
 // with the remedy; the others go on. That each finds out within ten seconds without a message is tested beside each of them.
 import { afterEach, expect, test } from "vitest";
-import { type Channel, createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
-import { NO_SECRETS, type Store, systemIds } from "../../src/store/index.ts";
-import { openSqlite } from "../../src/store/sqlite/engine.ts";
-import { storeOn } from "../../src/store/store.ts";
-import { createTools } from "../../src/tools/index.ts";
-import { AUDIT_KEY, configOf, puppet } from "../gateway/support.ts";
+import type { Channel, Gateway } from "../../src/gateway/index.ts";
+import type { Store } from "../../src/store/index.ts";
+import { configOf } from "../gateway/support.ts";
 import { createDiscordPeer } from "../peers/discord/index.ts";
 import { createSlackPeer } from "../peers/slack/index.ts";
 import { createTelegramPeer } from "../peers/telegram/index.ts";
 import { discordChannelOn as discordOn } from "./discord-scene.ts";
 import { QUICK, channelOn as slackOn } from "./slack-scene.ts";
 import { channelOn as telegramOn } from "./telegram-scene.ts";
+import { gatewayOn, memoryStore } from "./whole-gateway.ts";
 
 const PLATFORMS = ["telegram", "discord", "slack"] as const;
 type Platform = (typeof PLATFORMS)[number];
@@ -31,41 +29,40 @@ const STAGES: Readonly<Record<Platform, () => Promise<Stage>>> = {
 	telegram: async () => {
 		const peer = await createTelegramPeer();
 		const { token } = peer.bot;
-		const ada = peer.user("Ada");
-		return {
-			channel: telegramOn(peer, { token: () => Promise.resolve(token) }),
-			say: (text) => void peer.say(ada, peer.dm(ada), text),
-			answers: () => peer.answers(peer.dm(ada)).length,
-			revoke: () => peer.revokeToken(),
-			close: () => peer.close(),
-		};
+		return stageOn(peer, telegramOn(peer, { token: () => Promise.resolve(token) }));
 	},
 	discord: async () => {
 		const peer = await createDiscordPeer();
 		const { token } = peer.bot;
-		const ada = peer.user("Ada");
-		const dm = peer.dm(ada);
-		return {
-			channel: discordOn(peer, { token: () => Promise.resolve(token) }),
-			say: (text) => void peer.say(ada, dm, text),
-			answers: () => peer.answers(dm).length,
-			revoke: () => peer.revokeToken(),
-			close: () => peer.close(),
-		};
+		return stageOn(peer, discordOn(peer, { token: () => Promise.resolve(token) }));
 	},
 	slack: async () => {
 		const peer = await createSlackPeer(QUICK);
-		const ada = peer.user("Ada");
-		const dm = peer.dm(ada);
-		return {
-			channel: slackOn(peer),
-			say: (text) => void peer.say(ada, dm, text),
-			answers: () => peer.answers(dm).length,
-			revoke: () => peer.revokeToken(),
-			close: () => peer.close(),
-		};
+		return stageOn(peer, slackOn(peer));
 	},
 };
+
+/** Of every peer. */
+interface Peer<Person, Chat> {
+	user(name: string): Person;
+	dm(person: Person): Chat;
+	say(by: Person, chat: Chat, text: string): unknown;
+	answers(chat: Chat): readonly unknown[];
+	revokeToken(): void;
+	close(): Promise<void>;
+}
+
+function stageOn<Person, Chat>(peer: Peer<Person, Chat>, channel: Channel): Stage {
+	const ada = peer.user("Ada");
+	const dm = peer.dm(ada);
+	return {
+		channel,
+		say: (text) => void peer.say(ada, dm, text),
+		answers: () => peer.answers(dm).length,
+		revoke: () => peer.revokeToken(),
+		close: () => peer.close(),
+	};
+}
 
 let stages: Record<Platform, Stage>;
 let store: Store;
@@ -82,25 +79,13 @@ async function open(): Promise<void> {
 		discord: await STAGES.discord(),
 		slack: await STAGES.slack(),
 	};
-	const clock = systemClock;
-	const engine = await openSqlite({
-		path: ":memory:",
-		startedAt: clock.now(),
-		access: "own",
-		auditKey: AUDIT_KEY,
-	});
-	store = storeOn(engine, { clock, ids: systemIds(clock), secrets: NO_SECRETS });
-	gateway = createGateway({
+	store = await memoryStore();
+	gateway = gatewayOn({
 		store,
-		agent: puppet(),
-		tools: createTools([]),
 		channels: Object.values(stages).map(({ channel }) => channel),
 		config: configOf({
 			auth: Object.fromEntries(PLATFORMS.map((platform) => [platform, { allow_all: true }])),
 		}),
-		clock,
-		pseudonymKey: new Uint8Array(32),
-		log: () => {},
 	});
 }
 

@@ -81,6 +81,27 @@ describe("buttons of a question", () => {
 		expect(refused.map(({ who }) => who)).toEqual(["telegram:bob"]);
 	});
 
+	test("a press is said to be committed before its command is done, whatever becomes of it", async () => {
+		await start();
+		await scene.say(ASK);
+		const order: string[] = [];
+		const pressing = async (label: string) => {
+			const pressed = channel.press(channel.button(label), {
+				onCommitted: () => void order.push(`${label} committed`),
+			});
+			await scene.clock.advance(0);
+			order.push(await pressed);
+		};
+		await pressing("Deny");
+		await pressing("Deny");
+		expect(order).toEqual([
+			"Deny committed",
+			"Denied: `run_danger`. It was not done.",
+			"Deny committed",
+			"This button was already used. Nothing more was done.",
+		]);
+	});
+
 	test("when time ends the question, its message says so, and the buttons do nothing", async () => {
 		await start();
 		await scene.say(ASK);

@@ -3,16 +3,16 @@ import "../support/keep-compiled.ts";
 import { writeSync } from "node:fs";
 import { createGateway, type Gateway, sendTool, systemClock } from "../../src/gateway/index.ts";
 import { type Engine, NO_SECRETS, systemIds } from "../../src/store/index.ts";
-import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
 import { connectScriptedChannel, killingEngine } from "../../src/testing/index.ts";
 import { clarify, createTools } from "../../src/tools/index.ts";
+import { openAt } from "../support/store-place.ts";
 import { agentOf, type Orders } from "./lives.ts";
 import { AUDIT_KEY, configOf, confirmationsOn, dangerOnFile, effectOnFile } from "./support.ts";
 
 const orders = JSON.parse(process.argv[2] ?? "") as Orders;
 const {
-	path,
+	url,
 	address,
 	effects,
 	config,
@@ -32,7 +32,7 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
 const FILLS_OUTBOX: ReadonlySet<string> = new Set(["endTurn", "answerCommand", "endItems", "openDelivery"]);
 
 try {
-	const engine = await openSqlite({ path, startedAt: systemClock.now(), access: "own", auditKey: AUDIT_KEY });
+	const engine = await openAt(url, systemClock.now(), AUDIT_KEY);
 	const onWrite = (n: number, name: string) => say(1, `${n} ${name}\n`);
 	const killing = killingEngine(engine, { at: killOn === undefined ? killAt : 0, when, onWrite });
 	const counted = everyWrite ? killing : withoutEmpty(engine, killing);

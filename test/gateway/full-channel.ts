@@ -36,6 +36,7 @@ export interface Presser {
 	readonly chat?: string;
 	readonly cursor?: string;
 	readonly transport?: Inbound["transport"];
+	readonly onCommitted?: () => void;
 }
 
 export class FullChannel {
@@ -78,7 +79,7 @@ export class FullChannel {
 	}
 
 	async press(button: string, by: Presser = {}): Promise<string> {
-		const { user = "ada", chat = user, cursor, transport } = by;
+		const { user = "ada", chat = user, cursor, transport, onCommitted } = by;
 		const chatType = chat === user ? "dm" : "group";
 		const { text } = await this.#host.pressed({
 			source: { platform: "telegram", chat_id: chat, chat_type: chatType, user_id: user },
@@ -86,6 +87,7 @@ export class FullChannel {
 			platformMessage: "r1",
 			...(cursor !== undefined && { cursor }),
 			...(transport && { transport }),
+			...(onCommitted && { onCommitted }),
 		});
 		return text;
 	}

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { type Agent, createModelAgent } from "../../src/agents/index.ts";
 import { createGateway, type Gateway, sendTool, systemClock } from "../../src/gateway/index.ts";
 import { NO_SECRETS, type Store, systemIds } from "../../src/store/index.ts";
-import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
 import {
 	type ChannelAbilities,
@@ -20,6 +19,7 @@ import {
 } from "../../src/testing/index.ts";
 import { clarify, createTools } from "../../src/tools/index.ts";
 import { programFile } from "../support/programs.ts";
+import { openAt, placeOf } from "../support/store-place.ts";
 import {
 	AUDIT_KEY,
 	type ConfigInput,
@@ -34,7 +34,8 @@ import {
 const CHILD = programFile(new URL("./child.ts", import.meta.url));
 
 export interface Orders extends Told {
-	readonly path: string;
+	/** Of the store. */
+	readonly url: string;
 	readonly address: string;
 	/** Each run of the tool `effect` adds a line. */
 	readonly effects: string;
@@ -56,27 +57,34 @@ export interface Told {
 
 /** One store on disk, one platform, and the processes that live on them one after another. */
 export class Lives {
-	readonly folder = mkdtempSync(join(tmpdir(), "keryx-lives-"));
+	readonly folder: string;
+	/** Of its store. */
+	readonly url: string;
 	readonly world: ScriptedPlatform;
 	readonly #told: Told;
 	readonly #server: PlatformServer;
 	#children: ChildProcess[] = [];
 
-	private constructor(told: Told, server: PlatformServer) {
+	private constructor(told: Told, server: PlatformServer, place: { folder: string; url: string }) {
 		this.#told = told;
+		this.folder = place.folder;
+		this.url = place.url;
 		this.#server = server;
 		this.world = server.platform;
 	}
 
 	static async begin(told: Told): Promise<Lives> {
+		const folder = mkdtempSync(join(tmpdir(), "keryx-lives-"));
 		return new Lives(
 			told,
 			await createPlatformServer({ platform: new ScriptedPlatform({ platform: "telegram" }) }),
+			{ folder, url: await placeOf(pathIn(folder)) },
 		);
 	}
 
+	/** Of its file. */
 	get path(): string {
-		return join(this.folder, "keryx.db");
+		return pathIn(this.folder);
 	}
 
 	get effects(): number {
@@ -93,7 +101,7 @@ export class Lives {
 	): Child {
 		const orders: Orders = {
 			...this.#told,
-			path: this.path,
+			url: this.url,
 			address: this.#server.address,
 			effects: join(this.folder, "effects"),
 			...(kill && {
@@ -116,12 +124,7 @@ export class Lives {
 	/** A gateway in this process, until everything that was left has come to its end; then it is asked what it found. */
 	async recovered<Value>(look: (store: Store) => Promise<Value>): Promise<Value> {
 		const { config, channel } = this.#told;
-		const engine = await openSqlite({
-			path: this.path,
-			startedAt: systemClock.now(),
-			access: "own",
-			auditKey: AUDIT_KEY,
-		});
+		const engine = await openAt(this.url, systemClock.now(), AUDIT_KEY);
 		const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock), secrets: NO_SECRETS });
 		const effects = join(this.folder, "effects");
 		const confirmations = confirmationsOn(store, systemClock, configOf(config));
@@ -172,6 +175,10 @@ export class Lives {
 			if (quiet) return;
 		}
 	}
+}
+
+function pathIn(folder: string): string {
+	return join(folder, "keryx.db");
 }
 
 /** What answers in every life. `onPause`: told when the model's agent begins to wait before it asks again. */

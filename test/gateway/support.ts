@@ -48,7 +48,6 @@ import {
 	type Secrets,
 	type Store,
 } from "../../src/store/index.ts";
-import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
 import {
 	type ChannelAbilities,
@@ -77,6 +76,7 @@ import { withoutWall } from "../../src/walls/index.ts";
 import { countedIds, NOON } from "../support/clock.ts";
 import type { MemoryDatabase } from "../support/memory-engine.ts";
 import type { ProcessHome } from "../support/process-home.ts";
+import { openAt, placeOf } from "../support/store-place.ts";
 
 export { HOUR, MINUTE } from "../support/clock.ts";
 export const SECOND = 1000;
@@ -186,6 +186,8 @@ export class Scene {
 	readonly effects: string[] = [];
 	readonly #admissions = new Map<string, number>();
 	readonly #folder: string | null;
+	/** The address of its store. */
+	#place: string | null = null;
 	readonly ids = countedIds();
 	clock!: VirtualClock;
 	store!: Store;
@@ -221,10 +223,9 @@ export class Scene {
 
 	/** One life of the gateway: a clock, an owner of the store, a channel. */
 	async open(at: number, options: SceneOptions = this.options): Promise<void> {
+		this.#place ??= await placeOf(this.path);
 		const engine = trackedEngine(
-			options.database
-				? closing(options.database.own())
-				: await openSqlite({ path: this.path, startedAt: at, access: "own", auditKey: AUDIT_KEY }),
+			options.database ? closing(options.database.own()) : await openAt(this.#place, at, AUDIT_KEY),
 		);
 		const clock = createVirtualClock(at, { settle: engine.idle });
 		this.clock = clock;

@@ -5,6 +5,7 @@ import { NO_SECRETS, openStore } from "../../src/store/index.ts";
 import { AUDIT_KEY } from "../../src/testing/conformance/store/confirmations.ts";
 import { ADA, BOB, OPERATOR, policy, Scene } from "../../src/testing/conformance/store/scene.ts";
 import { countedIds, HOUR, virtualClock } from "../support/clock.ts";
+import { configOf } from "./support.ts";
 
 const IDLE = policy({ mode: "idle", idle_minutes: 60, max_messages: 0 });
 
@@ -27,7 +28,7 @@ test("a session that somebody resumes while its ending is told goes on, and the 
 		// One look is enough.
 		clock: { now: () => clock.now(), monotonic: () => clock.now(), after: () => () => {} },
 		policyFor: () => IDLE,
-		config: { events: { keep_days: 30 }, schedule: { keep_days: 90 } } as never,
+		config: () => configOf({}),
 		log: (message, error) => logged.push(`${message}: ${(error as Error).message}`),
 		hooks: {
 			listens: true,

@@ -1,7 +1,13 @@
 // What a monitor reads: numbers that say what happened, and a dashboard that asks for numbers there are.
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serve } from "./support.ts";
+import { createKeryx } from "../../src/app/index.ts";
+import { systemClock } from "../../src/gateway/index.ts";
+import { serveOnPort } from "../../src/http/index.ts";
+import { createScriptedAgent } from "../../src/testing/index.ts";
+import { type Served, serve, TERMINAL } from "./support.ts";
 
 let keryx: Served;
 beforeAll(async () => {
@@ -21,7 +27,7 @@ async function read(): Promise<Map<string, number>> {
 }
 
 test("messages, what became of them, turns, deliveries and commits are counted", async () => {
-	await read();
+	await keryx.api.startCounting();
 	await keryx.say("good day");
 	await keryx.say("fail");
 	await keryx.say("/status");
@@ -35,6 +41,38 @@ test("messages, what became of them, turns, deliveries and commits are counted",
 	expect(now.get("keryx_commit_seconds_count")).toBeGreaterThan(5);
 	expect(now.get('keryx_channel_connected{channel="local"}')).toBe(1);
 	for (const [name, value] of now) expect(Number.isFinite(value), name).toBe(true);
+});
+
+test("a Keryx counts from its start, before anybody asks for the numbers", async () => {
+	const home = mkdtempSync(join(tmpdir(), "keryx-metrics-"));
+	const agent = createScriptedAgent({ script: { otherwise: [{ text: "yes" }] }, clock: systemClock });
+	let url = "";
+	const whole = await createKeryx({
+		home,
+		env: { HOME: home, TZ: "UTC", XDG_DATA_HOME: join(home, "data") },
+		config: {},
+		agent,
+		report: { note: () => {}, warn: () => {} },
+		serve: async (api, ready) => {
+			const served = await serveOnPort(api, { host: "127.0.0.1", port: 0 });
+			url = `http://127.0.0.1:${served.port}`;
+			await ready();
+			return { ...served, url };
+		},
+	});
+	try {
+		await whole.start();
+		const { id } = await whole.client.send({ text: "hello", client_message_id: "1", source: TERMINAL });
+		await whole.client.inbound({ id, wait: 30 });
+		const authorization = `Bearer ${readFileSync(join(home, "operator.secret"), "utf8").trim()}`;
+		const text = await (await fetch(`${url}/metrics`, { headers: { authorization } })).text();
+		expect(text).toMatch(/^keryx_inbound_accepted_total 1$/m);
+		expect(text).toMatch(/^keryx_dispositions_total\{kind="answered"\} 1$/m);
+		expect(text).not.toMatch(/^keryx_commit_seconds_count 0$/m);
+	} finally {
+		await whole.stop();
+		rmSync(home, { recursive: true, force: true });
+	}
 });
 
 test("buckets add up, and the largest holds them all", async () => {

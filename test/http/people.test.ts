@@ -485,6 +485,27 @@ test("attack: no call of the whole API shows or changes anything of the owner's 
 	);
 }, 120_000);
 
+test("a file can be named by the person who uploaded it alone", async () => {
+	const upload = async (person: Person) =>
+		(
+			await person.call("POST", "/api/attachments", {
+				body: "notes",
+				headers: { "content-type": "text/plain" },
+			})
+		).body.id as string;
+	const names = async (person: Person, id: string) => {
+		const source = { platform: "web", chat_type: "dm", chat_id: "files", user_id: "operator" };
+		const attachments = [{ id, media_type: "text/plain", name: "notes.txt" }];
+		const body = { text: "", client_message_id: randomUUID(), source, attachments };
+		return (await person.call("POST", "/api/inbound", { body })).status;
+	};
+	const theirs = await upload(owner);
+	expect(await names(ana, theirs)).toBe(404);
+	expect(await names(ana, theirs.split(".")[0] ?? "")).toBe(404);
+	expect(await names(owner, theirs)).toBe(202);
+	expect(await names(ana, await upload(ana))).toBe(202);
+});
+
 /** An id of the owner's in an answer that is no error. What was sent may be named again by nothing that succeeds. */
 function isTheOwners(path: string, text: string): boolean {
 	if (path === "/openapi.json" || path === "/docs") return false;

@@ -115,6 +115,11 @@ test("on a terminal a start prints a login link that works", async () => {
 		env: { PATH: process.env.PATH ?? "", KERYX_HOME: home, KERYX_HTTP_PORT: "0" },
 	});
 	try {
+		// The questions of a first start, each skipped.
+		for (const question of ["Which provider", "Which chat platform", "as a service"]) {
+			await expect.poll(() => terminal.rows().join("\n"), POLLED).toContain(question);
+			terminal.type("\r");
+		}
 		await expect.poll(() => terminal.rows().join("\n"), POLLED).toMatch(/http:\S+\/login\?code=\S+/);
 		const [printed = ""] = /http:\S+\/login\?code=\S+/.exec(terminal.rows().join("\n")) ?? [];
 		const { hostname: host, port, pathname, search } = new URL(printed);

@@ -18,8 +18,11 @@ import Database from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createKeryx, type Keryx } from "../../src/app/index.ts";
 import { Backups } from "../../src/keeping/index.ts";
+import { NO_SECRETS, openStore, systemIds } from "../../src/store/index.ts";
+import { Scene } from "../../src/testing/conformance/store/scene.ts";
 import { createScriptedAgent, createVirtualClock } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
+import { virtualClock } from "../support/clock.ts";
 import { asJson, call, commandIn, dataOf } from "../support/keryx.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-keeping-"));
@@ -31,6 +34,9 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /** More with KERYX_BACKUP_SENDERS: 64 send about as much as this machine takes. */
 const SENDERS = Number(process.env.KERYX_BACKUP_SENDERS ?? 16);
+const RATE = 500;
+/** Messages that are in the store before: more with KERYX_BACKUP_BEFORE. */
+const BEFORE = Number(process.env.KERYX_BACKUP_BEFORE ?? 2000);
 const QUIET = { warn: () => {}, note: () => {} };
 const agent = createScriptedAgent({ script: { otherwise: [{ text: "ok" }] }, clock: systemClock });
 
@@ -117,6 +123,81 @@ describe("under load", () => {
 		live?.close();
 		back?.close();
 	});
+});
+
+/** Straight into the store, as a gateway with that many messages would: more than a busy machine answers. */
+test("at 500 messages a second into the store, a backup is the store at one instant", async () => {
+	const home = join(root, "rate");
+	mkdirSync(home);
+	const path = join(home, "keryx.db");
+	const ids = systemIds(systemClock);
+	const store = await openStore({ url: `sqlite:${path}`, clock: systemClock, ids, secrets: NO_SECRETS });
+	const scene = new Scene({ store, clock: virtualClock(), close: () => store.close() });
+	const acknowledged: string[] = [];
+	let sent = 0;
+	const send = async () => {
+		const id = `m${sent++}`;
+		await scene.accept(`message ${id}`, undefined, { platformMessage: id });
+		acknowledged.push(id);
+	};
+	// So that the copy takes a while.
+	while (sent < BEFORE) await Promise.all(Array.from({ length: 100 }, send));
+	const [before, began] = [[...acknowledged], performance.now()];
+	const sending: Promise<void>[] = [];
+	let isOver = false;
+	const load = (async () => {
+		for (let due = 0; !isOver; await new Promise((resolve) => setTimeout(resolve, 5)))
+			for (const until = ((performance.now() - began) / 1000) * RATE; due < until; due++)
+				sending.push(send());
+	})();
+	const backups = new Backups({
+		home,
+		storePath: path,
+		store,
+		config: () => ({ backup: { keep: 7 } }),
+		env: {},
+		clock: systemClock,
+		version: "test",
+		warn: () => {},
+	});
+	const file = join(root, "rate.backup");
+	const facts = await backups.make(file, null);
+	const after = new Set(acknowledged);
+	isOver = true;
+	await load;
+	const [made, seconds] = [acknowledged.length - before.length, (performance.now() - began) / 1000];
+	await Promise.all(sending);
+	console.log(
+		`${Math.round(made / seconds)} messages a second into the store while the backup was made, for ${seconds.toFixed(1)} s`,
+	);
+
+	const copy = join(root, "rate-restored");
+	const restored = asJson(await call(["restore", file, "--yes", "--json"], { env: { KERYX_HOME: copy } }));
+	expect(restored).toMatchObject({ conversations: facts.conversations, messages: facts.messages });
+	const read = (db: string, sql: string) => {
+		const opened = new Database(db, { readonly: true });
+		try {
+			return opened.prepare(sql).all();
+		} finally {
+			opened.close();
+		}
+	};
+	// Rows are only ever added here, so the store at one instant is a beginning of each table, and all of them end at the same event.
+	const events = `SELECT * FROM events WHERE id <= ${facts.lastEvent} ORDER BY id`;
+	expect(read(join(copy, "keryx.db"), events)).toEqual(read(path, events));
+	const inbox = read(join(copy, "keryx.db"), "SELECT * FROM inbox ORDER BY id") as {
+		platform_message: string;
+	}[];
+	expect(inbox).toEqual(read(path, `SELECT * FROM inbox ORDER BY id LIMIT ${inbox.length}`));
+	const told = read(
+		join(copy, "keryx.db"),
+		`SELECT count(*) AS n FROM events WHERE type = 'inbound.accepted' AND id <= ${facts.lastEvent}`,
+	);
+	expect(told).toEqual([{ n: inbox.length }]);
+	const taken = new Set(inbox.map(({ platform_message }) => platform_message));
+	expect(before.filter((id) => !taken.has(id))).toEqual([]);
+	expect(after.size).toBeGreaterThan(before.length);
+	await store.close();
 });
 
 describe("a file", () => {
@@ -255,6 +336,26 @@ test("a running Keryx makes an encrypted backup, which opens with its passphrase
 	writeFileSync(join(root, "wrong"), "incorrect horse\n");
 	expect((await check("--passphrase-file", join(root, "wrong"))).stderr).toContain("not the passphrase");
 	expect((await check("--passphrase-file", secret)).code).toBe(0);
+});
+
+test("a backup that fails says why, also where the store cannot note it", async () => {
+	const home = join(root, "refused");
+	mkdirSync(home);
+	const backups = new Backups({
+		home,
+		storePath: join(home, "keryx.db"),
+		store: {
+			copyTo: () => Promise.reject(new Error("the copy does not fit")),
+			recordBackup: () => Promise.reject(new Error("the disk with the store is full")),
+			lastBackup: async () => ({ made: null, failed: null }),
+		},
+		config: () => ({ backup: { keep: 7 } }),
+		env: {},
+		clock: systemClock,
+		version: "test",
+		warn: () => {},
+	});
+	await expect(backups.make(join(root, "refused.backup"), null)).rejects.toThrow("the copy does not fit");
 });
 
 describe("a schedule", () => {

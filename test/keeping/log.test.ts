@@ -1,5 +1,14 @@
 // Keryx's own log: lines of JSON, for its owner alone, bounded, without secrets and without what people write.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -13,7 +22,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const linesOf = (path: string) =>
 	readFileSync(path, "utf8")
-		.trimEnd()
+		.trim()
 		.split("\n")
 		.map((line) => JSON.parse(line) as Record<string, unknown>);
 
@@ -81,6 +90,21 @@ test("lines that the disk refuses are counted once it takes some again, and the 
 	await log.end();
 	expect(failures).toHaveLength(1);
 	expect(linesOf(path)).toMatchObject([{ event: "kept" }, { event: "lines_dropped", count: 3 }]);
+});
+
+test("half a line that a full disk left does not spoil the next one", async () => {
+	const settings = { level: "info", file_mb: 1, keep: 1 } as const;
+	const { path, log } = logAt("half", settings, () => {});
+	mkdirSync(path, { recursive: true });
+	log.write("info", "test", "lost");
+	await log.end();
+	rmSync(path, { recursive: true });
+	writeFileSync(path, '{"time":"2026-03-10T12:0');
+	log.write("info", "test", "kept");
+	await log.end();
+	const [half, ...lines] = readFileSync(path, "utf8").trimEnd().split("\n");
+	expect(half).toBe('{"time":"2026-03-10T12:0');
+	expect(lines.map((line) => JSON.parse(line).event)).toEqual(["kept", "lines_dropped"]);
 });
 
 test("more than the disk takes is dropped, and the count is told", async () => {

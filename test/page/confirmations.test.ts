@@ -117,6 +117,19 @@ describe("the queue of confirmations", () => {
 		expect(await statusOf(id)).toMatchObject({ status: "denied" });
 	});
 
+	test("says that a stop cancelled it, not that the agent changed its mind", async () => {
+		const page = await sit("/confirmations");
+		const { conversation } = await keryx.client.send({
+			text: "run mkdir -p stale && rm -rf stale",
+			client_message_id: "stopped",
+			source: { platform: "web", chat_id: "page", chat_type: "dm", user_id: "1", chat_name: "Cleaning" },
+		});
+		const asked = question(page, "delete_files").filter({ hasText: "stale" });
+		await asked.getByRole("button", { name: "Approve" }).waitFor();
+		await keryx.client.stop({ conversation });
+		await asked.getByText("It was cancelled, because the answer was stopped.").waitFor();
+	});
+
 	test("answers by keyboard only the question that has the focus, and only with Enter", async () => {
 		const [one, two] = [await ask("first_thing"), await ask("second_thing")];
 		const page = await sit("/confirmations");

@@ -164,6 +164,25 @@ test("the model is named in the header, and another is chosen from those that th
 	expect(asked.filter((one) => one.model === "large")).not.toEqual([]);
 });
 
+test("a new chat begins with the model that was chosen for it", async () => {
+	const before = model.requests.length;
+	await page.goto(`${keryx.url}/c/new`);
+	await page.getByRole("button", { name: "tiny", exact: true }).click();
+	await page
+		.getByRole("list", { name: "Available models" })
+		.getByRole("button", { name: /^large/ })
+		.click();
+	await page.getByRole("button", { name: "large", exact: true }).waitFor();
+	await write(page, "who are you now?");
+	await answer(page, "from the model").waitFor();
+	await page.getByRole("button", { name: "large", exact: true }).waitFor();
+	const asked = model.requests
+		.slice(before)
+		.filter(({ body }) => body.includes("who are you now?") && body.includes("tools"))
+		.map(({ body }) => JSON.parse(body).model);
+	expect(new Set(asked)).toEqual(new Set(["large"]));
+});
+
 test("it looks right", async () => {
 	await expectGoodLooks(browser, keryx, [
 		{

@@ -34,6 +34,7 @@ function clusterOf(schema: string) {
 		KERYX_HOME: homeOf(schema, n),
 		KERYX_STORE_URL: url,
 		KERYX_STORE_NODES: "many",
+		...(n === 0 && { KERYX_NODE_NAME: "berlin" }),
 		KERYX_LEASE_SECONDS: "2",
 		KERYX_LEASE_HEARTBEAT_SECONDS: "0.5",
 	});
@@ -82,6 +83,9 @@ describe("several gateways on one store", () => {
 		await cluster.begin(0);
 		await expect(cluster.begin(1)).rejects.toThrow("audit.key and pseudonym.key from the home of another");
 		cluster.copyKeys(1);
+		const called = await keryx([], { env: { ...cluster.envOf(1), KERYX_NODE_NAME: "berlin" } });
+		expect(called.stderr).toContain("another gateway on this store is called berlin");
+		expect(called.stderr).toContain("set node.name");
 		await cluster.begin(1);
 		const gateway = running.get(homeOf("stopped", 0)) as Gateway;
 		const listed = await keryx(["nodes", "--json"], { env: cluster.envOf(1) });

@@ -180,6 +180,34 @@ describe("several gateways on one store", () => {
 		expect(await programs(1)).toEqual([]);
 	});
 
+	test("one whose clock is an hour ahead keeps its lease, gives nobody up, and answers in the same order as the others", async () => {
+		const lives = "SELECT name FROM keryx.nodes WHERE ended_at IS NULL ORDER BY name";
+		node(2).skew(3_600_000);
+		await node(2).kill();
+		await node(2).start();
+		const said: string[] = [];
+		let conversation = "";
+		for (let k = 0; k < 6; k++) {
+			const client = clientOf(k % 2 === 0 ? 2 : 0);
+			const sent = await say(client, "skewed", `plain ${k}`);
+			said.push(`plain ${k}`);
+			conversation = sent.conversation ?? "";
+			expect((await client.inbound({ id: sent.id, wait: 30 })).disposition).toMatchObject({
+				kind: "answered",
+			});
+		}
+		const rows = await onServer<{ body: string }>(
+			server.url(),
+			`SELECT m.body FROM keryx.messages m JOIN keryx.sessions s ON s.key = m.session
+			WHERE s.conversation = '${conversation}' AND m.role = 'user' ORDER BY m.id`,
+		);
+		expect(rows.map(({ body }) => JSON.parse(body).content)).toEqual(said);
+		expect(await onServer(server.url(), lives)).toEqual([0, 1, 2].map((n) => ({ name: nameOf(n) })));
+		node(2).skew(0);
+		await node(2).kill();
+		await node(2).start();
+	});
+
 	test("tables of a later version do not stop those that run, but another of this version does not start", async () => {
 		const version = (by: number) =>
 			`UPDATE keryx.settings SET value = (value::int + ${by})::text WHERE name = 'schema'`;

@@ -1,8 +1,6 @@
-// Who may write to a store on a server: nodes, each of which loses everything it could write once another has found it dead; and what is
-// said of servers that refuse.
-import { inspect } from "node:util";
+// Who may write to a store on a server: nodes, each of which loses everything it could write once another has found it dead.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NO_SECRETS, openStore, type Store, storeOn } from "../../src/store/index.ts";
+import { NO_SECRETS, OPERATOR, type Store, storeOn } from "../../src/store/index.ts";
 import { openPostgres } from "../../src/store/postgres/engine.ts";
 import { refusal } from "../../src/testing/conformance/store/scene.ts";
 import { countedIds, virtualClock } from "../support/clock.ts";
@@ -32,6 +30,9 @@ async function openIn(
 	});
 	return storeOn(engine, given());
 }
+
+const END_NODES =
+	"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'keryx node'";
 
 let said = 0;
 
@@ -80,6 +81,70 @@ describe("a node on a store on a server", () => {
 		await Promise.all([first, second, third].map((store) => store.close()));
 		const live = "SELECT epoch FROM shared.nodes WHERE ended_at IS NULL";
 		expect(await onServer(server.url(), live)).toEqual([]);
+	});
+
+	it("has a name that no other living node has: a second one is refused, and one that comes after its end is not", async () => {
+		const url = `${server.url()}?schema=named`;
+		const open = async (name: string, leaseMs = 10_000) =>
+			storeOn(
+				await openPostgres({
+					url,
+					startedAt: 0,
+					access: "own",
+					node: { nodes: "many", name, leaseMs, heartbeatMs: 200 },
+				}),
+				given(),
+			);
+		const first = await open("berlin");
+		const refused = await open("berlin").catch((error: unknown) => error);
+		expect(refused).toMatchObject({
+			code: "store.node_name",
+			message: "another gateway on this store is called berlin",
+			hint: expect.stringContaining("node.name"),
+		});
+		const [one, ...rest] = await Promise.allSettled([open("paris"), open("paris"), open("paris")]).then(
+			(results) => results.toSorted((a, b) => a.status.localeCompare(b.status)),
+		);
+		expect(rest.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+		expect(one?.status).toBe("fulfilled");
+		const other = await open("oslo");
+		await first.close();
+		const again = await open("berlin");
+		await Promise.all([say(other), say(again)]);
+		expect((await other.nodes({ scope: OPERATOR })).map(({ name }) => name).toSorted()).toEqual([
+			"berlin",
+			"oslo",
+			"paris",
+		]);
+		if (one?.status === "fulfilled") await one.value.close();
+		await other.close();
+		await again.close();
+	});
+
+	it("takes its name back from itself after a crash, and from one that hangs once its lease is over", async () => {
+		const schema = "renamed";
+		const url = `${server.url()}?schema=${schema}`;
+		const open = async (heartbeatMs: number) =>
+			storeOn(
+				await openPostgres({
+					url,
+					startedAt: 0,
+					access: "own",
+					node: { nodes: "many", name: "berlin", leaseMs: 10_000, heartbeatMs },
+				}),
+				given(),
+			);
+		// As a gateway that was killed: its connections are gone, its row is not.
+		const crashed = await open(60_000);
+		await onServer(server.url(), END_NODES);
+		const second = await open(60_000);
+		expect(await refusal(say(crashed))).toBe("store.owner_lost");
+		// One that hangs keeps its connection.
+		await onServer(server.url(), `UPDATE ${schema}.nodes SET expires_at = 0 WHERE epoch = ${second.epoch}`);
+		const third = await open(60_000);
+		expect(await refusal(say(second))).toBe("store.owner_lost");
+		await say(third);
+		for (const store of [crashed, second, third]) await store.close();
 	});
 
 	it("hears of what another has committed, and of another's death", async () => {
@@ -173,75 +238,5 @@ describe("a node on a store on a server", () => {
 		);
 		expect(row?.n).toBe(1);
 		await store.close();
-	});
-});
-
-describe("a server that refuses", () => {
-	const refusedBy = (url: string) =>
-		openStore({ url, ...given() }).then(
-			() => "opened",
-			({ code, message, hint }: { code: string; message: string; hint: string }) =>
-				`${code}: ${message}; ${hint}`,
-		);
-
-	it("is named with what is wrong and what to do, and never with the password", async () => {
-		await onServer(server.url(), "CREATE USER other");
-		await onServer(
-			server.url(),
-			"CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
-		);
-		const nobody = await refusedBy(server.url().replace("keryx@", "nobody:secretpassword@"));
-		expect(nobody).toContain("store.refused: cannot open postgres://nobody:***@127.0.0.1");
-		expect(nobody).not.toContain("secretpassword");
-		expect(await refusedBy(server.url("latin"))).toContain(
-			"store.server: the database has the encoding LATIN1",
-		);
-		expect(await refusedBy(server.url("nothing"))).toContain("the database does not exist");
-		expect(await refusedBy(server.url().replace("keryx@", "other@"))).toContain("GRANT CREATE ON DATABASE");
-		expect(await refusedBy("postgres://x@127.0.0.1:1/x")).toContain("store.unreachable");
-		expect(await refusedBy(`${server.url()}?sslmode=verify-full`)).toContain("correct sslmode");
-		expect(await refusedBy(`${server.url()}?sslmode=verify-full&sslrootcert=/no/file`)).toContain(
-			"store.refused: cannot open",
-		);
-		const unread = await openStore({
-			...given(),
-			url: "postgres://nobody:secretpassword@host:99999/x",
-		}).catch((error: unknown) => inspect(error, { depth: null }));
-		expect(unread).toContain("store.url is not a URL");
-		expect(unread).not.toContain("secretpassword");
-	});
-
-	it("is refused with a wrong password, which is not shown, and taken with the right one", async () => {
-		const asking = await startPostgres({ password: "right-password" });
-		try {
-			const urlWith = (password: string) => asking.url().replace("keryx@", `keryx:${password}@`);
-			const refused = await refusedBy(urlWith("wrong-password"));
-			expect(refused).toContain("store.refused");
-			expect(refused).not.toContain("wrong-password");
-			const store = await openStore({ ...given(), url: urlWith("right-password") });
-			await store.close();
-		} finally {
-			await asking.remove();
-		}
-	});
-
-	it("is left alone where the schema is somebody else's, whatever is in it", async () => {
-		for (const [n, thing] of [
-			"TABLE s.other (a int)",
-			"TABLE s.settings (other int)",
-			"TABLE s.settings (name text, value text); INSERT INTO s.settings VALUES ('schema', 'dark')",
-			"VIEW s.settings AS SELECT 1 AS name, 2 AS value",
-			"FUNCTION s.search_words(a text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-			"TYPE s.mood AS ENUM ('fine')",
-		].entries()) {
-			const schema = `foreign${n}`;
-			const make = `CREATE ${thing.replaceAll("s.", `${schema}.`)}`;
-			await onServer(server.url(), `CREATE SCHEMA ${schema}; ${make}`);
-			expect(await refusedBy(`${server.url()}?schema=${schema}`)).toContain("store.corrupt: the schema");
-		}
-		await onServer(server.url(), "CREATE SCHEMA closed; CREATE USER outsider");
-		expect(await refusedBy(`${server.url().replace("keryx@", "outsider@")}?schema=closed`)).toContain(
-			"GRANT USAGE, CREATE ON SCHEMA closed",
-		);
 	});
 });

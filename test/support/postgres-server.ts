@@ -32,7 +32,7 @@ function binaries(): string {
 }
 
 /** The server refuses to run as root. */
-function user(): { uid?: number; gid?: number } {
+export function serverUser(): { uid?: number; gid?: number } {
 	if (process.getuid?.() !== 0) return {};
 	const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
 	return { uid: id("-u"), gid: id("-g") };
@@ -50,7 +50,7 @@ export async function startPostgres({
 	readonly settings?: Readonly<Record<string, string>>;
 } = {}): Promise<PostgresServer> {
 	const bin = binaries();
-	const as = user();
+	const as = serverUser();
 	const folder = mkdtempSync(join(tmpdir(), "keryx-pg-"));
 	if (as.uid !== undefined && as.gid !== undefined) chownSync(folder, as.uid, as.gid);
 	const data = join(folder, "data");

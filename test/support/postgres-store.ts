@@ -37,7 +37,7 @@ export async function emptied(url: string): Promise<void> {
 	await client.query(emptying("keryx"));
 }
 
-export type Connections = Pick<PostgresOptions, "readers" | "node">;
+export type Connections = Pick<PostgresOptions, "readers" | "reconnects" | "node">;
 
 export function openOn(url: string, connections: Connections = {}): Promise<Engine> {
 	return openPostgres({ url, startedAt: 0, access: "own", auditKey: AUDIT_KEY, ...connections });

@@ -7,6 +7,10 @@ export interface StatementProxy {
 	readonly port: number;
 	/** At the nth statement from now on, over all connections, or those of this application. */
 	cutAt(n: number, when: "before" | "after", of?: string): void;
+	/** At the first statement before and after, then at the second, and so on, each time counted from the last cut; null ends it. */
+	sweep(of: string | null): void;
+	/** How many cuts the sweep has made. */
+	readonly swept: number;
 	/** How many statements came since then. */
 	readonly statements: number;
 	/** Whether the cut was made. */
@@ -23,6 +27,14 @@ export async function startStatementProxy(serverPort: number): Promise<Statement
 	let statements = 0;
 	let cut = { at: 0, when: "before" as "before" | "after", of: "" };
 	let isCut = false;
+	let isSweeping = false;
+	let swept = 0;
+	const sweepOn = () => {
+		if (!isSweeping) return;
+		swept++;
+		statements = 0;
+		cut = cut.when === "before" ? { ...cut, when: "after" } : { ...cut, at: cut.at + 1, when: "before" };
+	};
 	const sockets = new Set<Socket>();
 	const server = createServer((near) => {
 		const far = connect(serverPort, "127.0.0.1");
@@ -49,7 +61,10 @@ export async function startStatementProxy(serverPort: number): Promise<Statement
 			if (type === "") startup = bytes.toString("latin1");
 			if (STATEMENT_ENDS.has(type) && startup.includes(cut.of) && ++statements === cut.at) {
 				isCut = true;
-				if (cut.when === "before") return end();
+				if (cut.when === "before") {
+					sweepOn();
+					return end();
+				}
 				endsAfter = sent + 1;
 			}
 			if (STATEMENT_ENDS.has(type)) sent++;
@@ -57,7 +72,10 @@ export async function startStatementProxy(serverPort: number): Promise<Statement
 		});
 		const answers = messages({ startup: false }, (type, bytes) => {
 			if (type === "Z" && sent > 0) answered++;
-			if (endsAfter > 0 && answered >= endsAfter) return end();
+			if (endsAfter > 0 && answered >= endsAfter) {
+				if (!near.destroyed) sweepOn();
+				return end();
+			}
 			if (!near.destroyed) near.write(bytes);
 		});
 		near.on("data", asked);
@@ -71,6 +89,16 @@ export async function startStatementProxy(serverPort: number): Promise<Statement
 			statements = 0;
 			isCut = false;
 			cut = { at, when, of };
+			isSweeping = false;
+		},
+		sweep: (of) => {
+			statements = 0;
+			swept = 0;
+			isSweeping = of !== null;
+			cut = { at: of === null ? 0 : 1, when: "before", of: of ?? "" };
+		},
+		get swept() {
+			return swept;
 		},
 		get statements() {
 			return statements;

@@ -48,10 +48,11 @@ export class WallScene {
 	readonly #running = new Set<Walled>();
 	#starts = 0;
 
-	constructor() {
+	/** `changes`: what is different on this machine, such as its shell. */
+	constructor(changes: Partial<Machine> = {}) {
 		const machine = readMachine();
 		if (!machine) throw new Error("bubblewrap is not installed");
-		this.machine = machine;
+		this.machine = { ...machine, ...changes };
 		for (const folder of [this.home, this.workspace, this.tmp]) mkdirSync(folder, { recursive: true });
 		writeFileSync(join(this.home, "operator.secret"), this.secret);
 		writeFileSync(join(this.user, "notes.txt"), "somebody's notes");

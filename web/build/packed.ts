@@ -1,5 +1,5 @@
-// What is large and seldom needed is kept compressed, as it travels: the package holds a quarter of it. The server unpacks it for whoever
-// does not take it so.
+// Large files are kept compressed, as they travel: the package holds a third of them. The server unpacks them for clients that do not
+// accept that.
 import { gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 

@@ -28,8 +28,15 @@ export interface Place {
 	readonly thread?: { readonly id: string; readonly name?: string };
 }
 
+export interface RoleFacts {
+	readonly id: string;
+	readonly tags?: { readonly bot_id?: string };
+}
+
 export class Directory {
 	readonly #known = new Map<string, ChannelFacts>();
+	/** By server. */
+	readonly #ownRoles = new Map<string, string | null>();
 
 	/** Learns about a channel; one without a server belongs to this one. */
 	learn(channel: ChannelFacts, guild?: string): void {
@@ -40,6 +47,23 @@ export class Directory {
 			if (this.#known.size <= REMEMBERED) return;
 			this.#known.delete(oldest);
 		}
+	}
+
+	/** The role that Discord made for the bot in a server: people often name it instead of the bot. Null if it has none. */
+	async ownRole(guild: string, me: string, rest: REST): Promise<string | null> {
+		const known = this.#ownRoles.get(guild);
+		if (known !== undefined) return known;
+		try {
+			this.learnRoles(guild, (await rest.get(`/guilds/${guild}/roles`)) as readonly RoleFacts[], me);
+		} catch (error) {
+			if (!isApiError(error) || (error.status !== 403 && error.status !== 404)) throw error;
+			this.learnRoles(guild, [], me);
+		}
+		return this.#ownRoles.get(guild) ?? null;
+	}
+
+	learnRoles(guild: string, roles: readonly RoleFacts[], me: string): void {
+		this.#ownRoles.set(guild, roles.find(({ tags }) => tags?.bot_id === me)?.id ?? null);
 	}
 
 	forget(id: string): void {

@@ -1,10 +1,10 @@
 // Passes one Discord event to the host. Resolves after the host has committed it (I3).
 import type { REST } from "@discordjs/rest";
-import type { APIAttachment } from "discord-api-types/v10";
+import type { APIAttachment, APIUser } from "discord-api-types/v10";
 import type { Part } from "../../domain/index.ts";
 import type { ChannelHost, Inbound } from "../../gateway/index.ts";
 import type { Mark } from "./cursor.ts";
-import type { ChannelFacts, Directory, Place } from "./directory.ts";
+import type { ChannelFacts, Directory, Place, RoleFacts } from "./directory.ts";
 import { type FileSource, fetchFile } from "./files.ts";
 import { type Answers, BUTTON, type Interaction, isAnswerable, lineOf } from "./interactions.ts";
 import type { SentMessages } from "./sent.ts";
@@ -19,6 +19,7 @@ export type Message = Said & {
 	readonly guild_id?: string;
 	readonly member?: MemberFacts;
 	readonly webhook_id?: string;
+	readonly mention_roles?: readonly string[];
 	readonly nonce?: string | number;
 	readonly edited_timestamp?: string | null;
 	readonly attachments?: readonly APIAttachment[];
@@ -33,7 +34,7 @@ export interface Dispatch {
 export interface EventContext {
 	readonly host: ChannelHost;
 	readonly rest: REST;
-	readonly me: Me;
+	readonly me: APIUser;
 	readonly of: AccountOf;
 	readonly directory: Directory;
 	readonly files: FileSource;
@@ -52,8 +53,9 @@ const SAID = new Set([0, 19, 20]);
 export function learn({ t, d }: Dispatch, me: Me, directory: Directory, sent: SentMessages): void {
 	switch (t) {
 		case "GUILD_CREATE": {
-			const { id, channels = [], threads = [] } = d as GuildFacts;
+			const { id, channels = [], threads = [], roles } = d as GuildFacts;
 			for (const channel of [...channels, ...threads]) directory.learn(channel, id);
+			if (roles) directory.learnRoles(id, roles, me.id);
 			return;
 		}
 		case "CHANNEL_CREATE":
@@ -78,6 +80,7 @@ export function learn({ t, d }: Dispatch, me: Me, directory: Directory, sent: Se
 export interface GuildFacts {
 	readonly id: string;
 	readonly unavailable?: boolean;
+	readonly roles?: readonly RoleFacts[];
 	readonly channels?: readonly (ChannelFacts & { readonly last_message_id?: string | null })[];
 	readonly threads?: readonly (ChannelFacts & { readonly last_message_id?: string | null })[];
 }
@@ -145,9 +148,11 @@ export async function handIn({ t, d }: Dispatch, cursor: CursorNow, context: Eve
 	}
 }
 
-export async function handInMessage(message: Message, at: At, context: EventContext): Promise<void> {
+export async function handInMessage(given: Message, at: At, context: EventContext): Promise<void> {
 	const { host, me, of } = context;
-	const place = await placeOf(message, context);
+	const place = await placeOf(given, context);
+	const role = await namedRole(given, place, context);
+	const message = role === null ? given : namingBot(given, role, me);
 	const sender = senderOf(message.author, message.member);
 	const mentioned = place.isPrivate || isMentioned(message, me);
 	const { content, blobs } = await contentOf(message, context);
@@ -168,12 +173,32 @@ export async function handInMessage(message: Message, at: At, context: EventCont
 	});
 }
 
+/** The bot's own role, if the message names it: to people both look the same. */
+async function namedRole(
+	{ mention_roles: named = [] }: Message,
+	{ guild }: Place,
+	{ directory, me, rest }: EventContext,
+): Promise<string | null> {
+	if (guild === undefined || named.length === 0) return null;
+	const own = await directory.ownRole(guild, me.id, rest);
+	return own !== null && named.includes(own) ? own : null;
+}
+
+function namingBot(message: Message, role: string, me: APIUser): Message {
+	return {
+		...message,
+		content: message.content.replaceAll(`<@&${role}>`, `<@${me.id}>`),
+		mentions: [...(message.mentions ?? []), me],
+	};
+}
+
 async function contentOf(
 	message: Message,
 	{ me, files }: EventContext,
 ): Promise<{ readonly content: Inbound["content"] | null; readonly blobs: readonly string[] }> {
 	const text = textOf(message, me);
-	const attachments = message.attachments ?? [];
+	const forwarded = (message.message_snapshots ?? []).flatMap((one) => one.message.attachments ?? []);
+	const attachments = [...(message.attachments ?? []), ...forwarded];
 	if (attachments.length === 0) return { content: text === "" ? null : text, blobs: [] };
 	const parts: Part[] = text === "" ? [] : [{ type: "text", text }];
 	const blobs: string[] = [];

@@ -2,6 +2,7 @@
 // an event as received before Keryx has committed it.
 import { platformTraits } from "../../domain/index.ts";
 import type { Channel, ChannelHost, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
+import { leaseLost } from "../lease.ts";
 import type { PlatformOptions } from "../options.ts";
 import { Stumbles } from "../stumbles.ts";
 import { Transport } from "../transport.ts";
@@ -256,6 +257,8 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		if (turn.afterMs > 0) await new Promise<void>((resolve) => void clock.after(turn.afterMs, resolve));
 		const { connection } = line;
 		if (!connection) return NOT_CONNECTED;
+		const lost = leaseLost(host);
+		if (lost) return lost;
 		try {
 			return await go(connection);
 		} catch (error) {

@@ -193,10 +193,17 @@ export class Line {
 			onAlive: () => this.#vitals.proven("heartbeat acknowledged"),
 			onDispatch: (dispatch) => {
 				if (this.isStopping || this.#failure) return;
-				if (dispatch.t === "READY" || dispatch.t === "RESUMED") {
-					onConnected();
-					this.#opened(dispatch, connection);
-				} else this.#take(dispatch, connection);
+				const isOpening = dispatch.t === "READY" || dispatch.t === "RESUMED";
+				try {
+					if (isOpening) this.#opened(dispatch, connection);
+					else this.#take(dispatch, connection);
+					if (isOpening) onConnected();
+				} catch (error) {
+					if (isOpening) return this.#leave(error);
+					// The same event comes again after a restart: it must end neither Keryx nor the session.
+					this.#options.log(`an event from Discord cannot be read (${dispatch.t})`, error);
+					this.#intake.add(dispatch.s, []);
+				}
 			},
 		});
 		this.#wire = wire;

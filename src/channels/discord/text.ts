@@ -31,7 +31,11 @@ export function textOf(message: Said, me: Me): string {
 }
 
 /** Other content than text and files, in words. */
-function describedOf({ sticker_items: stickers, poll, message_snapshots: forwarded }: Said): string[] {
+function describedOf({
+	sticker_items: stickers,
+	poll,
+	message_snapshots: forwarded,
+}: Pick<Said, "sticker_items" | "poll" | "message_snapshots">): string[] {
 	return [
 		...(stickers ?? []).map(({ name }) => `[sticker ${name}]`),
 		...(poll
@@ -39,7 +43,9 @@ function describedOf({ sticker_items: stickers, poll, message_snapshots: forward
 					`[poll: ${poll.question.text ?? ""} (${poll.answers.map(({ poll_media: { text } }) => text ?? "").join(" / ")})]`,
 				]
 			: []),
-		...(forwarded ?? []).map(({ message }) => `[forwarded]\n${message.content}`.trimEnd()),
+		...(forwarded ?? []).map(({ message: { content, sticker_items: stickers } }) =>
+			["[forwarded]", content, ...describedOf({ sticker_items: stickers ?? [] })].filter(Boolean).join("\n"),
+		),
 	];
 }
 

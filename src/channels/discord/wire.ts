@@ -87,16 +87,15 @@ export class Wire {
 
 	#read(text: string): void {
 		if (this.#isOver) return;
-		let payload: { readonly op: number; readonly d: unknown; readonly s: number; readonly t: string };
-		try {
-			payload = JSON.parse(text) as typeof payload;
-		} catch {
-			this.#over({ kind: "error", reason: "Discord sent something that is not JSON" });
+		const payload = payloadOf(text);
+		if (!payload) {
+			this.#over({ kind: "error", reason: "Discord sent something that nobody understands" });
 			return;
 		}
 		const { op, d, s, t } = payload;
-		if (op === OP.dispatch) this.#options.onDispatch({ t, s, d });
-		if (op === OP.hello) this.#hello((d as { heartbeat_interval: number }).heartbeat_interval);
+		if (op === OP.dispatch && typeof t === "string" && typeof s === "number")
+			this.#options.onDispatch({ t, s, d });
+		if (op === OP.hello) this.#hello(intervalOf(d));
 		if (op === OP.heartbeat) this.#beat();
 		if (op === OP.reconnect) this.#over({ kind: "reconnect" });
 		if (op === OP.invalid) this.#over({ kind: "invalid", isResumable: d === true });
@@ -147,4 +146,19 @@ export class Wire {
 			this.#options.clock.after(1000, () => this.#socket.terminate());
 		} else this.#socket.terminate();
 	}
+}
+
+function payloadOf(text: string): Readonly<Record<"op" | "d" | "s" | "t", unknown>> | null {
+	try {
+		const payload = JSON.parse(text) as unknown;
+		return typeof payload === "object" ? (payload as ReturnType<typeof payloadOf>) : null;
+	} catch {
+		return null;
+	}
+}
+
+/** Without one, Keryx's own is the shortest. */
+function intervalOf(hello: unknown): number {
+	const { heartbeat_interval: interval } = (hello ?? {}) as { readonly heartbeat_interval?: unknown };
+	return typeof interval === "number" ? interval : Number.POSITIVE_INFINITY;
 }

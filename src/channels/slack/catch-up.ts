@@ -1,7 +1,7 @@
 // After a start or a long silence: reads the chats' history from where everything was committed. Slack itself redelivers only for some
 // minutes.
 import type { ChannelHost, Clock } from "../../gateway/index.ts";
-import { type EventContext, handInMessage, isSaying } from "./events.ts";
+import { type ChatPlace, type EventContext, handInMessage, isSaying } from "./events.ts";
 import { MISSED_MOST, missedIn, type Read } from "./history.ts";
 import type { Connection, Gap, Line } from "./line.ts";
 import { outcomeOf, reasonOf, wordOf } from "./outcome.ts";
@@ -13,8 +13,11 @@ const OVERLAP_S = 600;
 const LONGEST_S = 86_400;
 /** How often reading a history is tried before the chat's events continue; the rest is tried later. */
 const TRIES = 5;
+/** Slack's page size, and how many pages of the list of chats are read. */
 const PAGE = 200;
-const PAGES = 10;
+const PAGES = 50;
+/** Chats read at once. Few, so that a chat where somebody writes meanwhile does not wait for all others: Slack counts each read. */
+const AT_ONCE = 4;
 
 export interface CatchUpOptions {
 	readonly clock: Clock;
@@ -34,45 +37,42 @@ interface WireChat {
 export async function catchUp(
 	connection: Connection,
 	line: Line,
-	{ through }: Gap,
+	gap: Gap,
 	options: CatchUpOptions,
 ): Promise<void> {
-	const { clock, host, read, log } = options;
-	const now = clock.now() / 1000;
-	const first = line.takeFirst();
+	const { host, log } = options;
+	const { first } = line;
 	if (first !== null) {
-		line.intake.lanes.letGo();
-		return host.passed(first);
+		await host.passed(first);
+		return line.keptFirst();
 	}
-	const oldest = Math.max(line.intake.marks.from(OVERLAP_S), now - LONGEST_S).toFixed(6);
-	const work: Promise<void>[] = [];
-	const failures: unknown[] = [];
+	let chats: readonly ChatPlace[] = [];
 	try {
-		for (const { id, is_im: im, is_mpim: mpim } of await chatsOf(connection, read)) {
-			const chat = { chat: id as string, kind: im ? "im" : mpim ? "mpim" : undefined };
-			if (through.has(chat.chat)) continue;
-			work.push(
-				line.intake.lanes.runAhead(chat.chat, () =>
-					readChat(chat, oldest, connection, line, options).then(
-						() => void through.add(chat.chat),
-						(error: unknown) => void failures.push(error),
-					),
-				),
-			);
-		}
+		chats = await chatsOf(connection, options);
 	} catch (error) {
 		if (wordOf(error) !== "missing_scope") throw error;
 		log(
 			"missed messages cannot be read: the app lacks the scopes channels:read, groups:read, im:read and mpim:read",
 		);
-	} finally {
-		line.intake.lanes.letGo();
 	}
-	await Promise.all(work);
-	if (failures.length > 0) throw failures[0];
+	let next = 0;
+	const work = async () => {
+		for (;;) {
+			const place = chats[next++];
+			if (!place || line.isStopping) return;
+			await line.intake.lanes.run(place.chat, () => readChat(place, connection, line, gap, options));
+		}
+	};
+	gap.failed.clear();
+	await Promise.all(Array.from({ length: AT_ONCE }, work));
+	for (const error of gap.failed.values()) throw error;
 }
 
-async function chatsOf({ directory }: Connection, read: Read): Promise<readonly WireChat[]> {
+/** Only the first that Slack names; that some are left out is told. */
+async function chatsOf(
+	{ directory }: Connection,
+	{ read, log }: CatchUpOptions,
+): Promise<readonly ChatPlace[]> {
 	const chats: WireChat[] = [];
 	let cursor: string | undefined;
 	for (let page = 0; page < PAGES; page++) {
@@ -92,7 +92,13 @@ async function chatsOf({ directory }: Connection, read: Read): Promise<readonly 
 		cursor = answer.response_metadata?.next_cursor || undefined;
 		if (cursor === undefined) break;
 	}
-	return chats.filter(({ id }) => id !== undefined);
+	if (cursor !== undefined)
+		log(
+			`the app is in more than ${PAGES * PAGE} chats: what was written meanwhile in the others is not read`,
+		);
+	return chats.flatMap(({ id, is_im: im, is_mpim: mpim }) =>
+		id === undefined ? [] : [{ chat: id, kind: im ? "im" : mpim ? "mpim" : undefined }],
+	);
 }
 
 function mayPass(error: unknown): boolean {
@@ -110,41 +116,60 @@ async function patiently<Answer>(work: () => Promise<Answer>, line: Line): Promi
 		}
 }
 
-async function readChat(
-	place: { readonly chat: string; readonly kind: string | undefined },
-	oldest: string,
+/** In the chat's lane, once per gap. Never rejects: a chat that cannot be read now is named in the gap. */
+export async function readChat(
+	place: ChatPlace,
 	connection: Connection,
 	line: Line,
-	{ host, read, contextOf, log }: CatchUpOptions,
+	gap: Gap,
+	options: CatchUpOptions,
 ): Promise<void> {
 	const { chat } = place;
-	if (line.isStopping) return;
+	const { log } = options;
+	if (line.isStopping || gap.through.has(chat)) return;
 	try {
-		const { messages, isCut } = await patiently(() => missedIn(chat, oldest, read), line);
-		if (isCut)
-			log(
-				`more was written in ${chat} while Keryx was offline than was read: at most ${MISSED_MOST} messages of a chat and of each thread`,
-			);
-		const said = messages.filter((message) => isSaying(message) && !isOwn(message, connection.me));
-		const ids = said.map(({ ts }) => ts as string);
-		let known: ReadonlySet<string> = new Set();
-		// After a kill the last minutes are read again. Handing in a message costs calls and bytes, so it is done for new ones only.
-		const asked = await line.intake.commit(`the history of ${chat}`, async () => {
-			known = new Set(await host.known(chat, ids));
-		});
-		if (asked === "stopped") return;
-		for (const message of said) {
-			const ts = message.ts as string;
-			if (known.has(ts) || line.intake.wasTaken(chat, ts)) continue;
-			const done = await line.intake.commit(`message ${ts} of ${chat}`, () =>
-				handInMessage(message, place, {}, contextOf(connection)),
-			);
-			if (done === "stopped") return;
-			line.intake.tookFromHistory(chat, ts);
-		}
+		await handInMissed(place, connection, line, options);
+		gap.failed.delete(chat);
+		gap.through.add(chat);
 	} catch (error) {
 		if (line.isStopping) return;
-		if (mayPass(error)) throw error;
+		if (mayPass(error)) {
+			gap.failed.set(chat, error);
+			return;
+		}
+		gap.through.add(chat);
 		log(`the history of ${chat} could not be read: ${reasonOf(error)}`);
+	}
+}
+
+async function handInMissed(
+	place: ChatPlace,
+	connection: Connection,
+	line: Line,
+	{ clock, host, read, contextOf, log }: CatchUpOptions,
+): Promise<void> {
+	const { chat } = place;
+	const oldest = Math.max(line.intake.marks.from(OVERLAP_S), clock.now() / 1000 - LONGEST_S).toFixed(6);
+	const { messages, isCut } = await patiently(() => missedIn(chat, oldest, read), line);
+	if (isCut)
+		log(
+			`more was written in ${chat} while Keryx was offline than was read: at most ${MISSED_MOST} messages of a chat and of each thread`,
+		);
+	const said = messages.filter((message) => isSaying(message) && !isOwn(message, connection.me));
+	const ids = said.map(({ ts }) => ts as string);
+	let known: ReadonlySet<string> = new Set();
+	// After a kill the last minutes are read again. Handing in a message costs calls and bytes, so it is done for new ones only.
+	const asked = await line.intake.commit(`the history of ${chat}`, async () => {
+		known = new Set(await host.known(chat, ids));
+	});
+	if (asked === "stopped") return;
+	for (const message of said) {
+		const ts = message.ts as string;
+		if (known.has(ts) || line.intake.wasTaken(chat, ts)) continue;
+		const done = await line.intake.commit(`message ${ts} of ${chat}`, () =>
+			handInMessage(message, place, {}, contextOf(connection)),
+		);
+		if (done === "stopped") return;
+		line.intake.tookFromHistory(chat, ts);
 	}
 }

@@ -16,6 +16,8 @@ export interface EventContext {
 	readonly web: Web;
 	readonly directory: Directory;
 	readonly files: FileSource;
+	/** The event is committed, before everything it starts is done. */
+	readonly committed?: () => void;
 	/** Whether the agent was shown this thread's root: once is enough. */
 	readonly isNewThread: (thread: string) => boolean;
 }
@@ -27,7 +29,7 @@ export interface Happening {
 }
 
 interface ChatEvent extends WireMessage {
-	readonly channel?: string | { readonly id?: string };
+	readonly channel?: string | { readonly id?: string } | null;
 	readonly channel_type?: string;
 	readonly event_ts?: string;
 	readonly message?: WireMessage;
@@ -57,7 +59,21 @@ export function eventOf({ kind, payload }: Happening): ChatEvent {
 export function chatOf(happening: Happening): string {
 	const { channel, item } = eventOf(happening);
 	if (happening.kind === "slash_commands") return String(happening.payload.channel_id ?? "");
-	return (typeof channel === "object" ? channel.id : channel) ?? item?.channel ?? "";
+	return (typeof channel === "object" ? channel?.id : channel) ?? item?.channel ?? "";
+}
+
+export interface ChatPlace {
+	readonly chat: string;
+	/** im, mpim, channel or group, if known. */
+	readonly kind?: string | undefined;
+}
+
+/** The chat whose history may have to be read before; null if the event is not about a message. */
+export function placeOf(happening: Happening): ChatPlace | null {
+	const { type, channel_type: kind } = eventOf(happening);
+	const chat = chatOf(happening);
+	if (happening.kind !== "events_api" || chat === "") return null;
+	return type === "message" || type === "app_mention" || type === "reaction_added" ? { chat, kind } : null;
 }
 
 /** Its message; undefined if it has none. */
@@ -103,7 +119,7 @@ type At = { readonly cursor?: string };
 /** A message from an event or the history. */
 export async function handInMessage(
 	message: WireMessage,
-	{ chat, kind }: { readonly chat: string; readonly kind?: string | undefined },
+	{ chat, kind }: ChatPlace,
 	at: At,
 	context: EventContext,
 ): Promise<void> {
@@ -145,10 +161,12 @@ async function contentOf(
 	{ me, directory, files }: EventContext,
 ): Promise<{ readonly content: Inbound["content"] | null; readonly blobs: readonly string[] }> {
 	const text = await textOf(message, me, directory);
-	if (!message.files || message.files.length === 0) return { content: text === "" ? null : text, blobs: [] };
+	const forwarded = (message.attachments ?? []).filter(({ is_share: shares }) => shares);
+	const attached = [...(message.files ?? []), ...forwarded.flatMap((one) => one.files ?? [])];
+	if (attached.length === 0) return { content: text === "" ? null : text, blobs: [] };
 	const parts: Part[] = text === "" ? [] : [{ type: "text", text }];
 	const blobs: string[] = [];
-	for (const file of message.files) {
+	for (const file of attached) {
 		const { part, blob } = await fetchFile(file, files);
 		parts.push(part);
 		if (blob !== null) blobs.push(blob);
@@ -268,6 +286,7 @@ async function handInPress(
 		button,
 		platformMessage: ts,
 		transport: transportOf({}, context.of),
+		...(context.committed && { onCommitted: context.committed }),
 		...at,
 	});
 	const person = user.id;

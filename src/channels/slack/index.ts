@@ -11,8 +11,9 @@ import type {
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
+import { leaseLost } from "../lease.ts";
 import type { PlatformOptions } from "../options.ts";
-import { catchUp } from "./catch-up.ts";
+import { type CatchUpOptions, catchUp, readChat } from "./catch-up.ts";
 import { change, type DeliverContext, deliver, isReceipt, TEXT_LIMIT } from "./deliver.ts";
 import type { EventContext } from "./events.ts";
 import { lookUp, type Read } from "./history.ts";
@@ -123,6 +124,13 @@ export function createSlackChannel(options: SlackOptions): Channel {
 				}
 			}
 		};
+	const catchingUp = (connection: Connection): CatchUpOptions => ({
+		clock,
+		host: hostNow(),
+		read: reader(connection),
+		contextOf,
+		log: note,
+	});
 	const line: Line = new Line({
 		clock,
 		random,
@@ -144,14 +152,8 @@ export function createSlackChannel(options: SlackOptions): Channel {
 			await signing();
 			return { bot, app: null };
 		},
-		catchUp: (connection, of_, gap) =>
-			catchUp(connection, of_, gap, {
-				clock,
-				host: hostNow(),
-				read: reader(connection),
-				contextOf,
-				log: note,
-			}),
+		catchUp: (connection, of_, gap) => catchUp(connection, of_, gap, catchingUp(connection)),
+		readChat: (place, connection, of_, gap) => readChat(place, connection, of_, gap, catchingUp(connection)),
 	});
 
 	const call = async (
@@ -199,7 +201,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		if ("askAfterMs" in place)
 			return { kind: "retry", afterMs: place.askAfterMs, reason: "Slack's rate limit" };
 		if (place.afterMs > 0) await line.pauses.sleep(place.afterMs);
-		return go();
+		return leaseLost(host) ?? go();
 	};
 
 	return {

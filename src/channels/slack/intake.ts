@@ -4,7 +4,16 @@ import { Lanes } from "../lanes.ts";
 import type { Pauses } from "../pauses.ts";
 import { Remembered } from "../remembered.ts";
 import { Stumbles } from "../stumbles.ts";
-import { chatOf, type EventContext, eventOf, type Happening, handIn, messageOf } from "./events.ts";
+import {
+	type ChatPlace,
+	chatOf,
+	type EventContext,
+	eventOf,
+	type Happening,
+	handIn,
+	messageOf,
+	placeOf,
+} from "./events.ts";
 import { Marks } from "./marks.ts";
 import { reasonOf } from "./outcome.ts";
 
@@ -12,12 +21,15 @@ import { reasonOf } from "./outcome.ts";
 const REMEMBERED = 10_000;
 /** This many may wait to be committed; Slack must resend posts beyond that. */
 const MOST_PENDING = 2000;
+const TS = /^\d+(?:\.\d+)?$/;
 
 export interface IntakeOptions {
 	readonly pauses: Pauses;
 	/** Requests of one chat overtake each other by less than this. */
 	readonly orderMs: number;
 	readonly isStopping: () => boolean;
+	/** Reads missed messages of the chat first, if there may be any. Never rejects. */
+	readonly before: (place: ChatPlace) => Promise<void>;
 	/** Null if nobody is connected. */
 	readonly context: () => (() => EventContext) | null;
 	readonly log: (message: string, error?: unknown) => void;
@@ -121,9 +133,13 @@ export class Intake {
 		const entry: Pending = { settle: [settle] };
 		this.#pending.set(key, entry);
 		const holder = {};
-		const ts = messageOf(happening)?.ts ?? eventOf(happening).event_ts;
+		const ts = tsOf(happening);
 		if (ts !== undefined) this.marks.begin(holder, ts);
-		void this.lanes.run(chatOf(happening), async () => {
+		const place = placeOf(happening);
+		// A press waits neither for a file in its chat nor for the history: Slack allows three seconds, and does not deliver it again.
+		const isPress = happening.kind === "interactive";
+		void this.lanes.run(isPress ? `press in ${chatOf(happening)}` : chatOf(happening), async () => {
+			if (place) await this.#options.before(place);
 			const tell = (isCommitted: boolean) => {
 				if (isCommitted && typeof key === "string") this.#done.add(key);
 				this.#pending.delete(key);
@@ -151,7 +167,7 @@ export class Intake {
 			? "done"
 			: await this.commit("an event", async () => {
 					cursor = ts === undefined ? undefined : this.marks.cursorOf(holder, ts);
-					after = await handIn(happening, cursor, context());
+					after = await handIn(happening, cursor, { ...context(), committed });
 				});
 		if (outcome === "stopped") return;
 		this.marks.end(holder, outcome === "done" ? cursor : undefined);
@@ -162,6 +178,12 @@ export class Intake {
 			this.#options.log("a button press was not answered", reasonOf(error)),
 		);
 	}
+}
+
+/** When it happened; anything else than a time must not become the cursor. */
+function tsOf(happening: Happening): string | undefined {
+	const ts = messageOf(happening)?.ts ?? eventOf(happening).event_ts;
+	return ts !== undefined && TS.test(ts) ? ts : undefined;
 }
 
 /** Slack's id, the same for every delivery; null if it has none. */

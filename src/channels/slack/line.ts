@@ -5,9 +5,10 @@ import type { Clock } from "../../time/index.ts";
 import { Pauses } from "../pauses.ts";
 import { Vitals } from "../vitals.ts";
 import { Directory } from "./directory.ts";
-import type { EventContext, Happening } from "./events.ts";
+import type { ChatPlace, EventContext, Happening } from "./events.ts";
 import { Intake } from "./intake.ts";
 import { askedPause, isTokenRefused, reasonOf } from "./outcome.ts";
+import { isObject } from "./requests.ts";
 import { type Envelope, Socket, type SocketEnd, SocketRefused } from "./socket.ts";
 import type { Me } from "./source.ts";
 import { connectedTimes, FORGED, troubleOf } from "./trouble.ts";
@@ -43,8 +44,10 @@ export interface LineOptions {
 	}>;
 	readonly host: () => ChannelHost;
 	readonly contextOf: (connection: Connection) => EventContext;
-	/** Passes on missed messages, through `take`; resolves when done. */
+	/** Passes on the missed messages of every chat; resolves when done. */
 	readonly catchUp: (connection: Connection, line: Line, gap: Gap) => Promise<void>;
+	/** The same for one chat, in its lane. Never rejects. */
+	readonly readChat: (place: ChatPlace, connection: Connection, line: Line, gap: Gap) => Promise<void>;
 	readonly log: (message: string, error?: unknown) => void;
 }
 
@@ -52,6 +55,8 @@ export interface LineOptions {
 export interface Gap {
 	/** Chats whose history was read since. */
 	readonly through: Set<string>;
+	/** Chats whose history could not be read yet, and why: their events continue. */
+	readonly failed: Map<string, unknown>;
 }
 
 /** The source of events: a Socket Mode connection, or Slack's requests. */
@@ -87,6 +92,7 @@ export class Line {
 			...options,
 			pauses: this.pauses,
 			isStopping: () => this.isStopping,
+			before: (place) => this.#readBefore(place),
 			context: () => {
 				const connection = this.#connection;
 				return connection && (() => options.contextOf(connection));
@@ -158,10 +164,13 @@ export class Line {
 	}
 
 	/** At the very first start: the cursor to store; otherwise null. */
-	takeFirst(): string | null {
-		const first = this.#first;
+	get first(): string | null {
+		return this.#first;
+	}
+
+	/** The first cursor is stored. */
+	keptFirst(): void {
 		this.#first = null;
-		return first;
 	}
 
 	async #run(): Promise<void> {
@@ -184,7 +193,6 @@ export class Line {
 			await this.pauses.afterFailures(failures++, askedPause(trouble) ?? 0);
 		}
 		await this.#catchingUp;
-		this.intake.lanes.letGo();
 		await this.intake.lanes.idle();
 		await this.#closeAll();
 		this.#connection = null;
@@ -261,18 +269,24 @@ export class Line {
 	}
 
 	#miss(): void {
-		this.#gap = { through: new Set() };
+		this.#gap = { through: new Set(), failed: new Map() };
 		this.intake.marks.hold();
-		this.intake.lanes.hold();
 	}
 
-	/** Runs next to the events; a chat's events wait for its history. One at a time, repeated until done. */
+	/** A chat's first event since a gap waits for its history, however many chats are read before it. */
+	async #readBefore(place: ChatPlace): Promise<void> {
+		const gap = this.#gap;
+		const connection = this.#connection;
+		if (!gap || !connection || this.#first !== null || this.isStopping) return;
+		if (!gap.failed.has(place.chat)) await this.#options.readChat(place, connection, this, gap);
+	}
+
+	/** Runs next to the events. One at a time, repeated until done. */
 	#catchUp(connection: Connection): void {
 		this.#catchingUp = this.#catchingUp.then(async () => {
 			for (let failures = 0; !this.isStopping && this.#gap; failures++)
 				try {
 					const gap = this.#gap;
-					this.intake.lanes.hold();
 					await this.#options.catchUp(this.#connection ?? connection, this, gap);
 					// There may have been another one meanwhile.
 					if (this.isStopping || this.#gap !== gap) continue;
@@ -287,6 +301,9 @@ export class Line {
 	}
 
 	#hear({ envelope_id: id, type, payload }: Envelope, socket: Socket): void {
+		// Something that nobody understands is not asked for again.
+		if (!isObject(payload) || (type === "events_api" && !isObject(payload.event)))
+			return void socket.acknowledge(id);
 		const acknowledge = (isCommitted: boolean) => {
 			if (isCommitted) socket.acknowledge(id);
 		};

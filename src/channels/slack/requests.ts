@@ -66,6 +66,6 @@ function parsed(text: string): Readonly<Record<string, unknown>> | null {
 	}
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

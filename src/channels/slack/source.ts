@@ -40,6 +40,7 @@ interface WireAttachment {
 	readonly is_msg_unfurl?: boolean;
 	readonly author_name?: string;
 	readonly text?: string;
+	readonly files?: readonly WireFile[];
 }
 
 /** The app's identity, from auth.test. */

@@ -33,12 +33,13 @@ export class FileUnreached extends Error {}
 
 /** The file of a message, if it has one. */
 export function fileOf(message: Message): Incoming | null {
-	const { photo, animation, document, video, video_note: note, audio, voice } = message;
-	const largest = photo?.at(-1);
+	const { photo, live_photo: live, animation, document, video, video_note: note, audio, voice } = message;
+	const largest = (photo ?? live?.photo)?.at(-1);
 	if (largest) return incoming(largest, "photo.jpg", "image/jpeg");
 	// An animation also comes as a document.
 	if (animation) return incoming(animation, "animation.mp4", "video/mp4");
 	if (document) return incoming(document, "file", "application/octet-stream");
+	if (live) return incoming(live, "video.mp4", "video/mp4");
 	if (video) return incoming(video, "video.mp4", "video/mp4");
 	if (note) return incoming(note, "video.mp4", "video/mp4");
 	if (audio) return incoming(audio, "audio.mp3", "audio/mpeg");

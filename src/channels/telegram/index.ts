@@ -10,6 +10,7 @@ import type {
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
+import { leaseLost } from "../lease.ts";
 import type { PlatformOptions } from "../options.ts";
 import { Remembered } from "../remembered.ts";
 import { Transport } from "../transport.ts";
@@ -178,7 +179,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 	): Promise<SendResult> => {
 		if (!line.connection) return NOT_CONNECTED;
 		const turn = await pace.turn({ id, chatId: destination.chatId, what });
-		if (turn === "go") return go();
+		if (turn === "go") return leaseLost(host) ?? go();
 		return { kind: "retry", afterMs: turn.askAfterMs, reason: "Telegram's rate limit" };
 	};
 

@@ -64,7 +64,7 @@ function typeOf(chat: Chat): "dm" | "group" | "channel" {
 	return chat.type === "channel" ? "channel" : "group";
 }
 
-function nameOfChat(chat: Chat): string | undefined {
+export function nameOfChat(chat: Chat): string | undefined {
 	return chat.title ?? ([chat.first_name, chat.last_name].filter(Boolean).join(" ") || chat.username);
 }
 

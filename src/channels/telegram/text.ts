@@ -1,7 +1,8 @@
 // A message's text, its links, what it replies to, and whether the bot was addressed.
 import type { Message, MessageEntity, MessageOrigin, User } from "grammy/types";
 import type { Inbound } from "../../gateway/index.ts";
-import { personOf, senderOf } from "./source.ts";
+import { richNames, richTextOf } from "./rich.ts";
+import { nameOfChat, personOf, senderOf } from "./source.ts";
 
 type Quoted = NonNullable<Inbound["quoted"]>;
 export type Bot = Pick<User, "id" | "username">;
@@ -36,6 +37,17 @@ export function describedOf(message: Message): string | null {
 	if (message.poll)
 		return `[poll: ${message.poll.question} (${message.poll.options.map(({ text }) => text).join(" / ")})]`;
 	if (message.dice) return `[dice ${message.dice.emoji}: ${message.dice.value}]`;
+	// In front, so that what only looks like a command is none.
+	if (message.rich_message) return `[rich message]\n${richTextOf(message.rich_message)}`;
+	if (message.checklist) {
+		const { title, tasks } = message.checklist;
+		const listed = tasks.map(({ text, completion_date: done }) => `\n${done ? "[x]" : "[ ]"} ${text}`);
+		return `[checklist: ${title}]${listed.join("")}`;
+	}
+	if (message.story) return `[story of ${nameOfChat(message.story.chat) ?? "somebody"}]`;
+	if (message.game) return `[game: ${message.game.title}]`;
+	if (message.invoice) return `[invoice: ${message.invoice.title}]`;
+	if (message.paid_media) return "[paid media, which bots cannot read]";
 	return null;
 }
 
@@ -67,6 +79,7 @@ export function isMentioned(message: Message, bot: Bot, commands: ReadonlySet<st
 	if (reply && !reply.forum_topic_created && reply.from?.id === bot.id) return true;
 	const text = message.text ?? message.caption ?? "";
 	const own = (bot.username ?? "").toLowerCase();
+	if (message.rich_message && richNames(message.rich_message, own)) return true;
 	return entitiesOf(message).some((entity) => {
 		if (entity.type === "text_mention") return entity.user.id === bot.id;
 		const said = text.slice(entity.offset, entity.offset + entity.length).toLowerCase();

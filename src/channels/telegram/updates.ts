@@ -2,6 +2,7 @@
 import type { CallbackQuery, Chat, Message, MessageReactionUpdated, Update } from "grammy/types";
 import type { Part } from "../../domain/index.ts";
 import type { ChannelHost, Inbound } from "../../gateway/index.ts";
+import { render } from "../../render/index.ts";
 import { type FileSource, fetchFile, fileOf } from "./files.ts";
 import { type AccountOf, personOf, type Sender, senderOf, sourceIn, sourceOf } from "./source.ts";
 import { type Bot, describedOf, isForAnotherBot, isMentioned, quotedOf, textOf } from "./text.ts";
@@ -153,7 +154,9 @@ async function handInPress(query: CallbackQuery, at: Cursor, context: UpdateCont
 		transport: transportOf(person, context),
 		...at,
 	});
-	await context.answerPress(id, text.length > SHOWN_LIMIT ? `${text.slice(0, SHOWN_LIMIT - 1)}…` : text);
+	// Telegram shows it as it is: marks would stand around names.
+	const { plain } = render(text, { markup: "plain", limit: { max: 4096, unit: "utf16" } });
+	await context.answerPress(id, plain.length > SHOWN_LIMIT ? `${plain.slice(0, SHOWN_LIMIT - 1)}…` : plain);
 }
 
 async function handInReaction(

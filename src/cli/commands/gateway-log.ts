@@ -29,9 +29,9 @@ export async function showGatewayLog(
 	while (!(await Promise.race([told, pause()]))) {
 		const now = existsSync(path) ? statSync(path) : null;
 		if (!now) continue;
-		if (at && now.ino !== at.ino) {
-			// The rest of a file that was rotated meanwhile.
-			for (const line of await linesOf(`${path}.1`, position)) print(output, line);
+		// A new file may have the number of one that was removed.
+		if (at && (now.ino !== at.ino || now.size < position)) {
+			for (const line of await rotatedLines(path, at.ino, position)) print(output, line);
 			position = 0;
 		}
 		at = now;
@@ -54,6 +54,19 @@ async function lastLines(path: string, most: number | null, size: number): Promi
 		found = [...(await linesOf(`${path}.${n}`, 0)), ...found];
 	}
 	return most === null ? found : most === 0 ? [] : found.slice(-most);
+}
+
+/** The rest of a file that was rotated meanwhile, perhaps several times, and all of those after it. */
+async function rotatedLines(path: string, ino: number, position: number): Promise<readonly string[]> {
+	const found: string[] = [];
+	for (let n = 1; n <= MOST_FILES; n++) {
+		const file = statSync(`${path}.${n}`, { throwIfNoEntry: false });
+		if (!file) break;
+		found.unshift(...(await linesOf(`${path}.${n}`, file.ino === ino ? position : 0)));
+		if (file.ino === ino) return found;
+	}
+	// It is gone by now: only what is left can be shown.
+	return found;
 }
 
 /** Whole lines from one position to another. */

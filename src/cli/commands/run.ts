@@ -11,10 +11,13 @@ import { type CliContext, openConfig } from "../context.ts";
 import type { Output } from "../io/output.ts";
 import { atOnceIfToldAgain, untilTold } from "../io/until-told.ts";
 import { texts } from "../texts.ts";
+import { askAtFirstStart } from "./first-start.ts";
 
 export async function runGateway(context: CliContext): Promise<void> {
-	const { config, output } = openConfig(context);
 	const hold = heldUntilToldToGo();
+	// A version on trial has nobody to ask.
+	if (hold === null && (await askAtFirstStart(context)) === "served") return;
+	const { config, output } = openConfig(context);
 	const host = await openHost({ context, config, output, as: "run", onPorts: true, hold });
 	const restart = forHandOver();
 	const update = untilAsked(host.home.path);

@@ -1,7 +1,5 @@
 // `keryx setup`: connects a model. Asks on a terminal, otherwise takes options; tries the model before it writes anything.
 
-import { createInterface } from "node:readline/promises";
-import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { openHome } from "../../app/home.ts";
 import {
@@ -21,6 +19,7 @@ import {
 } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { type CliContext, openConfig } from "../context.ts";
+import { type Asker, openAsker } from "../io/ask.ts";
 import type { Output } from "../io/output.ts";
 import { texts } from "../texts.ts";
 
@@ -47,16 +46,16 @@ export function addSetup(program: Command, context: CliContext): void {
 		.option("--api-key-env <name>", texts.setup.apiKeyEnv)
 		.option("--no-test", texts.setup.noTest)
 		.addHelpText("after", EXAMPLES)
-		.action((flags: Flags) => runSetup(context, flags));
+		.action((flags: Flags) => setUpModel(context, flags));
 }
 
 const EXAMPLES = texts.setup.help;
 
-async function runSetup(context: CliContext, flags: Flags): Promise<void> {
+export async function setUpModel(context: CliContext, flags: Flags): Promise<void> {
 	const { config, output } = openConfig(context);
 	const home = openHome(keryxHome(context.env)).path;
 	const place: ModelPlace = { home, env: context.env, secrets: config.secrets };
-	const terminal = process.stdin.isTTY === true && !context.json ? openTerminal() : null;
+	const terminal = process.stdin.isTTY === true && !context.json ? openAsker() : null;
 	try {
 		const wanted = terminal ? await ask(flags, terminal, place, output) : given(flags);
 		const check = flags.test ? await tried(wanted, place, terminal, output) : null;
@@ -72,7 +71,7 @@ async function runSetup(context: CliContext, flags: Flags): Promise<void> {
 }
 
 /** On a terminal, a model that does not answer can be corrected. */
-async function tried(wanted: ModelWanted, place: ModelPlace, terminal: Terminal | null, output: Output) {
+async function tried(wanted: ModelWanted, place: ModelPlace, terminal: Asker | null, output: Output) {
 	for (let now = wanted; ; ) {
 		try {
 			return await takeModel(now, place);
@@ -90,40 +89,6 @@ async function tried(wanted: ModelWanted, place: ModelPlace, terminal: Terminal 
 	}
 }
 
-interface Terminal {
-	/** Returns the line; an empty one is the default. */
-	ask(question: string, usual?: string): Promise<string>;
-	/** The same without showing what is typed. */
-	askSecretly(question: string): Promise<string>;
-	close(): void;
-}
-
-function openTerminal(): Terminal {
-	let isHidden = false;
-	const output = new Writable({
-		write: (chunk, _encoding, done) => {
-			if (!isHidden) process.stdout.write(chunk);
-			done();
-		},
-	});
-	const lines = createInterface({ input: process.stdin, output, terminal: true });
-	return {
-		ask: async (question, usual = "") =>
-			(await lines.question(`${question}${usual === "" ? "" : ` [${usual}]`}: `)).trim() || usual,
-		askSecretly: async (question) => {
-			process.stdout.write(`${question}: `);
-			isHidden = true;
-			try {
-				return (await lines.question("")).trim();
-			} finally {
-				isHidden = false;
-				process.stdout.write("\n");
-			}
-		},
-		close: () => lines.close(),
-	};
-}
-
 /** Until an answer is right. */
 async function asked<Value>(put: () => Promise<Value>, output: Output): Promise<Value> {
 	for (;;) {
@@ -136,12 +101,7 @@ async function asked<Value>(put: () => Promise<Value>, output: Output): Promise<
 	}
 }
 
-async function ask(
-	flags: Flags,
-	terminal: Terminal,
-	place: ModelPlace,
-	output: Output,
-): Promise<ModelWanted> {
+async function ask(flags: Flags, terminal: Asker, place: ModelPlace, output: Output): Promise<ModelWanted> {
 	const provider = flags.provider
 		? providerOf(flags.provider)
 		: await asked(
@@ -175,7 +135,7 @@ async function ask(
 
 async function chooseModel(
 	wanted: Omit<ModelWanted, "model">,
-	terminal: Terminal,
+	terminal: Asker,
 	place: ModelPlace,
 	output: Output,
 ): Promise<string> {

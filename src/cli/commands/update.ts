@@ -2,7 +2,7 @@
 // does not work.
 
 import type { Command } from "commander";
-import { openHome } from "../../app/home.ts";
+import { isOnServer, openHome } from "../../app/home.ts";
 import { version } from "../../app/version.ts";
 import { keryxHome } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -42,6 +42,7 @@ async function runUpdateCommand(context: CliContext, { check = false, to }: Flag
 		home,
 		env,
 		plan,
+		server: isOnServer(config.values.store) ? config.values.store.url : null,
 		launcher: installed.launcher,
 		stopMs: config.values.shutdown.drain_seconds * 1000,
 		tell: (step, version) => output.note(texts.update.steps[step](version)),

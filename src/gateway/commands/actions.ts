@@ -96,7 +96,7 @@ export interface Actions {
 export interface ActionsOptions {
 	readonly store: Store;
 	readonly clock: Clock;
-	readonly config: Config;
+	readonly config: () => Config;
 	readonly lanes: Lanes;
 	readonly sessionSettings: SessionSettings;
 	readonly runTurn: Memory["runTurn"];
@@ -143,7 +143,7 @@ export function createActions(options: ActionsOptions): Actions {
 	): Promise<ChangeResult<Name>> => {
 		const args = await plan(conversation);
 		const result = await changes[name](args);
-		const toolProgress = options.config.display.tool_progress;
+		const toolProgress = options.config().display.tool_progress;
 		const resolved: Memory["resolved"] = (outcome) => options.confirmations?.afterResolve(outcome);
 		const { sessionSettings } = options;
 		// Jobs have their own calls.
@@ -218,7 +218,7 @@ export function createActions(options: ActionsOptions): Actions {
 			change("switchSession", conversation, (held) => ({
 				conversation,
 				target,
-				within: options.config.routing.resume_scope,
+				within: options.config().routing.resume_scope,
 				...opening(held),
 			})),
 		branchSession: ({ conversation, title, from }) =>
@@ -241,7 +241,7 @@ export function createActions(options: ActionsOptions): Actions {
 		retry: async ({ conversation }) => {
 			const retried = await change("retry", conversation, () => {
 				if (!isRunning()) throw new KeryxError("gateway.stopped", texts.errors.retryNeedsRunning);
-				const deadlineAt = clock.now() + options.config.turn.max_minutes * 60_000;
+				const deadlineAt = clock.now() + options.config().turn.max_minutes * 60_000;
 				return { conversation, deadlineAt };
 			});
 			const { stopped } = retried;
@@ -251,7 +251,7 @@ export function createActions(options: ActionsOptions): Actions {
 		compress: async ({ conversation }) => {
 			const begun = await change("compress", conversation, ({ source }) => {
 				if (!isRunning()) throw new KeryxError("gateway.stopped", texts.errors.compressNeedsRunning);
-				const deadlineAt = clock.now() + options.config.turn.max_minutes * 60_000;
+				const deadlineAt = clock.now() + options.config().turn.max_minutes * 60_000;
 				return { conversation, destination: destinationOf(source), deadlineAt };
 			});
 			return { turn: begun.kind === "nothing" ? null : begun.turn, stopped: begun.stopped };

@@ -11,13 +11,11 @@ import {
 	type Source,
 	type Speaker,
 } from "../../domain/index.ts";
-import { KeryxError } from "../../errors.ts";
 import type { Processes } from "../../processes/index.ts";
 import type { Schedules } from "../../schedules/index.ts";
 import {
 	type Conversation,
 	destinationOf,
-	type EndedRestore,
 	type InboxItem,
 	OPERATOR,
 	type Poster,
@@ -29,32 +27,23 @@ import { type ConversationFiles, withFiles } from "../files/conversation-files.t
 import { type RestoreRequest, restoreFiles } from "../files/rewind.ts";
 import { roleOf } from "../inbox/admission.ts";
 import { type Authorisation, NOT_ALLOWED } from "../inbox/authorise.ts";
-import { assertProof } from "../inbox/proof.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Outlet } from "../outbox/outlet.ts";
-import { type Choice, withButtons } from "../outbox/question.ts";
+import { withButtons } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
-import { NOT_DONE, SENT_AWAY } from "../sentences.ts";
+import { NOT_DONE } from "../sentences.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
-import { texts } from "../texts.ts";
 import { reach, rightsOf } from "../turn/rights.ts";
-import type { Walls } from "../turn/walls.ts";
+import type { Walls } from "../turn/walls/walls.ts";
 import { type Patience, patientStore, untilWritten } from "../until-written.ts";
-import { afterChange, type Change, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
-import {
-	type Command,
-	type CommandContext,
-	type CommandList,
-	type Listing,
-	mayUse,
-	type Parsed,
-	parseCommand,
-} from "./index.ts";
+import { afterChange, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
+import { type CommandContext, type CommandList, type Parsed, parseCommand } from "./index.ts";
+import { choicesOf, inWords, isStoreTrouble, type Plan, planOf, refusalOf } from "./plan.ts";
 
 export interface CommandRunnerOptions {
 	readonly store: Store;
 	readonly clock: Clock;
-	readonly config: Config;
+	readonly config: () => Config;
 	readonly lanes: Lanes;
 	readonly commands: CommandList;
 	readonly sessionSettings: SessionSettings;
@@ -88,18 +77,8 @@ export interface ReceivedCommand {
 	readonly hearAnswer?: (text: string) => boolean;
 }
 
-/** A list expires after a day. */
-const CHOICES_MS = 86_400_000;
-
 /** Null: not a command, or already answered. */
 type Receive = (item: InboxItem) => ReceivedCommand | null | Promise<ReceivedCommand | null>;
-
-/** A command's plan: change something, restore files, or only answer. */
-type Plan = { readonly name: string } & (
-	| { readonly change: Change }
-	| { readonly restore: RestoreRequest }
-	| { readonly said: string | Listing }
-);
 
 export class CommandRunner {
 	readonly #options: CommandRunnerOptions;
@@ -128,7 +107,11 @@ export class CommandRunner {
 		const { config, clock } = this.#options;
 		const store = this.#store();
 		const place = await store.conversation({ scope: OPERATOR, ref: { id: received.conversation } });
-		const { standing } = await rightsOf([speakerOf(received)], place, { store, config, now: clock.now() });
+		const { standing } = await rightsOf([speakerOf(received)], place, {
+			store,
+			config: config(),
+			now: clock.now(),
+		});
 		const authorisation: Authorisation =
 			standing === "none"
 				? { kind: "refused", reason: NOT_ALLOWED }
@@ -183,7 +166,11 @@ export class CommandRunner {
 	async #run(received: ReceivedCommand): Promise<void> {
 		const { lanes, config, runTurn, confirmations, commands, log } = this.#options;
 		const context = await this.#context(received);
-		const plan = await planOf(received, commands, context).catch((error: unknown): Plan => {
+		const plan = await planOf(
+			{ called: received.parsed.name, authorisation: received.authorisation },
+			commands,
+			context,
+		).catch((error: unknown): Plan => {
 			if (isStoreTrouble(error)) throw error;
 			log(`/${received.parsed.name} failed`, error);
 			return { name: received.parsed.name, said: NOT_DONE };
@@ -198,7 +185,7 @@ export class CommandRunner {
 				lanes,
 				conversation: context.conversation,
 				sessionSettings: this.#options.sessionSettings,
-				toolProgress: config.display.tool_progress,
+				toolProgress: config().display.tool_progress,
 				runTurn,
 				resolved: (resolved) => confirmations?.afterResolve(resolved),
 				scheduled: (woken) => this.#options.schedules?.wake(woken),
@@ -240,25 +227,16 @@ export class CommandRunner {
 		return done.kind === "nothing" ? done : { ...done, changed: null };
 	}
 
-	/** A text if nothing was changed; otherwise the result, which the command describes. */
 	async #answer(received: ReceivedCommand, context: CommandContext, result: unknown): Promise<void> {
 		const { inbox, conversation, parsed, source } = received;
 		const command = this.#options.commands.find(parsed.name);
-		const text = isListing(result)
-			? result.text
-			: typeof result === "string"
-				? result
-				: await inWords(command, result, context);
+		const text = await inWords(command, result, context);
 		const destination = destinationOf(source);
 		const { outlet } = this.#options;
 		const posting = { id: `command:${inbox}`, kind: "command", destination } as const;
 		const deliveries = received.hearAnswer?.(text)
 			? []
-			: withButtons(
-					toDeliveries(text, posting, outlet),
-					isListing(result) ? choicesOf(result, context) : [],
-					outlet,
-				);
+			: withButtons(toDeliveries(text, posting, outlet), choicesOf(result, context), outlet);
 		await this.#store().answerCommand({ inbox, conversation, deliveries });
 	}
 
@@ -273,7 +251,8 @@ export class CommandRunner {
 	}
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
-		const { lanes, config, clock, sessionSettings, agentOf, confirmations, processes } = this.#options;
+		const { lanes, clock, sessionSettings, agentOf, confirmations, processes } = this.#options;
+		const config = this.#options.config();
 		const store = this.#store();
 		const { files, tools, walls, modelChoices, schedules } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
@@ -319,65 +298,6 @@ function speakerOf({ principal, source, authorisation }: ReceivedCommand): Speak
 	return { principal, role, platform: source.platform, ...(platformRole !== undefined && { platformRole }) };
 }
 
-function maySet({ role, conversation, principal }: CommandContext): boolean {
-	if (role === "owner") return true;
-	return !conversation.shared && principal !== null && conversation.principal === principal;
-}
-
-function notTheirs(name: string, { conversation }: CommandContext): string {
-	return conversation.shared ? texts.errors.ownerOnlyShared(name) : texts.errors.ownerOnly(name);
-}
-
-async function planOf(
-	{ parsed: { name: called }, authorisation }: ReceivedCommand,
-	commands: CommandList,
-	context: CommandContext,
-): Promise<Plan> {
-	const command = commands.find(called);
-	if (!command) return { name: "unknown", said: commands.noSuch(called) };
-	const { name } = command;
-	if (authorisation.kind === "refused") return { name, said: SENT_AWAY };
-	if (!mayUse(command, context.role)) return { name, said: texts.errors.notForYou(name) };
-	try {
-		if (command.asksForProof) await assertProof(name, context);
-		const restore = (await command.files?.plan(context)) ?? null;
-		if (restore !== null) return typeof restore === "string" ? { name, said: restore } : { name, restore };
-		const plan = "tell" in command ? await command.tell(context) : await command.plan(context);
-		if (typeof plan === "string" || isListing(plan)) return { name, said: plan };
-		if (command.setting && !maySet(context)) return { name, said: notTheirs(name, context) };
-		const change = { name: (command as Extract<Command, { change: ChangeName }>).change, args: plan.args };
-		return { name, change: change as Change };
-	} catch (error) {
-		return { name, said: refusalOf(error) };
-	}
-}
-
-async function inWords(
-	command: Command | undefined,
-	result: unknown,
-	context: CommandContext,
-): Promise<string> {
-	if (command?.files && isRestored(result)) return command.files.answer(result, context);
-	if (!command || !("answer" in command)) throw new TypeError("a result without a command that explains it");
-	return command.answer(result as never, context);
-}
-
-function isListing(result: unknown): result is Listing {
-	return typeof result === "object" && result !== null && "choices" in result;
-}
-
-/** Only for the requester: these are their sessions. Two per row, because some platforms show few rows. */
-function choicesOf({ choices }: Listing, { principal, now }: CommandContext): Choice[][] {
-	if (principal === null) return [];
-	const press = { principal, owner: false, until: now + CHOICES_MS };
-	const all = choices.map((choice) => ({ ...choice, ...press }));
-	return Array.from({ length: Math.ceil(all.length / 2) }, (_, row) => all.slice(row * 2, row * 2 + 2));
-}
-
-function isRestored(result: unknown): result is EndedRestore {
-	return typeof result === "object" && result !== null && "report" in result;
-}
-
 /** As it would have arrived. Null: not a command, or already answered. */
 function receivedBefore({
 	id: inbox,
@@ -397,21 +317,4 @@ function receivedBefore({
 		...(platformRole !== null && { platformRole }),
 	} as const;
 	return { inbox, conversation, principal, source, parsed, authorisation, poster };
-}
-
-function isStoreTrouble(error: unknown): boolean {
-	return error instanceof KeryxError && error.code.startsWith("store.") && !REFUSALS.has(error.code);
-}
-
-/** Errors of the request become its answer; store trouble is rethrown. */
-function refusalOf(error: unknown): string {
-	if (!(error instanceof KeryxError) || isStoreTrouble(error)) throw error;
-	return `${sentence(error.message)} ${sentence(error.hint)}`;
-}
-
-const REFUSALS: ReadonlySet<string> = new Set(["store.not_found", "store.unsupported"]);
-
-function sentence(text: string): string {
-	const upper = text.charAt(0).toUpperCase() + text.slice(1);
-	return /[.!?]$/.test(upper) ? upper : `${upper}.`;
 }

@@ -18,7 +18,7 @@ import type { ToolRegistry } from "../../tools/index.ts";
 import type { ConversationFiles } from "../files/conversation-files.ts";
 import type { RestoreRequest } from "../files/rewind.ts";
 import type { Lanes } from "../lanes/lanes.ts";
-import type { Walls } from "../turn/walls.ts";
+import type { Walls } from "../turn/walls/walls.ts";
 import type { ChangeArgs, ChangeName, ChangeResult } from "./changes.ts";
 
 export interface CommandContext {

@@ -95,5 +95,6 @@ export function createHost(
 			inOrder(() => store.chatMoved({ source: from(source), to: toChatId, ...cursorAt(cursor) })),
 		passed: (value) => passed(() => store.moveCursor({ platform, account, value })),
 		commands: () => COMMANDS.map(({ name, about }) => ({ name, description: about })),
+		maySend: () => store.cluster?.holdsLease ?? true,
 	};
 }

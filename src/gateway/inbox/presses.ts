@@ -33,6 +33,7 @@ export async function press(
 	options: PressOptions,
 ): Promise<{ readonly text: string }> {
 	const taken = await take(given, account, options);
+	given.onCommitted?.();
 	return "text" in taken ? taken : answered(taken.command, taken.edited, options);
 }
 

@@ -2,7 +2,7 @@
 import { type Config, commandMachine } from "../../config/index.ts";
 import { profileName, type Source, type Standing } from "../../domain/index.ts";
 import { mayUseServer, RESOURCE_TOOL, serverOf } from "../../tools/index.ts";
-import { chooseWall } from "../turn/walls.ts";
+import { chooseWall } from "../turn/walls/choice.ts";
 
 /**
  * The profile of a message: the one its transport may choose, the first matching rule's, or its channel's; "" is none. Null: not

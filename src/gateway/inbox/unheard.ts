@@ -19,7 +19,7 @@ export interface UnheardOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	/** Read per call: it may change. */
-	readonly config: Config;
+	readonly config: () => Config;
 	readonly lanes: Lanes;
 	readonly commands: {
 		isUnderWay(inbox: number): boolean;
@@ -106,7 +106,11 @@ export class Unheard {
 		if (!isOpen(item) || this.#unknown([item]).length === 0 || this.#rounds.isStopped) return;
 		if (isCommand(item)) onCommand(item);
 		else
-			lanes.add(conversation, waitingOf(item, clock.monotonic()), busyFor(item, busy ?? config.gateway.busy));
+			lanes.add(
+				conversation,
+				waitingOf(item, clock.monotonic()),
+				busyFor(item, busy ?? config().gateway.busy),
+			);
 	}
 }
 

@@ -16,6 +16,8 @@ export interface LaneWork {
 	refresh?(conversation: ConversationId): Promise<void>;
 	/** The conversation has nothing left to do here. */
 	idle?(conversation: ConversationId): void;
+	/** A turn was given up here, and its lane is free: it may still be open in the store. */
+	lost?(): void;
 	log(message: string, error: unknown): void;
 }
 
@@ -348,7 +350,9 @@ export class Lanes {
 		if (lane.queue.some(({ kind }) => kind === "person")) turn.messageArrived();
 		if (beginning.lost === turn.id) turn.stop("lost");
 		if (this.#aborted) turn.stop(this.#aborted);
-		return (await turn.run()) === "ended";
+		const isEnded = (await turn.run()) === "ended";
+		if (!isEnded) void beginning.ended.then(() => this.#options.work.lost?.());
+		return isEnded;
 	}
 
 	async #begin(lane: Lane): Promise<Begun | NotBegun> {

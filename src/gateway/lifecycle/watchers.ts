@@ -16,7 +16,7 @@ export interface WatcherOptions {
 	readonly hooks: Hooks;
 	readonly policyFor: (platform: string, chatType: ChatType) => ResetPolicy;
 	/** Read per call: it may change. */
-	readonly config: Config;
+	readonly config: () => Config;
 	readonly log: (message: string, error: unknown) => void;
 }
 
@@ -80,9 +80,9 @@ export class Watchers {
 	async #housekeeping(): Promise<void> {
 		const { store, config, clock } = this.#options;
 		await store.expireBlobs({ limit: 1000 });
-		await store.pruneEvents({ keepDays: config.events.keep_days, limit: 5000 });
+		await store.pruneEvents({ keepDays: config().events.keep_days, limit: 5000 });
 		await store.pruneRefused({ limit: 5000 });
-		const keptFrom = clock.now() - config.schedule.keep_days * 86_400_000;
+		const keptFrom = clock.now() - config().schedule.keep_days * 86_400_000;
 		await store.pruneRuns({ before: keptFrom, limit: 5000 });
 	}
 }

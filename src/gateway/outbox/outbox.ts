@@ -33,7 +33,7 @@ type Settlement = Parameters<Store["settleDelivery"]>[0]["settlement"];
 export interface OutboxOptions {
 	readonly store: Store;
 	readonly clock: Clock;
-	readonly config: Config;
+	readonly config: () => Config;
 	readonly channelOf: (platform: string, account: string) => Channel | undefined;
 	readonly channels: () => Iterable<Channel>;
 	/** Those that another node on the same store has. */
@@ -226,7 +226,7 @@ export class Outbox {
 		if (found.kind !== "unreached" && found.kind !== "failed") return () => store.recordLookup({ id, found });
 		const ms =
 			found.kind === "failed" ? backoff(id, asks) : lookPause(this.#downMs(channel, destination) ?? 0);
-		const tooOld = this.#wall.ageOf(createdAt) + ms > config.outbox.max_age_minutes * 60_000;
+		const tooOld = this.#wall.ageOf(createdAt) + ms > config().outbox.max_age_minutes * 60_000;
 		if (tooOld) return () => store.recordLookup({ id, found: { kind: "unknown" } });
 		if (found.kind === "failed") this.#asks.set(id, asks);
 		this.#pauses.set(id, { until: clock.monotonic() + ms, channel: keyOf(destination) });
@@ -344,8 +344,8 @@ export class Outbox {
 		// Platforms ask for fractions of a second; the store counts whole milliseconds.
 		const asked = afterMs ?? backoff(delivery.id, delivery.attempts);
 		const ms = Math.max(SHORTEST_PAUSE_MS, Math.ceil(asked));
-		const tooOld = this.#wall.ageOf(delivery.createdAt) + ms > config.outbox.max_age_minutes * 60_000;
-		const tooOften = !pause && delivery.attempts >= config.outbox.max_attempts;
+		const tooOld = this.#wall.ageOf(delivery.createdAt) + ms > config().outbox.max_age_minutes * 60_000;
+		const tooOften = !pause && delivery.attempts >= config().outbox.max_attempts;
 		if (tooOld || tooOften)
 			return { kind: "dead", reason: `${tooOld ? "too old" : "too many attempts"}: ${reason}` };
 		this.#pauses.set(delivery.id, {

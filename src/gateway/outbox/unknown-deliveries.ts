@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 30_000;
 export interface UnknownDeliveriesOptions {
 	readonly store: Store;
 	readonly clock: Clock;
-	readonly config: Config;
+	readonly config: () => Config;
 	readonly channelOf: (platform: string, account: string) => Channel | undefined;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -45,7 +45,7 @@ export class UnknownDeliveries {
 
 	async #look(): Promise<void> {
 		const { store, clock, config } = this.#options;
-		const since = clock.now() - config.outbox.max_age_minutes * 60_000;
+		const since = clock.now() - config().outbox.max_age_minutes * 60_000;
 		const unknown = await store.unknownDeliveries({ scope: OPERATOR, since });
 		// Oldest first: those that did not arrive are sent in this order.
 		for (const delivery of unknown.toReversed()) {

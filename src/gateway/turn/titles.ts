@@ -18,7 +18,7 @@ export interface TitlesOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	/** Read per call: it may change while Keryx runs. */
-	readonly config: Config;
+	readonly config: () => Config;
 	readonly agentOf: (place: Conversation) => Agent;
 	readonly stopping: () => AbortSignal;
 	readonly log: (message: string, error: unknown) => void;
@@ -41,7 +41,7 @@ export class Titles {
 	}
 
 	#mayName({ conversationInfo: place, purpose, messages }: TurnStart): boolean {
-		const { config } = this.#with;
+		const config = this.#with.config();
 		const own = place.profile === "" ? config : config.profiles[place.profile];
 		return (
 			config.titles.by_model &&
@@ -54,7 +54,8 @@ export class Titles {
 	}
 
 	async #name({ conversation, session, turn, conversationInfo: place }: TurnStart): Promise<void> {
-		const { store, clock, config, agentOf, stopping } = this.#with;
+		const { store, clock, agentOf, stopping } = this.#with;
+		const config = this.#with.config();
 		const agent = agentOf(place);
 		if (agent.kind !== "step") return;
 		const rows = (await store.transcript({ scope: OPERATOR, session })).filter(({ hidden }) => !hidden);

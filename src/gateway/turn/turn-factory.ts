@@ -22,7 +22,7 @@ import { commandAgent } from "./job-agent.ts";
 import { type Rights, rightsOf } from "./rights.ts";
 import { isQuiet, type TurnStart } from "./start.ts";
 import { Turn } from "./turn.ts";
-import type { Walls } from "./walls.ts";
+import type { Walls } from "./walls/walls.ts";
 
 /** A message that waited longer is answered with a line that says so. */
 const NOTICEABLE_WAIT_MS = 60_000;
@@ -37,7 +37,7 @@ export interface TurnFactoryOptions {
 	readonly walls: Pick<Walls, "describe"> | null;
 	readonly files: ConversationFiles | null;
 	/** Read per call: it may change while Keryx runs. */
-	readonly config: Config;
+	readonly config: () => Config;
 	readonly sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
 	readonly deltas: Deltas;
@@ -79,8 +79,8 @@ export class TurnFactory {
 			inbox: items.map((item) => item.id),
 			policy: policyOf(this.#with.sessionSettings, conversationInfo),
 			...this.#with.sessionSettings.openingOf(conversationInfo),
-			autoContinueFreshness: config.auto_continue_freshness,
-			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
+			autoContinueFreshness: config().auto_continue_freshness,
+			deadlineAt: clock.now() + config().turn.max_minutes * 60_000,
 		});
 		if (begun.kind === "busy" && begun.elsewhere) return { kind: "elsewhere" };
 		if (begun.kind === "busy") return { kind: "resume", turn: begun.turn };
@@ -104,7 +104,7 @@ export class TurnFactory {
 		items: readonly Waiting[],
 	): Promise<readonly Waiting[]> {
 		const { store, clock, config } = this.#with;
-		const tooOld = items.filter((item) => isTooOld(item, clock.now(), config.inbox));
+		const tooOld = items.filter((item) => isTooOld(item, clock.now(), config().inbox));
 		if (tooOld.length === 0) return items;
 		const expired = await Promise.all(tooOld.map(({ id }) => store.inboxItem({ scope: OPERATOR, id })));
 		await expire(store, this.#with.outlet, conversation, expired);
@@ -116,8 +116,8 @@ export class TurnFactory {
 		const conversationInfo = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 		const resumed = await store.resumeTurn({
 			turn,
-			autoContinueFreshness: config.auto_continue_freshness,
-			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
+			autoContinueFreshness: config().auto_continue_freshness,
+			deadlineAt: clock.now() + config().turn.max_minutes * 60_000,
 			policy: policyOf(this.#with.sessionSettings, conversationInfo),
 			// A lane runs one turn at a time, and this is another one.
 			evenRunning: true,
@@ -156,14 +156,14 @@ export class TurnFactory {
 		const awaySince = this.#with.awaySince();
 		const oldest = items.find((item) => item.late);
 		if (!oldest || awaySince === null || clock.now() - oldest.sentAt < NOTICEABLE_WAIT_MS) return null;
-		return awaySentence(awaySince, config.session_reset.timezone);
+		return awaySentence(awaySince, config().session_reset.timezone);
 	}
 
 	/** The same for a resumed turn: what its user saw of it has stood still since then. */
 	#awayFor(interruptedAt: number): string | null {
 		const { clock, config } = this.#with;
 		if (clock.now() - interruptedAt <= NOTICEABLE_WAIT_MS) return null;
-		return resumedSentence(interruptedAt, config.session_reset.timezone);
+		return resumedSentence(interruptedAt, config().session_reset.timezone);
 	}
 
 	async #rights({
@@ -173,7 +173,7 @@ export class TurnFactory {
 		const { store, config, clock, tools } = this.#with;
 		// Servers that start with Keryx get a moment, so that their tools are not missing from the first answers.
 		await tools.ready?.();
-		return rightsOf(speakers, conversationInfo, { store, config, now: clock.now() });
+		return rightsOf(speakers, conversationInfo, { store, config: config(), now: clock.now() });
 	}
 
 	agentOf({ profile }: Conversation): Agent {
@@ -182,7 +182,8 @@ export class TurnFactory {
 	}
 
 	#turn(start: TurnStart, rights: Rights): Turn {
-		const { store, tools, clock, config, confirmations, walls, files, deltas, lanes, log } = this.#with;
+		const { store, tools, clock, confirmations, walls, files, deltas, lanes, log } = this.#with;
+		const config = this.#with.config();
 		const { platform, account } = start.destination;
 		const { profile } = start.conversationInfo;
 		const own = profile === "" ? undefined : config.profiles[profile];
@@ -202,7 +203,7 @@ export class TurnFactory {
 				start.conversationInfo.chatType === "dm",
 			// The current configuration: messages that join later must be allowed by it, too.
 			tools: onlyTools(tools, (names) =>
-				toolsFor(names, this.#with.config, {
+				toolsFor(names, this.#with.config(), {
 					profile,
 					platform: start.conversationInfo.platform,
 					role: rights.standing,

@@ -11,17 +11,16 @@ import {
 	type ResetPolicy,
 	type ToolCall,
 } from "../../domain/index.ts";
-import { type ErrorCode, KeryxError } from "../../errors.ts";
-import { isPassing, OPERATOR, type Store, type ToolProgress } from "../../store/index.ts";
+import { OPERATOR, type Store, type ToolProgress } from "../../store/index.ts";
 import type { ConfirmationQuestion } from "../../tools/index.ts";
 import { Aborted, DeadlinePassed } from "../deadline.ts";
 import { TurnCheckpoints } from "../files/turn-checkpoints.ts";
 import { DEADLINE, failureSentence, loopSentence, maxAnswerOf, NO_TEXT, STEP_LIMIT } from "../sentences.ts";
-import { Pauses, patientStore } from "../until-written.ts";
+import { patientStore } from "../until-written.ts";
 import { Asking } from "./asking.ts";
 import type { StopReason, TurnDependencies } from "./dependencies.ts";
 import { lastRows, noticesBefore, type Outcome } from "./end.ts";
-import { Ending, type EndingTurn, endTurnArgs, FAILED, noticeAbout } from "./ending.ts";
+import { Ending, FAILED, noticeAbout } from "./ending.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { notesFor } from "./notes.ts";
 import { Preview } from "./previews.ts";
@@ -34,6 +33,7 @@ import { literalCall, unansweredCalls } from "./tool-calls.ts";
 import { ToolsShown } from "./tools-shown.ts";
 import { type CallsEnd, TurnCalls } from "./turn-calls.ts";
 import { keepTyping } from "./typing.ts";
+import { isRefusal, writeEnd } from "./write-end.ts";
 
 export class Turn {
 	readonly #start: TurnStart;
@@ -186,62 +186,26 @@ export class Turn {
 		}
 	}
 
-	/**
-	 * Tries until the end is written. A fault of the store passes. Any other failure would come again, so the end is then written in its
-	 * plainest form. Gives up only a turn that is abandoned. Throws turn.stale.
-	 */
-	async #end(given: Outcome): Promise<"ended" | "lost"> {
-		const { clock, log, store } = this.#with;
+	/** Throws turn.stale. */
+	#end(given: Outcome): Promise<"ended" | "lost"> {
 		this.#isEnding = true;
 		// Before it is split: part of a secret would not be recognised.
-		const outcome = store.secrets.hideIn(given);
-		const ending = new Ending(outcome, this.#lastRows(outcome));
-		const pauses = new Pauses({ clock, signal: this.#abandoned.signal });
-		while (!this.#abandoned.signal.aborted) {
-			try {
-				if (await this.#tryToEnd(ending)) return "ended";
-			} catch (error) {
-				if (isRefusal(error, "turn.stale")) throw error;
-				log(`turn ${this.id} cannot be ended yet`, error);
-				if (isRefusal(error, "turn.rotates")) ending.rotates();
-				else if (!isPassing(error)) ending.makePlain(this.#start.purpose);
-			}
-			await pauses.next();
-		}
-		if (this.#controller.signal.reason === "shutdown") {
-			if (!ending.isSettled) await this.#preview?.settle(this.#controller.signal);
-			await this.#preview?.leave();
-		}
-		this.#preview?.abandon();
-		// Only for a lost turn: a turn resumed at the next start will change more files.
-		if (this.#controller.signal.reason === "lost") void this.#checkpoints.after();
-		return "lost";
-	}
-
-	/** Skips steps that are done. False: the turn was abandoned meanwhile. */
-	async #tryToEnd(ending: Ending): Promise<boolean> {
-		if (!ending.isSettled) await this.#preview?.settle(this.#controller.signal);
-		if (this.#abandoned.signal.aborted) return false;
-		if (!ending.isSettled) await this.#checkpoints.after();
-		ending.isSettled = true;
-		ending.args ??= await endTurnArgs(ending, this.#ends());
-		await this.#unpatient.endTurn({ ...ending.args, calls: this.#calls.unwritten() });
-		return true;
-	}
-
-	#ends(): EndingTurn {
-		return {
+		const outcome = this.#with.store.secrets.hideIn(given);
+		return writeEnd(new Ending(outcome, this.#lastRows(outcome)), {
 			start: this.#start,
 			with: this.#with,
 			store: this.#unpatient,
 			policy: this.#policy,
 			rows: this.#rows,
+			calls: this.#calls,
 			blobs: this.#turnCalls.blobs,
 			unshown: this.#steps?.unshown ?? [],
 			preview: this.#preview,
 			asking: this.#asking,
 			checkpoints: this.#checkpoints,
-		};
+			stopped: this.#controller.signal,
+			abandoned: this.#abandoned.signal,
+		});
 	}
 
 	#aborted(): Outcome {
@@ -432,10 +396,6 @@ export class Turn {
 		const { inbox } = await store.turn({ scope: OPERATOR, id: turn });
 		return inbox.findLast(({ kind }) => kind === "person")?.platformMessage ?? null;
 	}
-}
-
-function isRefusal(error: unknown, code: ErrorCode): boolean {
-	return error instanceof KeryxError && error.code === code;
 }
 
 function failureOf(failure: AgentFailure): Outcome {

@@ -7,6 +7,7 @@ import type { BridgeOutcome, BridgeWork, ChannelBridge } from "../../gateway/ind
 import { type ApiHost, type HandlersOf, running } from "../call.ts";
 import { endpoint } from "../endpoint.ts";
 import { distinctText } from "../schemas.ts";
+import { uploadedBlob } from "../uploads.ts";
 
 export const PATH = "/api/bridges/{name}";
 export const name = z
@@ -196,7 +197,11 @@ export const bridgeHandlers: HandlersOf<typeof bridgeEndpoints> = {
 	}),
 	bridgeMessage: ({ name, message_id, text, files, quoted, sent_at, is_bot: isBot, ...rest }, { host }) => {
 		const { source, mentioned, album, roles, cursor } = rest;
-		const parts: Part[] = files.map(({ id: blob, name, media_type: mediaType }) => ({
+		const uploaded = files.map((file) => ({
+			...file,
+			blob: uploadedBlob(host.operatorSecret, ownerOf(name), file.id),
+		}));
+		const parts: Part[] = uploaded.map(({ blob, name, media_type: mediaType }) => ({
 			type: (/^(?:image|audio)(?=\/)/.exec(mediaType)?.[0] as "image" | "audio" | undefined) ?? "file",
 			blob,
 			name,
@@ -207,7 +212,7 @@ export const bridgeHandlers: HandlersOf<typeof bridgeEndpoints> = {
 			platformMessage: message_id,
 			content:
 				parts.length === 0 ? text : [...(text === "" ? [] : [{ type: "text", text } as const]), ...parts],
-			blobs: files.map(({ id }) => id),
+			blobs: uploaded.map(({ blob }) => blob),
 			isBot,
 			roles,
 			...(quoted && {
@@ -250,6 +255,11 @@ export const bridgeHandlers: HandlersOf<typeof bridgeEndpoints> = {
 };
 
 const at = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
+
+/** Of a bridge's uploads. */
+export function ownerOf(bridge: string): string {
+	return `channel:${bridge}`;
+}
 
 export function bridgeOf(host: ApiHost, name: string): ChannelBridge {
 	const bridge = host.bridge ? host.bridge(name) : running(host).bridge(name);

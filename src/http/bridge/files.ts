@@ -5,7 +5,8 @@ import { KeryxError } from "../../errors.ts";
 import type { ApiHost } from "../call.ts";
 import type { App } from "../environment.ts";
 import { error } from "../schemas.ts";
-import { bridgeOf, name, PATH } from "./bridges.ts";
+import { uploadName } from "../uploads.ts";
+import { bridgeOf, name, ownerOf, PATH } from "./bridges.ts";
 
 export function addBridgeFiles(app: App, host: ApiHost): void {
 	const binary = { "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) } };
@@ -31,15 +32,13 @@ export function addBridgeFiles(app: App, host: ApiHost): void {
 	app.openapi(putRoute, async (c) => {
 		const body: ReadableStream<Uint8Array> =
 			c.req.raw.body ?? new ReadableStream({ start: (stream) => stream.close() });
-		const file = await bridgeOf(host, c.req.valid("param").name).putFile(
-			body.values({ preventCancel: true }),
-			{
-				name: c.req.valid("query").name,
-				mediaType:
-					c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "application/octet-stream",
-			},
-		);
-		return c.json({ id: file }, 200);
+		const { name: bridge } = c.req.valid("param");
+		const file = await bridgeOf(host, bridge).putFile(body.values({ preventCancel: true }), {
+			name: c.req.valid("query").name,
+			mediaType:
+				c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "application/octet-stream",
+		});
+		return c.json({ id: uploadName(host.operatorSecret, ownerOf(bridge), file) }, 200);
 	});
 	const getRoute = createRoute({
 		operationId: "bridgeFile",

@@ -67,8 +67,11 @@ export interface AccessOptions {
 		| "offerLogin"
 		| "makeLogin"
 		| "revokeLogins"
+		| "cluster"
 	>;
 	readonly operatorSecret: string;
+	/** Signs login links and page keys: gateways on one store have the same. Left out: the operator secret. */
+	readonly pageSecret?: string;
 	readonly now: () => number;
 	/** Left out: the machine's. */
 	readonly after?: Clock["after"];
@@ -95,6 +98,15 @@ const NOBODYS = {
 } as const;
 /** The wall clock may change while a timer runs. */
 const LONGEST_LOOK_MS = 60_000;
+/** How soon open streams end after another gateway has revoked their token or login. */
+const RECHECK_MS = 500;
+
+interface Stay {
+	readonly signal: AbortSignal;
+	readonly end: () => void;
+	/** Whether the token or login still holds, by its row. */
+	readonly holds: () => Promise<boolean>;
+}
 
 export class Access {
 	readonly #options: AccessOptions;
@@ -103,10 +115,16 @@ export class Access {
 	readonly #knownLogins = new Map<string, LiveLogin>();
 	#changes = 0;
 	/** Tokens by name, logins by name and id. */
-	readonly #stays = new Map<string, { readonly signal: AbortSignal; readonly end: () => void }>();
+	readonly #stays = new Map<string, Stay>();
+	/** Other gateways revoke, too: then every request asks for the row. */
+	readonly #caches: boolean;
+	#rechecks = false;
 
 	constructor(options: AccessOptions) {
 		this.#options = options;
+		const { cluster } = options.store;
+		this.#caches = !cluster;
+		cluster?.onCommitElsewhere(() => this.#recheckSoon());
 	}
 
 	/** Null for a stranger, and for invalid credentials. */
@@ -166,8 +184,28 @@ export class Access {
 		}
 	}
 
+	/** Ends the streams of tokens and logins that another gateway has revoked. */
+	#recheckSoon(): void {
+		if (this.#rechecks || this.#stays.size === 0) return;
+		this.#rechecks = true;
+		const { after = systemClock.after } = this.#options;
+		after(RECHECK_MS, () => {
+			this.#rechecks = false;
+			for (const stay of this.#stays.values()) void this.#recheck(stay);
+		});
+	}
+
+	async #recheck({ holds, end }: Stay): Promise<void> {
+		try {
+			if (!(await holds())) end();
+		} catch {
+			// Nothing is known yet: the next look says more.
+			this.#recheckSoon();
+		}
+	}
+
 	/** Taken in the same step as the validity check, so that no revocation falls in between. */
-	#stay(key: string, expiresAt: number | null): AbortSignal {
+	#stay(key: string, expiresAt: number | null, holds: Stay["holds"]): AbortSignal {
 		const known = this.#stays.get(key);
 		if (known) return known.signal;
 		const { now, after = systemClock.after } = this.#options;
@@ -183,7 +221,7 @@ export class Access {
 			if (left <= 0) return end();
 			cancel = after(Math.min(left, LONGEST_LOOK_MS), () => look(until));
 		};
-		this.#stays.set(key, { signal: controller.signal, end });
+		this.#stays.set(key, { signal: controller.signal, end, holds });
 		if (expiresAt !== null) look(expiresAt);
 		return controller.signal;
 	}
@@ -266,12 +304,16 @@ export class Access {
 
 	/** A login is valid only as a cookie, not as a token. */
 	async #person(cookie: string): Promise<Visitor | null> {
-		const login = await this.#login(digestOf(cookie));
+		const digest = digestOf(cookie);
+		const login = await this.#login(digest);
 		if (!login) return null;
 		const { id, person, principal, expiresAt } = login;
 		const role = person.role === "owner" ? "operator" : person.role;
 		const who = `person:${person.name}`;
-		const stay = this.#stay(`${who}/${id}`, expiresAt);
+		const stay = this.#stay(`${who}/${id}`, expiresAt, async () => {
+			const now = await this.#login(digest);
+			return now?.person.role === person.role;
+		});
 		return { ...NOBODYS, who, role, via: "page", principal, proven: true, person, stay };
 	}
 
@@ -283,7 +325,7 @@ export class Access {
 		const found = await this.#options.store.loginByDigest({ scope: OPERATOR, digest, now });
 		// It may have been revoked during the lookup.
 		if (found && before !== this.#changes) return this.#login(digest);
-		if (found) {
+		if (found && this.#caches) {
 			if (this.#knownLogins.size >= MOST_CACHED) this.#knownLogins.clear();
 			this.#knownLogins.set(digest, found);
 		}
@@ -293,11 +335,12 @@ export class Access {
 	async #bearer(bearer: string, via: Caller["via"]): Promise<Visitor | null> {
 		if (same(digestOf(bearer), digestOf(this.#options.operatorSecret)))
 			return { ...NOBODYS, who: "operator", role: "operator", via, proven: true };
-		const token = await this.#token(digestOf(bearer));
+		const digest = digestOf(bearer);
+		const token = await this.#token(digest);
 		if (!token) return null;
 		const { name, role, sessionKey, principal, channel, expiresAt } = token;
 		const who = `token:${name}`;
-		const stay = this.#stay(who, expiresAt);
+		const stay = this.#stay(who, expiresAt, async () => (await this.#token(digest)) !== null);
 		return { who, role, via, sessionKey, principal, channel, proven: true, stay };
 	}
 
@@ -309,7 +352,7 @@ export class Access {
 		const found = await this.#options.store.tokenByDigest({ scope: OPERATOR, digest, now });
 		// It may have been revoked during the lookup.
 		if (found && before !== this.#changes) return this.#token(digest);
-		if (found) {
+		if (found && this.#caches) {
 			if (this.#known.size >= MOST_CACHED) this.#known.clear();
 			this.#known.set(digest, found);
 		}
@@ -324,21 +367,21 @@ export class Access {
 
 	/** The cookie alone cannot produce it; another port or address has another one. */
 	#pageKey(session: string, place: string): string {
-		return createHmac("sha256", this.#options.operatorSecret)
-			.update(`page.${place}.${session}`)
-			.digest("base64url");
+		return createHmac("sha256", this.#pageSecret).update(`page.${place}.${session}`).digest("base64url");
+	}
+
+	get #pageSecret(): string {
+		return this.#options.pageSecret ?? this.#options.operatorSecret;
 	}
 
 	#personSignature(nonce: string, until: number, round: number, name: string): string {
-		return createHmac("sha256", this.#options.operatorSecret)
+		return createHmac("sha256", this.#pageSecret)
 			.update(`login-person.${nonce}.${until}.${round}.${name}`)
 			.digest("base64url");
 	}
 
 	#signature(nonce: string, until: number): string {
-		return createHmac("sha256", this.#options.operatorSecret)
-			.update(`login.${nonce}.${until}`)
-			.digest("base64url");
+		return createHmac("sha256", this.#pageSecret).update(`login.${nonce}.${until}`).digest("base64url");
 	}
 }
 
@@ -359,9 +402,12 @@ export function isSecure({ publicOrigin }: PortEntrance): boolean {
 	return publicOrigin?.startsWith("https:") ?? false;
 }
 
-/** Cookies ignore ports: two Keryx on one machine must not share one. */
+/** Cookies ignore ports: two Keryx on one machine must not share one. Gateways behind one public address do. */
 export function cookieName(entrance: PortEntrance): string {
-	return `${isSecure(entrance) ? "__Host-" : ""}keryx_${entrance.port}`;
+	const { publicOrigin, port } = entrance;
+	const secure = isSecure(entrance);
+	const shown = publicOrigin === undefined ? port : new URL(publicOrigin).port || (secure ? 443 : 80);
+	return `${secure ? "__Host-" : ""}keryx_${shown}`;
 }
 
 /** A page sends it as a header; for a WebSocket, which cannot set headers, as an offered protocol. */

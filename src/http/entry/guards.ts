@@ -87,6 +87,8 @@ export class Rates {
 	/** The monotonic clock. */
 	readonly #now: () => number;
 	readonly #callers = new Map<string, { left: number; at: number }>();
+	/** Told of each request that passes. */
+	onTaken: (caller: string) => void = () => {};
 
 	constructor(perMinute: number, now: () => number) {
 		this.#perMinute = perMinute;
@@ -109,19 +111,30 @@ export class Rates {
 
 	/** Null if it may pass, or the seconds to wait. */
 	take(caller: string): number | null {
-		const now = this.#now();
-		const perMs = this.#perMinute / MINUTE_MS;
-		const before = this.#callers.get(caller) ?? { left: this.#perMinute, at: now };
-		const left = Math.min(this.#perMinute, before.left + Math.max(0, now - before.at) * perMs);
-		if (!this.#callers.has(caller) && this.#callers.size >= MOST_CALLERS) this.#forgetOldest();
+		const left = this.#left(caller);
 		const allowed = left >= 1;
-		this.#callers.set(caller, { left: allowed ? left - 1 : left, at: now });
-		return allowed ? null : Math.max(1, Math.ceil((1 - left) / perMs / 1000));
+		this.#callers.set(caller, { left: allowed ? left - 1 : left, at: this.#now() });
+		if (allowed) this.onTaken(caller);
+		return allowed ? null : Math.max(1, Math.ceil(((1 - left) / this.#perMinute) * 60));
 	}
 
-	/** After a quiet minute the allowance is full again. */
+	/** Requests that passed elsewhere. Nobody waits for more than two minutes because of them. */
+	spend(caller: string, requests: number): void {
+		const left = Math.max(-this.#perMinute, this.#left(caller) - requests);
+		this.#callers.set(caller, { left, at: this.#now() });
+	}
+
+	#left(caller: string): number {
+		const now = this.#now();
+		const before = this.#callers.get(caller) ?? { left: this.#perMinute, at: now };
+		if (!this.#callers.has(caller) && this.#callers.size >= MOST_CALLERS) this.#forgetOldest();
+		const gained = (Math.max(0, now - before.at) * this.#perMinute) / MINUTE_MS;
+		return Math.min(this.#perMinute, before.left + gained);
+	}
+
+	/** After two quiet minutes the allowance is full again. */
 	#forgetOldest(): void {
-		const since = this.#now() - MINUTE_MS;
+		const since = this.#now() - 2 * MINUTE_MS;
 		for (const [caller, { at }] of this.#callers) if (at <= since) this.#callers.delete(caller);
 		if (this.#callers.size >= MOST_CALLERS) this.#callers.clear();
 	}

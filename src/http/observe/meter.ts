@@ -15,6 +15,7 @@ export class Meter {
 	readonly #monotonic: () => number;
 	readonly #began: number;
 	readonly #commits = new Histogram(COMMIT_SECONDS);
+	/** Measured from the first request on: a gauge of the time between two requests. */
 	#delay: ReturnType<typeof monitorEventLoopDelay> | null = null;
 
 	constructor(host: ApiHost, closing: AbortSignal) {
@@ -23,6 +24,14 @@ export class Meter {
 		this.#tally = new Tally(host.store);
 		this.#monotonic = host.monotonic ?? systemClock.monotonic;
 		this.#began = this.#monotonic();
+	}
+
+	/** Counts from here on; otherwise from the first request on. */
+	async start(): Promise<void> {
+		const { store, after = systemClock.after } = this.#host;
+		const unlisten = store.onWritten((ms) => this.#commits.add(ms / 1000));
+		this.#closing.addEventListener("abort", unlisten, { once: true });
+		await this.#tally.start(after, this.#closing);
 	}
 
 	async read(): Promise<string> {
@@ -99,20 +108,11 @@ export class Meter {
 		];
 	}
 
-	/** Measured from the first request on, like the commits: unused metrics cost nothing. */
 	#delays(): Samples {
 		if (!this.#delay) {
 			const delay = monitorEventLoopDelay({ resolution: 20 });
 			delay.enable();
-			const unlisten = this.#host.store.onWritten((ms) => this.#commits.add(ms / 1000));
-			this.#closing.addEventListener(
-				"abort",
-				() => {
-					delay.disable();
-					unlisten();
-				},
-				{ once: true },
-			);
+			this.#closing.addEventListener("abort", () => delay.disable(), { once: true });
 			this.#delay = delay;
 			return [];
 		}

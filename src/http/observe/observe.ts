@@ -7,7 +7,7 @@ import { channel } from "../schemas.ts";
 import { toWireChannel } from "../wire.ts";
 import { Meter } from "./meter.ts";
 
-export function addObservation(app: App, host: ApiHost, closing: AbortSignal): void {
+export function addObservation(app: App, host: ApiHost, closing: AbortSignal): Meter {
 	const readiness = z
 		.object({
 			ready: z.boolean(),
@@ -34,13 +34,14 @@ export function addObservation(app: App, host: ApiHost, closing: AbortSignal): v
 		operationId: "metrics",
 		method: "get",
 		path: "/metrics",
-		summary: "metrics for Prometheus; counters start when this process is first asked",
+		summary: "metrics for Prometheus; counters start with the process",
 		responses: { 200: { description: "the numbers", content: { "text/plain": { schema: z.string() } } } },
 	});
 	const meter = new Meter(host, closing);
 	app.openapi(metricsRoute, async (c) =>
 		c.text(await meter.read(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }),
 	);
+	return meter;
 }
 
 async function readinessOf({ store, gateway, now }: ApiHost) {

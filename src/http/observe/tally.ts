@@ -1,14 +1,18 @@
-// Counts since the first request, from the event log: each request reads what is new. Events pruned in between are not counted.
+// Counts since the start, from the event log: each request reads what is new, and between requests it is read now and then, so that the
+// first request after a long time is not slow.
 import { OPERATOR, type Store, type StoreEvent } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
 import { Counter, Histogram, type Metric } from "./prometheus.ts";
 
 const PAGE = 1000;
 const TURN_SECONDS = [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800];
+/** How long events are gathered after a commit. */
+const GATHER_MS = 10_000;
 /** Turns whose start is remembered until their end. */
 const MOST_OPEN = 10_000;
 
 export class Tally {
-	readonly #store: Pick<Store, "events">;
+	readonly #store: Pick<Store, "events" | "onCommit">;
 	readonly #events = new Counter("type");
 	readonly #outcomes = new Counter("outcome");
 	readonly #dispositions = new Counter("kind");
@@ -19,8 +23,30 @@ export class Tally {
 	#cursor = "now";
 	#working: Promise<void> | null = null;
 
-	constructor(store: Pick<Store, "events">) {
+	constructor(store: Pick<Store, "events" | "onCommit">) {
 		this.#store = store;
+	}
+
+	/** Counts everything committed after this has resolved, until the signal. */
+	async start(after: Clock["after"], closing: AbortSignal): Promise<void> {
+		let cancel: (() => void) | null = null;
+		const look = (): void => {
+			cancel = null;
+			// Nothing is lost by a failed read: the next one begins where this one did, and a request reports it.
+			this.catchUp().catch(() => {});
+		};
+		const unlisten = this.#store.onCommit(() => {
+			cancel ??= after(GATHER_MS, look);
+		});
+		closing.addEventListener(
+			"abort",
+			() => {
+				unlisten();
+				cancel?.();
+			},
+			{ once: true },
+		);
+		await this.catchUp();
 	}
 
 	get metrics(): readonly Metric[] {

@@ -1,6 +1,5 @@
 // The PostgreSQL engine, one per node of a store. Waiting operations share a transaction; reads have their own connections. The engine
 // never answers an operation before its commit is known. It renews the node's lease, buries dead nodes, and listens for others' commits.
-import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import {
@@ -21,7 +20,7 @@ import { Foretelling } from "./foretelling.ts";
 import { Membership } from "./membership.ts";
 import { Readers } from "./readers.ts";
 import { assertVersion, checkServer, migrate, openingFault, schemaVersion } from "./server.ts";
-import { type Begin, Writer } from "./writer.ts";
+import { type Begin, RECONNECTS, Writer } from "./writer.ts";
 
 const READERS = 4;
 /** A longer group would delay its first operation too much. */
@@ -39,14 +38,15 @@ export interface PostgresOptions {
 	readonly onTrouble?: ((trouble: KeryxError | null) => void) | undefined;
 	/** Connections for reads; default 4. */
 	readonly readers?: number | undefined;
+	/** How often a lost connection is reopened for the same operations; default 3. */
+	readonly reconnects?: number | undefined;
 	readonly node?: NodeOptions | undefined;
 }
 
 export async function openPostgres(options: PostgresOptions): Promise<PostgresEngine> {
 	const { startedAt, node = {} } = options;
 	const settings = serverSettings(options.url);
-	const { nodes = "one", leaseMs = LEASE_MS, heartbeatMs = HEARTBEAT_MS } = node;
-	const name = node.name ?? `${hostname()} (process ${process.pid})`;
+	const { name, nodes = "one", leaseMs = LEASE_MS, heartbeatMs = HEARTBEAT_MS } = node;
 	try {
 		await prepare(settings, options.access);
 		if (options.access === "read") return new PostgresEngine(settings, options, null);
@@ -124,7 +124,7 @@ class PostgresEngine implements Engine {
 
 	constructor(
 		settings: ServerSettings,
-		{ auditKey, onTrouble = () => {}, readers = READERS }: PostgresOptions,
+		{ auditKey, onTrouble = () => {}, readers = READERS, reconnects = RECONNECTS }: PostgresOptions,
 		membership: Membership | null,
 	) {
 		this.#auditKey = auditKey ?? null;
@@ -132,7 +132,8 @@ class PostgresEngine implements Engine {
 		this.#readers = new Readers(settings, readers);
 		this.#membership = membership;
 		this.epoch = membership?.epoch ?? 0;
-		this.#writer = membership && new Writer({ settings, epoch: this.epoch, foretelling: new Foretelling() });
+		this.#writer =
+			membership && new Writer({ settings, epoch: this.epoch, foretelling: new Foretelling(), reconnects });
 		membership?.start({
 			trouble: (trouble) => this.#hearTrouble(trouble),
 			committedElsewhere: () => {
@@ -185,13 +186,17 @@ class PostgresEngine implements Engine {
 
 	#dispatch(): void {
 		if (this.#waiting.length === 0 || this.#isBusy || !this.#writer) return;
-		void this.#serve(this.#writer, this.#waiting.splice(0, GROUP));
+		void this.#serve(this.#writer);
 	}
 
-	async #serve(writer: Writer, group: readonly Waiting[]): Promise<void> {
+	async #serve(writer: Writer): Promise<void> {
 		this.#isBusy = true;
+		let group: readonly Waiting[] = [];
 		try {
-			const { replies, changed } = await writer.commit(group.map(({ begin }) => begin));
+			const { replies, changed } = await writer.commit(() => {
+				group = this.#waiting.splice(0, GROUP);
+				return group.map(({ begin }) => begin);
+			});
 			this.#hearTrouble(null);
 			group.forEach(({ resolve, reject }, n) => {
 				const reply = replies[n];
@@ -204,6 +209,7 @@ class PostgresEngine implements Engine {
 		} catch (error) {
 			const known = toKeryxError(error);
 			this.#hearTrouble(known);
+			if (group.length === 0) group = this.#waiting.splice(0, GROUP);
 			for (const { reject } of group) reject(known);
 		} finally {
 			this.#isBusy = false;

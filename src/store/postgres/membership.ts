@@ -7,13 +7,12 @@ import type { Cluster } from "../engine.ts";
 import type { ServerSettings } from "./address.ts";
 import type { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
-import { bury, join, leave, nodeLost, rejoin, renew, seenNodes } from "./nodes.ts";
+import { join, rejoin } from "./joining.ts";
+import { LOOK_MS, UNLOCKED_MS } from "./names.ts";
+import { bury, leave, nodeLost, renew, seenNodes } from "./nodes.ts";
 
 /** The longest pause before the next attempt to reach the server. */
 const RETRY_MS = 1000;
-/** A node whose lock is free for this long has crashed. After a server outage, living nodes are back before that. */
-const UNLOCKED_MS = 2500;
-const LOOK_MS = 250;
 /** How long hints are gathered. */
 const GATHER_MS = 10;
 /** So much may be on its way to the server. */
@@ -22,7 +21,7 @@ const MOST_TELLING = 100;
 const MARGIN_MS = 500;
 
 export interface MembershipOptions {
-	readonly name: string;
+	readonly name: string | undefined;
 	readonly startedAt: number;
 	readonly nodes: "one" | "many";
 	readonly leaseMs: number;
@@ -130,7 +129,7 @@ export class Membership implements Cluster {
 	/** Where the server does not keep up it is dropped: whoever is told may miss it. */
 	tell(text: string): void {
 		const connection = this.#connection;
-		if (!connection || connection.isLost || this.#telling >= MOST_TELLING) return;
+		if (!connection || connection.isLost || this.#others.size === 0 || this.#telling >= MOST_TELLING) return;
 		this.#telling++;
 		void this.#notify(connection, `told ${text}`)
 			.catch(() => {})

@@ -3,7 +3,7 @@ import { KeryxError } from "../../errors.ts";
 import type { Op, Query } from "../query.ts";
 import type { ServerSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
-import { isLost, toKeryxError } from "./faults.ts";
+import { isCollision, isLost, toKeryxError } from "./faults.ts";
 
 /** A longer statement is given up. */
 const STATEMENT_MS = 600_000;
@@ -21,7 +21,7 @@ export class Readers {
 		this.#most = most;
 	}
 
-	/** A lost connection is reopened, once. */
+	/** A lost connection is reopened, and a read that collided with a migration made again, once. */
 	async run(begin: () => Op<unknown>): Promise<unknown> {
 		for (let attempt = 0; ; attempt++) {
 			if (this.#closed) throw new KeryxError("store.closed", "the store is closed");
@@ -34,7 +34,7 @@ export class Readers {
 				}
 			} catch (error) {
 				if (error instanceof KeryxError) throw error;
-				if (attempt === 0 && isLost(error)) continue;
+				if (attempt === 0 && (isLost(error) || isCollision(error))) continue;
 				throw toKeryxError(error);
 			}
 		}

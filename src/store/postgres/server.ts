@@ -130,6 +130,8 @@ export async function migrate(
 		if (before !== null && before > SCHEMA_VERSION) assertVersion(before);
 		await connection.exec("BEGIN");
 		try {
+			// Gateways may be running: whoever writes now would wait for one table and hold another.
+			await connection.exec(`SELECT pg_advisory_xact_lock(${lockOf("write", schema)})`);
 			if (before === null) await createSchema(connection, schema);
 			for (let from = before ?? 0; from < SCHEMA_VERSION; from++)
 				await connection.exec(migration(from, "postgres"));

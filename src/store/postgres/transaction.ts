@@ -39,6 +39,7 @@ export class Transaction {
 	readonly #later: Query[] = [];
 	#pending: Pending[] = [];
 	#wrote = false;
+	#everWrote = false;
 
 	/** Without `foretelling` every answer is awaited. */
 	constructor(connection: Connection, foretelling: Foretelling | null, drawIds: DrawIds) {
@@ -82,7 +83,7 @@ export class Transaction {
 	}
 
 	/** Sends everything that is left: deferred statements, events and the commit. */
-	async commit(): Promise<{ readonly changed: boolean }> {
+	async commit(): Promise<void> {
 		await this.settle();
 		const rest: Promise<unknown>[] = [];
 		const events: (readonly Value[])[] = [];
@@ -95,16 +96,16 @@ export class Transaction {
 		const failed = results.find((result) => result.status === "rejected");
 		if (failed) throw failed.reason;
 		if ((await committed).command !== "COMMIT") throw new Error("the server took the transaction back");
-		return { changed: this.#everWrote };
 	}
 
-	/** Whether any operation has written something. */
-	#everWrote = false;
+	/** Whether any operation has written something, or will. */
+	get hasWritten(): boolean {
+		return this.#everWrote || this.#later.length > 0;
+	}
 
 	#answerTo(query: Query): unknown {
 		if (query.mode === "later") {
 			this.#later.push(query);
-			this.#everWrote = true;
 			return undefined;
 		}
 		if (query.reserve)

@@ -17,7 +17,7 @@ const STATEMENT_MS = 30_000;
 /** A transaction idle for this long is lost: every other node waits for it. */
 const IDLE_MS = 3000;
 /** How often a lost connection is reopened for the same operations before their callers are told. */
-const RECONNECTS = 3;
+export const RECONNECTS = 3;
 /** How often a disturbed operation is retried. */
 const TRIES = 4;
 
@@ -30,6 +30,7 @@ export interface WriterContext {
 	readonly settings: ServerSettings;
 	readonly epoch: number;
 	readonly foretelling: Foretelling;
+	readonly reconnects: number;
 }
 
 /** New for each attempt: an operation is a function of its input. */
@@ -51,13 +52,18 @@ export class Writer {
 		this.#lock = `SELECT pg_advisory_xact_lock(${lockOf("write", context.settings.schema)})`;
 	}
 
-	/** All in one transaction; if that fails, each in its own. Throws if none was made. */
-	async commit(group: readonly Begin[]): Promise<Committed> {
-		const together = await this.#attempt(group, group.length === 1 ? "one" : "group");
+	/**
+	 * All in one transaction; if that fails, each in its own. Throws if none was made. `take` is called once, when it is this node's turn to
+	 * write: what has come while others wrote is committed together.
+	 */
+	async commit(take: () => readonly Begin[]): Promise<Committed> {
+		let taken: readonly Begin[] | undefined;
+		const group = () => (taken ??= take());
+		const together = await this.#attempt(group, "group");
 		if (together) return together;
 		const replies: Reply[] = [];
 		let changed = false;
-		for (const begin of group) {
+		for (const begin of group()) {
 			const one = await this.#alone(begin);
 			replies.push(...one.replies);
 			changed ||= one.changed;
@@ -74,7 +80,7 @@ export class Writer {
 	async #alone(begin: Begin): Promise<Committed> {
 		try {
 			for (let n = 1; n <= TRIES; n++) {
-				const done = await this.#attempt([begin], n < TRIES ? "one" : "last");
+				const done = await this.#attempt(() => [begin], n < TRIES ? "one" : "last");
 				if (done) return done;
 			}
 			throw new KeryxError("store.locked", "other operations changed the same rows again and again");
@@ -87,8 +93,9 @@ export class Writer {
 	 * One transaction. Null: rolled back, may be retried. group: any refusal is a reason to run them one by one. one: a refusal by the
 	 * tables is the operation's own, unless another transaction may be the cause. last: there was no other.
 	 */
-	async #attempt(group: readonly Begin[], as: "group" | "one" | "last"): Promise<Committed | null> {
-		let foretells = as !== "last";
+	async #attempt(group: () => readonly Begin[], how: "group" | "one" | "last"): Promise<Committed | null> {
+		let as = how;
+		let foretells = how !== "last";
 		for (let lost = 0; ; ) {
 			const id = randomUUID();
 			let isCommitting = false;
@@ -98,17 +105,25 @@ export class Writer {
 			try {
 				connection = await this.#open();
 				begun = this.#begin(connection, id);
+				if (how === "group") await begun;
+				const begins = group();
+				if (how === "group" && begins.length === 1) as = "one";
 				const transaction = new Transaction(
 					connection,
 					foretells ? this.#context.foretelling : null,
 					idsAfter(begun),
 				);
-				for (const begin of group) replies.push(await transaction.run(begin()));
+				for (const begin of begins) replies.push(await transaction.run(begin()));
 				await begun;
 				await transaction.settle();
+				if (!transaction.hasWritten) {
+					// Nothing to be made durable: nobody waits for the disk.
+					await this.#takeBack(connection);
+					return { replies, changed: false };
+				}
 				isCommitting = true;
-				const { changed } = await transaction.commit();
-				return { replies, changed };
+				await transaction.commit();
+				return { replies, changed: true };
 			} catch (thrown) {
 				// The first failure made the server ignore the rest.
 				const error = await begun.then(
@@ -126,7 +141,7 @@ export class Writer {
 				this.#connection = null;
 				if (isCommitting && (await this.#isCommitted(id))) return { replies, changed: true };
 				replies = [];
-				if (++lost > RECONNECTS) throw toKeryxError(error);
+				if (++lost > this.#context.reconnects) throw toKeryxError(error);
 			}
 		}
 	}
@@ -189,7 +204,7 @@ export class Writer {
 	 */
 	async #isCommitted(id: string): Promise<boolean> {
 		let failure: unknown;
-		for (let n = 0; n < RECONNECTS; n++) {
+		for (let n = 0; n < this.#context.reconnects; n++) {
 			try {
 				const connection = await this.#open();
 				await connection.exec(

@@ -35,7 +35,7 @@ export interface Confirmation {
 	readonly createdAt: number;
 	readonly expiresAt: number;
 	readonly resolvedAt: number | null;
-	/** The authenticated resolver, `grant:<id>`, or `system:timeout`. */
+	/** The authenticated resolver, `grant:<id>`, `system:timeout`, or why it was cancelled: `system:stop`, `new`, `deleted`, `turn_ended`. */
 	readonly resolvedBy: string | null;
 	/** The resolver's own name for itself, unchecked. */
 	readonly resolvedLabel: string | null;

@@ -12,6 +12,7 @@ import {
 	type Guild,
 	type NewMessage,
 	type Person,
+	roleOf,
 	type SentFile,
 	type Stored,
 	World,
@@ -115,10 +116,18 @@ export async function createDiscordPeer(options: DiscordPeerOptions = {}) {
 		channelById: (id: string) => world.channels.get(id),
 		/** How to name somebody, so that they are told. */
 		mention: ({ id }: Pick<Person, "id">) => `<@${id}>`,
+		/** The role that Discord made for a bot: it has the bot's name, and people choose one or the other. */
+		mentionRole: (of: BotAccount) => `<@&${roleOf(of)}>`,
 
 		/** Answers the id of the message. */
 		say: (by: Person, channel: ChannelRecord, content: string, more: NewMessage = {}): string =>
 			world.say(by, channel, { ...more, content }).id,
+		/** Forwards a message to another channel; Discord shows it there as it was. */
+		forward: (by: Person, from: ChannelRecord, id: string, to: ChannelRecord): string => {
+			const { content, attachments, sticker_items } = world.messageJson(world.message(from, id));
+			const message = { type: 0, content, attachments, embeds: [], mentions: [], sticker_items };
+			return world.say(by, to, { content: "", more: { message_snapshots: [{ message }] } }).id;
+		},
 		edit: (channel: ChannelRecord, id: string, content: string) => {
 			world.edit(channel, id, { content });
 		},

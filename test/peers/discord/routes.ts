@@ -9,6 +9,7 @@ import {
 	memberJson,
 	mentionsIn,
 	type NewMessage,
+	rolesJson,
 	type SentFile,
 	userJson,
 	type World,
@@ -42,6 +43,7 @@ const ROUTES: readonly (readonly [string, RegExp, Handler])[] = [
 	["PUT", /^\/applications\/(\d+)\/commands$/, setCommands],
 	["GET", /^\/channels\/(\d+)$/, (call) => call.world.channelJson(channelOf(call))],
 	["GET", /^\/guilds\/(\d+)\/members\/(\d+)$/, member],
+	["GET", /^\/guilds\/(\d+)\/roles$/, roles],
 	["POST", /^\/channels\/(\d+)\/typing$/, typing],
 	["GET", /^\/channels\/(\d+)\/messages$/, history],
 	["GET", /^\/channels\/(\d+)\/messages\/(\d+)$/, one],
@@ -98,6 +100,12 @@ function member({ world, bot, at: [guild, user = ""] }: RestCall): unknown {
 	const person = world.named(user);
 	if (!person) throw new ApiError(404, 10007, "Unknown Member");
 	return { ...memberJson(person), user: userJson(person) };
+}
+
+function roles({ world, bot, at: [guild] }: RestCall): unknown {
+	const found = world.guilds.find(({ id, bots }) => id === guild && bots.has(bot));
+	if (!found) throw new ApiError(404, 10004, "Unknown Guild");
+	return rolesJson(found, bot);
 }
 
 function openDm({ world, bot, body }: RestCall): unknown {

@@ -337,7 +337,7 @@ export class World {
 				const who = this.named(id);
 				return who ? [userJson(who)] : [];
 			}),
-			mention_roles: [],
+			mention_roles: [...message.content.matchAll(/<@&(\d+)>/g)].map(([, role]) => role),
 			attachments: message.files.map((file) => this.#fileJson(file, channel)),
 			embeds: [],
 			pinned: false,
@@ -400,19 +400,7 @@ export class World {
 			default_message_notifications: 0,
 			explicit_content_filter: 0,
 			afk_timeout: 300,
-			roles: [
-				{
-					id,
-					name: "@everyone",
-					color: 0,
-					hoist: false,
-					position: 0,
-					permissions: "8",
-					managed: false,
-					mentionable: false,
-					flags: 0,
-				},
-			],
+			roles: rolesJson(guild, bot),
 			emojis: [],
 			stickers: [],
 			features: [],
@@ -518,6 +506,19 @@ export function userJson({ id, name, isBot }: Person): Record<string, unknown> {
 		avatar: null,
 		...(isBot && { bot: true }),
 	};
+}
+
+/** Everybody's, and the one that Discord makes for a bot that is added with rights. */
+export function rolesJson({ id }: Guild, bot: BotAccount): readonly object[] {
+	const role = { color: 0, hoist: false, position: 0, permissions: "8", mentionable: false, flags: 0 };
+	return [
+		{ ...role, id, name: "@everyone", managed: false },
+		{ ...role, id: roleOf(bot), name: bot.name, managed: true, tags: { bot_id: bot.id } },
+	];
+}
+
+export function roleOf({ id }: Pick<BotAccount, "id">): string {
+	return `${id}7`;
 }
 
 export function memberJson({ roles = [] }: Person): Record<string, unknown> {

@@ -162,6 +162,10 @@ export async function createSlackPeer(options: SlackPeerOptions = {}) {
 		bot: (name: string) => world.person(name, true),
 		dm: (user: Person) => world.channel("im", "", [user.id, app.userId]),
 		channel: (name: string) => world.channel("channel", name, [app.userId]),
+		/** So many chats are listed at once from now on. */
+		mostListed: (chats: number) => {
+			world.mostListed = chats;
+		},
 		privateChannel: (name: string) => world.channel("group", name, [app.userId]),
 		groupDm: (...people: readonly Person[]) =>
 			world.channel("mpim", `mpdm-${people.map(({ name }) => name.toLowerCase()).join("--")}`, [
@@ -172,6 +176,15 @@ export async function createSlackPeer(options: SlackPeerOptions = {}) {
 		/** Answers the message's ts. */
 		say: (by: Person, channel: ChannelRecord, text: string, saying?: Saying) =>
 			world.say(by, channel, text, saying),
+		/** Forwards a message: it is told, and stands in no history. */
+		share: (by: Person, from: ChannelRecord, ts: string, to: ChannelRecord) => {
+			const message = world.message(from, ts);
+			const { text, files } = world.wire(from, message) as Record<string, unknown>;
+			const shared = { is_share: true, author_name: nameOf(message.user ?? ""), text, files };
+			const at = world.nextTs();
+			const said = { type: "message", user: by.id, ts: at, event_ts: at, text: "", attachments: [shared] };
+			tell({ ...said, channel: to.id, channel_type: to.kind });
+		},
 		edit: (channel: ChannelRecord, ts: string, text: string) => world.edit(channel, ts, text),
 		/** A link is unfurled: the message changes, its words do not. */
 		unfurl: (channel: ChannelRecord, ts: string) => world.edit(channel, ts, world.message(channel, ts).text),

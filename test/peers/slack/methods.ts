@@ -122,7 +122,8 @@ export const METHODS: Readonly<Record<string, Method>> = {
 			({ kind, members, isArchived }) =>
 				types.has(TYPES[kind]) && members.has(world.app.userId) && !(isArchived && fields.exclude_archived),
 		);
-		const { from, limit } = placeOf(fields, 100);
+		const { from, limit: asked } = placeOf(fields, 100);
+		const limit = Math.min(asked, world.mostListed);
 		return {
 			channels: all.slice(from, from + limit).map(infoOf),
 			response_metadata: { next_cursor: from + limit < all.length ? String(from + limit) : "" },

@@ -86,6 +86,8 @@ export class World {
 	readonly people = new Map<string, Person>();
 	readonly channels = new Map<string, ChannelRecord>();
 	readonly files = new Map<string, SlackFile>();
+	/** Slack may list fewer chats at once than it was asked for. */
+	mostListed = 1000;
 	/** Called with each event that the app subscribes to. */
 	onEvent: (event: Readonly<Record<string, unknown>>) => void = () => {};
 	#ids = 1000;

@@ -55,6 +55,7 @@ const keryx = await createKeryx({
 	},
 });
 void keryx.lost.then(() => process.exit(1));
+process.once("SIGTERM", () => void keryx.stop().then(() => process.exit(0)));
 await keryx.start();
 process.stdout.write(`${READY}\n`);
 

@@ -30,13 +30,17 @@ export function makeHome(root: string, n: number): string {
 /** Starts a node, and waits until it answers. */
 export async function startNode(
 	{ n, url, env }: NodePlace,
-	orders: Omit<Orders, "name" | "home" | "url"> & { readonly root: string },
+	orders: Omit<Orders, "name" | "home" | "url"> & {
+		readonly root: string;
+		/** Of another build; left out: this one's. */
+		readonly program?: string;
+	},
 ): Promise<ChildProcess> {
-	const { root, ...rest } = orders;
+	const { root, program = CHILD, ...rest } = orders;
 	const told: Orders = { ...rest, name: nameOf(n), home: homeOf(root, n), url };
 	const child = spawn(
 		process.execPath,
-		["--disable-warning=ExperimentalWarning", CHILD, JSON.stringify(told)],
+		["--disable-warning=ExperimentalWarning", program, JSON.stringify(told)],
 		{ stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, ...env } },
 	);
 	await Promise.race([

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { configSchema } from "../../../src/config/schema.ts";
-import { createWalls, type Walls } from "../../../src/gateway/turn/walls.ts";
+import { createWalls, type Walls } from "../../../src/gateway/turn/walls/walls.ts";
 import { startBehindWall } from "../../../src/walls/index.ts";
 import {
 	HOME,

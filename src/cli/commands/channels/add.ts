@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { openHome } from "../../../app/home.ts";
 import { missingPackages, PLATFORM_PACKAGES } from "../../../app/packages.ts";
-import { addChannel, type GivenToken, type NewChannel } from "../../../app/setup/channel-setup.ts";
+import { addChannel, type ChannelPlatform, type GivenToken, type NewChannel } from "../../../app/setup/channel-setup.ts";
 import {
 	APP_TOKEN_PLATFORMS,
 	CHANNEL_PLATFORMS,
@@ -58,7 +58,9 @@ export function addAdd(channels: Command, context: CliContext): void {
 		.option("--server-password-env <variable>", texts.channels.add.serverPasswordEnv)
 		.option("--install", texts.channels.add.install)
 		.addHelpText("after", texts.channels.add.help)
-		.action((platform: string, flags: AddFlags) => runAdd(context, platform, flags));
+		.action((platform: string, flags: AddFlags) =>
+			connectChannel(context, readOneOf("platform", platform, CHANNEL_PLATFORMS), flags),
+		);
 }
 
 interface Use {
@@ -88,8 +90,13 @@ function aboutOf(uses: readonly Use[]): string {
 	return uses.map(({ label, field }) => `${label}: ${field.about}`).join("; ");
 }
 
-async function runAdd(context: CliContext, given: string, flags: AddFlags): Promise<void> {
-	const platform = readOneOf("platform", given, CHANNEL_PLATFORMS);
+/** Asks for what is missing, tries it and saves it. */
+export async function connectChannel(
+	context: CliContext,
+	platform: ChannelPlatform,
+	flags: AddFlags,
+	{ isStarting = false }: { readonly isStarting?: boolean } = {},
+): Promise<void> {
 	const { config, output } = openConfig(context);
 	const { path: home } = openHome(keryxHome(context.env));
 	const network = isNetwork(platform) ? NETWORKS[platform] : null;
@@ -112,7 +119,7 @@ async function runAdd(context: CliContext, given: string, flags: AddFlags): Prom
 	if (output.json) return output.value(added);
 	output.line(texts.channels.add.done(added.who, added.name));
 	for (const remark of added.remarks) output.note(remark);
-	if ((await running(context)) === null) output.note(texts.channels.add.startKeryx);
+	if (!isStarting && (await running(context)) === null) output.note(texts.channels.add.startKeryx);
 	output.note(texts.channels.add.nobodyYet(platform));
 }
 

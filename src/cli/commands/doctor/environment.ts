@@ -10,6 +10,7 @@ import {
 	type Environment,
 	unreached,
 } from "../../../config/index.ts";
+import { workspaceFolders } from "../../../gateway/index.ts";
 import { bytesInWords, counted } from "../../io/words.ts";
 import { texts } from "../../texts.ts";
 import { type Finding, fine, fixed, remark, wrong } from "./finding.ts";
@@ -86,8 +87,8 @@ function privacyOfHome(home: string, { mode }: Stats, fix: boolean): Finding {
 	return fixed("home", texts.doctor.home.fixed(home));
 }
 
-/** The store, its log and lock, the keys, the socket: everything in the home except a person's own files. */
-const OWN = /^(keryx\.db.*|.+\.key|audit\.witness|keryx\.sock)$/;
+/** The store, its log and lock, keys and secrets, the socket: everything in the home except a person's own files. */
+const OWN = /^(keryx\.db.*|.+\.key|operator\.secret|service\.env|audit\.witness|keryx\.sock)$/;
 
 function privacyOfFiles(home: string, fix: boolean): Finding {
 	const open = readdirSync(home).filter((name) => {
@@ -105,6 +106,15 @@ function privacyOfFiles(home: string, fix: boolean): Finding {
 		);
 	for (const name of open) chmodSync(join(home, name), 0o600);
 	return fixed("files", texts.doctor.files.fixed(names));
+}
+
+/** Named for those who back them up or move them: a backup does not hold them. */
+export function lookAtWorkspaces(
+	home: string,
+	{ workspace }: Pick<Config, "workspace">,
+	env: Environment,
+): Finding {
+	return fine("workspaces", texts.doctor.workspaces(workspaceFolders(home, workspace, env).root));
 }
 
 /** A store that cannot grow loses nothing, but accepts nothing. */

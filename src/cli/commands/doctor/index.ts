@@ -9,10 +9,18 @@ import { createOutput, type Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
 import { texts } from "../../texts.ts";
 import { lookAtAudit } from "./audit.ts";
-import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./environment.ts";
+import {
+	lookAtChannels,
+	lookAtConfig,
+	lookAtHome,
+	lookAtNode,
+	lookAtSpace,
+	lookAtWorkspaces,
+} from "./environment.ts";
 import type { Finding } from "./finding.ts";
 import { lookAtGit } from "./git.ts";
 import { lookAtLog, lookAtProxy, lookAtRetention } from "./keeping.ts";
+import { lookAtLeftovers } from "./leftovers.ts";
 import { lookAtContainers } from "./machines.ts";
 import { lookAtMcpServers } from "./mcp.ts";
 import { lookAtModels } from "./model.ts";
@@ -72,9 +80,10 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	const atHome = lookAtHome(home.path, fix);
 	tell(...atHome.findings);
 	if (atHome.isThere) {
-		tell(lookAtSpace(home.path));
+		tell(lookAtSpace(home.path), lookAtLeftovers(home.path, fix));
 		if (config)
 			tell(
+				lookAtWorkspaces(home.path, config.values, env),
 				lookAtLog(home.path, config.values, fix),
 				lookAtRetention(config.values),
 				lookAtProxy(config.values),

@@ -25,7 +25,7 @@ export function addService(program: Command, context: CliContext): void {
 		.description(texts.service.install.about)
 		.option("--print", texts.service.install.print)
 		.option("--no-start", texts.service.install.noStart)
-		.action((flags: { readonly print?: boolean; readonly start: boolean }) => runInstall(context, flags));
+		.action((flags: { readonly print?: boolean; readonly start: boolean }) => installService(context, flags));
 	service
 		.command("uninstall")
 		.allowExcessArguments(false)
@@ -45,7 +45,7 @@ export function addService(program: Command, context: CliContext): void {
 		.action((flags: { readonly lines: string; readonly follow?: boolean }) => runLogs(context, flags));
 }
 
-async function runInstall(
+export async function installService(
 	context: CliContext,
 	{ print = false, start }: { readonly print?: boolean; readonly start: boolean },
 ): Promise<void> {
@@ -110,10 +110,19 @@ async function runLogs(
 	context.exitWith(code ?? 1);
 }
 
+/** Whether installing one is worth asking about. */
+export function canBeService(): boolean {
+	return !isTemporary() && (process.platform === "linux" || process.platform === "darwin");
+}
+
+function isTemporary(): boolean {
+	return /[\\/]_npx[\\/]/.test(process.argv[1] ?? "");
+}
+
 /** As this command was started. npx's copy may be gone tomorrow. */
 function commandLine(): readonly string[] {
 	const [, script = ""] = process.argv;
-	if (/[\\/]_npx[\\/]/.test(script))
+	if (isTemporary())
 		throw new KeryxError("usage.invalid", texts.service.npx, { hint: texts.service.npxHint });
 	return [process.execPath, ...process.execArgv, script];
 }

@@ -121,7 +121,11 @@ export function* useConfirmation(
 }
 
 /** `/stop` and `/new`: nobody waits for these any more. The transcript says so, or the agent would keep waiting. */
-export function* cancelOpen(context: Context, conversation: string, because: string): Op<readonly string[]> {
+export function* cancelOpen(
+	context: Context,
+	conversation: string,
+	because: "stop" | "new" | "deleted",
+): Op<readonly string[]> {
 	// An expired one is not cancelled: it expires, as it would have.
 	const rows = yield* all(openOf, conversation, context.now);
 	if (rows.length === 0) return [];

@@ -20,6 +20,14 @@ export const SCOPES: Readonly<Record<GrantScope, string>> = {
 	always: "always",
 };
 
+/** Why nobody waits for it any more; otherwise the requester withdrew it. */
+const CANCELLED_BY: Readonly<Record<string, string>> = {
+	"system:stop": texts.words.theAnswerWasStopped,
+	"system:new": texts.words.aNewSessionWasStarted,
+	"system:deleted": texts.words.theConversationWasDeleted,
+	"system:turn_ended": texts.words.theProgramThatAsked,
+};
+
 /** What became of it, in a sentence. */
 export function outcome(
 	{ status, resolved_by, use_expired_at, requester }: Confirmation,
@@ -42,7 +50,7 @@ export function outcome(
 				? texts.words.nobodyAnsweredInTimeSo
 				: texts.words.itWasApprovedButNot(who);
 		case "cancelled":
-			return texts.words.withdrewTheRequest(requester);
+			return CANCELLED_BY[resolved_by] ?? texts.words.withdrewTheRequest(requester);
 	}
 }
 

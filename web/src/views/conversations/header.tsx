@@ -2,7 +2,6 @@
 
 import { Link } from "@tanstack/react-router";
 import {
-	ChevronDown,
 	ChevronLeft,
 	Copy,
 	CornerUpLeft,
@@ -22,6 +21,7 @@ import { api, readText, useMe } from "../../api/index.ts";
 import type { Conversation, Session } from "../../api/types.ts";
 import { texts } from "../../texts/conversations.ts";
 import { Badge, copyText, IconButton, Menu, MenuItem, MenuSeparator, PlatformIcon } from "../../ui/index.ts";
+import { ModelButton } from "./compose/model-button.tsx";
 import { ManageItems } from "./list/manage-items.tsx";
 import { useProfiles } from "./profiles.ts";
 import { LimitGauge } from "./transcript/gauge.tsx";
@@ -94,15 +94,7 @@ export function ConversationHeader({
 						</>
 					)}
 					{model !== undefined && !isOffline && (
-						<button
-							type="button"
-							title={texts.header.modelForThisConversation}
-							className="group/model inline-flex max-w-full items-center gap-0.5 rounded-xs align-bottom hover:text-ink"
-							onClick={() => setDialog("model")}
-						>
-							<span className="truncate">{model}</span>
-							<ChevronDown size={13} aria-hidden className="shrink-0" />
-						</button>
+						<ModelButton model={model} onClick={() => setDialog("model")} />
 					)}
 					{session?.suspended_at ? texts.header.suspended : ""}
 					{isRunning ? texts.header.working : ""}
@@ -175,8 +167,10 @@ export function ConversationHeader({
 				)}
 				{dialog === "model" && (
 					<ModelDialog
-						conversation={conversation}
+						override={conversation.model_override}
+						profile={conversation.profile}
 						configured={configured ?? "nothing"}
+						onChoose={(override) => api.setModel({ conversation: id, override })}
 						onClose={() => setDialog(null)}
 					/>
 				)}

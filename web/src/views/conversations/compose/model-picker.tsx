@@ -2,10 +2,10 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, useApi } from "../../../api/index.ts";
-import type { Conversation } from "../../../api/types.ts";
+import { useApi } from "../../../api/index.ts";
 import { texts } from "../../../texts/conversations.ts";
 import { Button, Dialog, ErrorLine, Field, Input, PickList } from "../../../ui/index.ts";
+import { type ModelOverride, modelName } from "./model-button.tsx";
 
 /** provider:model, or a model alone; what stands behind the first colon is its own name. */
 const NAME = /^(?:([a-z0-9][\w.-]{0,63}):)?(\w(?:[\w.:/@-]{0,198}\w)?)$/i;
@@ -13,17 +13,20 @@ const NAME = /^(?:([a-z0-9][\w.-]{0,63}):)?(\w(?:[\w.:/@-]{0,198}\w)?)$/i;
 const MOST_SHOWN = 50;
 
 export function ModelDialog({
-	conversation,
+	override,
+	profile,
 	configured,
+	onChoose,
 	onClose,
 }: {
-	readonly conversation: Conversation;
+	readonly override: ModelOverride;
+	readonly profile: string;
 	/** What answers where nobody has chosen. */
 	readonly configured: string;
+	readonly onChoose: (override: ModelOverride) => Promise<unknown>;
 	readonly onClose: () => void;
 }) {
-	const { model_override: override, id, profile } = conversation;
-	const chosen = [override?.provider, override?.model].filter(Boolean).join(":");
+	const chosen = modelName(override);
 	const [name, setName] = useState(chosen);
 	const [, provider, model] = NAME.exec(name.trim()) ?? [];
 	const { data, isPending } = useApi("modelChoices", { profile });
@@ -37,10 +40,7 @@ export function ModelDialog({
 		}))
 		.filter(({ value }) => value.toLowerCase().includes(words));
 	const inUse = override ? chosen : fitting[0]?.name === configured ? fitting[0].value : "";
-	const choose = useMutation({
-		mutationFn: (to: Conversation["model_override"]) => api.setModel({ conversation: id, override: to }),
-		onSuccess: onClose,
-	});
+	const choose = useMutation({ mutationFn: onChoose, onSuccess: onClose });
 	const take = (wanted: string): void => {
 		const [, of, called] = NAME.exec(wanted) ?? [];
 		if (called !== undefined) choose.mutate({ model: called, ...(of && { provider: of }) });

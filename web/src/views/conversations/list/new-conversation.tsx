@@ -7,9 +7,13 @@ import { texts } from "../../../texts/conversations.ts";
 import { Empty, Select } from "../../../ui/index.ts";
 import { Compose, type ComposeHandle } from "../compose/compose.tsx";
 import { useOpening } from "../compose/first-messages.ts";
-import { keyOf, newChat, send, useOutgoing } from "../compose/outgoing.ts";
+import { ModelButton, type ModelOverride, modelName } from "../compose/model-button.tsx";
+import { keyOf, newChat, type OutgoingFile, send, useOutgoing } from "../compose/outgoing.ts";
 import { profileName, useProfiles } from "../profiles.ts";
 
+const ModelDialog = lazy(() =>
+	import("../compose/model-picker.tsx").then((m) => ({ default: m.ModelDialog })),
+);
 /** Loaded with the first message, so that the message box alone is there at once. */
 const OutgoingItem = lazy(() =>
 	import("../transcript/message-item.tsx").then((m) => ({ default: m.OutgoingItem })),
@@ -22,11 +26,18 @@ export function NewConversation({ children }: { readonly children?: ReactNode })
 	const profileId = useId();
 	const [profile, setProfile] = useState(asked);
 	const answering = profiles.find(({ name }) => name === profile);
+	const [override, setOverride] = useState<ModelOverride>(null);
+	const [isChoosing, setChoosing] = useState(false);
 	const [chat] = useState(newChat);
 	const place = { ...chat, profile } as const;
 	const outgoing = useOutgoing(keyOf(place));
 	const open = useOpening();
 	const compose = useRef<ComposeHandle>(null);
+	/** Another model is chosen in the chat itself, so that its record shows it. */
+	const begin = async (text: string, files: readonly OutgoingFile[]): Promise<void> => {
+		if (override) await send(place, `/model ${modelName(override)}`, 0);
+		open(await send(place, text, 0, files));
+	};
 	return (
 		<section aria-label={texts.newConversation.newChat} className="flex h-full min-h-0 flex-col">
 			<header className="flex h-13 shrink-0 items-center gap-2 border-b px-2 md:px-4">
@@ -41,9 +52,11 @@ export function NewConversation({ children }: { readonly children?: ReactNode })
 					<h1 className="font-semibold leading-5">{texts.newConversation.newChat}</h1>
 					{answering && (
 						<p className="truncate text-xs text-ink-3">
-							{answering.agent === "offline"
-								? texts.header.noModelIsConnected
-								: (answering.model ?? answering.agent)}
+							{answering.agent === "offline" && texts.header.noModelIsConnected}
+							{answering.agent !== "offline" && answering.model === null && answering.agent}
+							{answering.model !== null && (
+								<ModelButton model={override?.model ?? answering.model} onClick={() => setChoosing(true)} />
+							)}
 						</p>
 					)}
 				</div>
@@ -91,8 +104,19 @@ export function NewConversation({ children }: { readonly children?: ReactNode })
 				takesFocus={children === undefined}
 				placeholder={texts.newConversation.writeAMessage}
 				history={() => []}
-				onSend={(text, files) => void send(place, text, 0, files).then(open)}
+				onSend={(text, files) => void begin(text, files)}
 			/>
+			<Suspense>
+				{isChoosing && (
+					<ModelDialog
+						override={override}
+						profile={profile}
+						configured={answering?.model ?? ""}
+						onChoose={async (chosen) => setOverride(chosen)}
+						onClose={() => setChoosing(false)}
+					/>
+				)}
+			</Suspense>
 		</section>
 	);
 }

@@ -1,26 +1,21 @@
 // Keeps the store true about running processes. It owns no state: processes without an end in the store are compared with the host, or
-// with a dead host's files. An end is recorded once, however often it is reported, and before the host may forget it; what cannot be
-// recorded now is found again later.
-import { KeryxError } from "../errors.ts";
-import { OPERATOR, type Process, type ProcessEnd, type Store, type Woken } from "../store/index.ts";
-import type { Clock } from "../time/index.ts";
-import type { ProcessBackend } from "./backend.ts";
-import { tailOf } from "./log/reading.ts";
-import type { ProcessMachine } from "./machine.ts";
+// with a dead host's files. What cannot be recorded now is found again later.
+import { KeryxError } from "../../errors.ts";
+import { OPERATOR, type Process, type Store, type Woken } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { ProcessBackend } from "../backend.ts";
+import type { ProcessMachine } from "../machine.ts";
+import type { ProcessSettings, StartRequest } from "../registry.ts";
+import type { ProcessInfo } from "../types.ts";
+import { isUnknown, ProcessEnds } from "./ends.ts";
 import { StorePatience } from "./patience.ts";
-import type { ProcessSettings, StartRequest } from "./registry.ts";
-import type { ProcessInfo } from "./types.ts";
-import { completionNote, endOf } from "./words.ts";
 
-/** How much output an end includes. */
-const NOTE_LENGTH = 8000;
 /** After a fault of the store or the host. */
 const RETRY_MS = 1000;
 /** A host accepts a request within this time, unless the machine hangs. */
 const ON_ITS_WAY_MS = 5000;
 const SAY_AGAIN_MS = 60_000;
 const GIVEN_UP = "it was cancelled before the process host started it";
-const NO_TRACE = "nothing of it was found on its machine, so what happened to it is unknown";
 /** After this long without processes, the host is released, and exits by itself. */
 const IDLE_MS = 60_000;
 
@@ -38,11 +33,7 @@ export class ProcessKeeper {
 	readonly #options: KeeperOptions;
 	/** Being started right now: reconciling must ignore them. */
 	readonly #starting = new Map<string, Promise<void>>();
-	/** Killed by their own conversation, which need not be told. */
-	readonly #known = new Set<string>();
 	readonly #working = new Set<Promise<void>>();
-	/** Ends being recorded and removed from the host's list. */
-	readonly #settling = new Map<string, Promise<void>>();
 	#backend: ProcessBackend | null = null;
 	#unreachable: ReadonlySet<string> = new Set();
 	#lastLogged = { message: "", at: Number.NEGATIVE_INFINITY };
@@ -53,10 +44,20 @@ export class ProcessKeeper {
 	#unlisten = () => {};
 	#closed = false;
 	readonly #patience: StorePatience;
+	readonly #ends: ProcessEnds;
 
 	constructor(options: KeeperOptions) {
 		this.#options = options;
 		this.#patience = new StorePatience(options);
+		this.#ends = new ProcessEnds({
+			...options,
+			patience: this.#patience,
+			backend: () => this.#backend,
+			ended: (id, woken) => {
+				options.ended(id, woken);
+				this.#considerIdle();
+			},
+		});
 	}
 
 	/** Never starts a host: if none runs, the files are read. */
@@ -96,7 +97,7 @@ export class ProcessKeeper {
 
 	/** Its conversation kills it, and is told there. */
 	markKnown(id: string): void {
-		this.#known.add(id);
+		this.#ends.markKnown(id);
 	}
 
 	/** The host, started if there is none. */
@@ -137,7 +138,7 @@ export class ProcessKeeper {
 		let asked: ProcessBackend | null = null;
 		try {
 			const backend = await this.connected();
-			if (signal?.aborted) return await this.#neverStarted(row, GIVEN_UP);
+			if (signal?.aborted) return await this.#ends.neverStarted(row, GIVEN_UP);
 			asked = backend;
 			const maxLogBytes = settings().maxLogBytes;
 			const spawning = backend.spawn({
@@ -160,18 +161,18 @@ export class ProcessKeeper {
 				await this.reconcile();
 				return;
 			}
-			await this.#neverStarted(row, error instanceof Error ? error.message : String(error));
+			await this.#ends.neverStarted(row, error instanceof Error ? error.message : String(error));
 			throw error;
 		}
 		// It runs, even if that cannot be recorded: from here on nothing may say that it never started.
-		if (info.status === "failed_start") await this.#settle(row, info);
+		if (info.status === "failed_start") await this.#ends.settle(row, info);
 		else if (info.identity) await this.#started(id, info.identity);
 	}
 
 	/** False: its host has started it. */
 	async #giveUp(row: Process, backend: ProcessBackend): Promise<boolean> {
 		if (!(await this.#options.machine.giveUp(row.id, backend))) return false;
-		await this.#neverStarted(row, GIVEN_UP);
+		await this.#ends.neverStarted(row, GIVEN_UP);
 		return true;
 	}
 
@@ -198,12 +199,12 @@ export class ProcessKeeper {
 		for (const row of rows) {
 			const info = held.get(row.id) ?? left.get(row.id);
 			// It was seen running: whatever happened to its traces, it did start.
-			if (!info && row.status === "running") await this.#withoutTrace(row);
+			if (!info && row.status === "running") await this.#ends.withoutTrace(row);
 			// The last owner's final request may still be on its way to the host.
 			else if (!info && backend && Math.abs(clock.now() - row.startedAt) < ON_ITS_WAY_MS) isOpen = true;
 			else if (!info && backend && !(await machine.giveUp(row.id, backend))) isOpen = true;
-			else if (!info) await this.#neverStarted(row, "Keryx stopped before it was started");
-			else if (info.status !== "running") await this.#settle(row, info);
+			else if (!info) await this.#ends.neverStarted(row, "Keryx stopped before it was started");
+			else if (info.status !== "running") await this.#ends.settle(row, info);
 			else if (info.identity) await this.#started(row.id, info.identity);
 		}
 		// Held by a host that does not report its end: one that is dying, or of another version.
@@ -238,7 +239,7 @@ export class ProcessKeeper {
 		// In order: an end is not recorded before its start.
 		await this.#starting.get(info.id);
 		try {
-			await this.#settle(await this.#options.store.process({ scope: OPERATOR, id: info.id }), info);
+			await this.#ends.settle(await this.#options.store.process({ scope: OPERATOR, id: info.id }), info);
 		} catch (error) {
 			if (error instanceof KeryxError && error.code === "store.not_found") return;
 			this.#lookLater(`the end of ${info.id} cannot be recorded yet`, error);
@@ -248,7 +249,7 @@ export class ProcessKeeper {
 	/** Deletes an ended one's files, once it is off the host's list. Survivors keep them. */
 	discard(id: string): void {
 		const removed = async () => {
-			await this.#settling.get(id)?.catch(() => {});
+			await this.#ends.settled(id);
 			await (this.#backend ?? this.#options.machine).remove(id);
 		};
 		this.#track(
@@ -257,79 +258,6 @@ export class ProcessKeeper {
 				if (!isLeft && !isUnknown(error)) throw error;
 			}),
 		);
-	}
-
-	/** Records an end, and lets the host forget it. A second call finds it done. */
-	#settle(row: Process, info: ProcessInfo): Promise<void> {
-		const settling = this.#settleNow(row, info);
-		this.#settling.set(row.id, settling);
-		const done = () => {
-			if (this.#settling.get(row.id) === settling) this.#settling.delete(row.id);
-		};
-		settling.then(done, done);
-		return settling;
-	}
-
-	async #settleNow(row: Process, info: ProcessInfo): Promise<void> {
-		const { store, clock, machine } = this.#options;
-		const { survivors } = info;
-		const end = endOf(info);
-		const at = info.end?.endedAt ?? clock.now();
-		const output = await tailOf(machine.read, row.id, {
-			most: NOTE_LENGTH,
-			hide: (text) => store.secrets.hide(text),
-		});
-		const note = completionNote(row, end, { at, output, survivors });
-		await this.#record(row, end, { at, logBytes: output.to, logLost: await machine.lost(row.id), note });
-		if (survivors.length > 0) return;
-		const forgetting =
-			this.#backend && end.status !== "lost" ? this.#backend.forget(row.id) : machine.forget(row.id);
-		await forgetting.catch((error: unknown) => {
-			// Reported twice, forgotten once. Otherwise it is only listed longer.
-			if (!isUnknown(error)) this.#options.log(`${row.id} stays on its host's list`, error);
-		});
-	}
-
-	#neverStarted(row: Process, cause: string): Promise<void> {
-		return this.#endWithoutOutput(row, "failed_start", cause);
-	}
-
-	#withoutTrace(row: Process): Promise<void> {
-		return this.#endWithoutOutput(row, "lost", NO_TRACE);
-	}
-
-	async #endWithoutOutput(row: Process, status: "failed_start" | "lost", cause: string): Promise<void> {
-		const at = this.#options.clock.now();
-		const end: ProcessEnd = { status, exitCode: null, signal: null, cause };
-		const note = completionNote(row, end, { at, output: { text: "", to: 0, cut: false }, survivors: [] });
-		await this.#record(row, end, { at, logBytes: 0, logLost: 0, note });
-	}
-
-	async #record(
-		{ id, background }: Process,
-		end: ProcessEnd,
-		{
-			at,
-			logBytes,
-			logLost,
-			note,
-		}: {
-			readonly at: number;
-			readonly logBytes: number;
-			readonly logLost: number;
-			readonly note: string;
-		},
-	): Promise<void> {
-		const { store, ended } = this.#options;
-		const isKnown = background && this.#known.has(id);
-		const told = isKnown ? null : note;
-		// Until it is reported: callers waiting for the end wait for this.
-		const recorded = await this.#patience.untilWritten(() =>
-			store.endProcess({ id, end, at, logBytes, logLost, note: told }),
-		);
-		this.#known.delete(id);
-		ended(id, recorded?.woken ?? null);
-		this.#considerIdle();
 	}
 
 	/** Lets an idle host exit. */
@@ -394,10 +322,6 @@ async function infosOf(
 		),
 	);
 	return new Map(infos.flatMap((info) => (info ? [[info.id, info]] : [])));
-}
-
-function isUnknown(error: unknown): boolean {
-	return error instanceof KeryxError && error.code === "process.unknown";
 }
 
 function isSilent(error: unknown): boolean {

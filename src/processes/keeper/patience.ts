@@ -1,7 +1,7 @@
 // Waits for a store in trouble: changes of a process are recorded once the store can be written again; callers get their answer then, or
 // an error.
-import { isPassing } from "../store/index.ts";
-import type { Clock } from "../time/index.ts";
+import { isPassing } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
 
 const PAUSE_MS = 1000;
 /** Without a signal, and for callers that cannot wait longer. */

@@ -1,0 +1,54 @@
+// Where the gateway's tests keep their stores: in memory or in a file, or on a PostgreSQL server, where test/postgres runs them again.
+import Database from "better-sqlite3";
+import { type Engine, openEngine } from "../../src/store/index.ts";
+import { migratePostgres } from "../../src/store/postgres/engine.ts";
+import type { PostgresServer } from "./postgres-server.ts";
+import { onServer } from "./postgres-store.ts";
+
+const TEMPLATE = "made";
+
+type Open = (url: string, startedAt: number, auditKey: Uint8Array) => Promise<Engine>;
+
+let server: Pick<PostgresServer, "url"> | null = null;
+let opening: Open | null = null;
+let made = 0;
+
+/** From now on stores are on this server; null: they are not. `open`: how they are opened, if not in the usual way. */
+export async function storesOn(
+	given: Pick<PostgresServer, "url"> | null,
+	open: Open | null = null,
+): Promise<void> {
+	server = given;
+	opening = open;
+	if (!given) return;
+	await onServer(given.url(), `CREATE DATABASE ${TEMPLATE}`);
+	await migratePostgres(given.url(TEMPLATE));
+}
+
+/** The address of a new, empty store: this one, or a database of its own. */
+export async function placeOf(file: string): Promise<string> {
+	if (!server) return `sqlite:${file}`;
+	const name = `store${++made}`;
+	await onServer(server.url(), `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
+	return server.url(name);
+}
+
+export function openAt(url: string, startedAt: number, auditKey: Uint8Array): Promise<Engine> {
+	return opening
+		? opening(url, startedAt, auditKey)
+		: openEngine({ url, clock: { now: () => startedAt }, auditKey });
+}
+
+/** How many rows a table has, as a script finds that opens the store and closes it. */
+export async function rowsAt(url: string, table: string): Promise<number> {
+	if (!url.startsWith("sqlite:")) {
+		const [row] = await onServer<{ n: number }>(url, `SELECT count(*)::int AS n FROM keryx.${table}`);
+		return row?.n ?? 0;
+	}
+	const database = new Database(url.slice("sqlite:".length));
+	try {
+		return database.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+	} finally {
+		database.close();
+	}
+}
