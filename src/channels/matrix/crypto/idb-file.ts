@@ -1,5 +1,7 @@
 // The SQLite file behind IndexedDB. What a transaction wrote is on the disk before anyone hears that it is complete. One process has the
 // file open: the lock ends with the process, however it ends.
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import Database from "better-sqlite3";
 import { encodeKey, keyAt } from "./idb-keys.ts";
@@ -95,6 +97,9 @@ export class IdbFile {
 	readonly #statements = new Map<string, Database.Statement>();
 
 	constructor(path: string) {
+		mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+		// Only its owner can read it; SQLite's other files take the mode from it.
+		closeSync(openSync(path, "a", 0o600));
 		this.#db = new Database(path, { timeout: 0 });
 		try {
 			this.#db.pragma("locking_mode = EXCLUSIVE");

@@ -1,5 +1,5 @@
 // IndexedDB over SQLite: what the encryption library relies on, and what a kill leaves.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -88,8 +88,9 @@ test("records come back in order, by range and by index; a unique index refuses 
 });
 
 test("what was not committed is not there after a reopening, and a second opener is refused while the first has it", () => {
-	const path = fileAt();
+	const path = join(fileAt(), "keys", "matrix.db");
 	const first = new IdbFile(path);
+	expect(statSync(path).mode & 0o777).toBe(0o600);
 	first.begin();
 	first.setVersion("db", 3);
 	first.commit();
