@@ -7,6 +7,7 @@ export const matrixSchema = z.strictObject({
 		.url({ protocol: /^https?$/ })
 		.max(1000)
 		.refine((url) => {
+			if (!URL.canParse(url)) return true;
 			const { username, search, hash } = new URL(url);
 			return username === "" && search === "" && hash === "";
 		}, "must be an address such as https://matrix.example.org, without a password, ? and #"),

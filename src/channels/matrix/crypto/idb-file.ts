@@ -196,7 +196,10 @@ export class IdbFile {
 		this.#run(sql, store, name, JSON.stringify(keyPath), unique ? 1 : 0);
 		const index = this.indexesOf(store).find((one) => one.name === name);
 		for (const row of this.rows(store, null, EVERYTHING, { count: null, isBackwards: false }))
-			if (index) this.#enter(store, index, row.record, row.value);
+			if (index) {
+				this.#refuseSecond(index, row.record, row.value);
+				this.#enter(store, index, row.record, row.value);
+			}
 	}
 
 	/** Returns the record's key. */
@@ -205,6 +208,8 @@ export class IdbFile {
 		const encoded = encodeKey(given);
 		const found = this.#get("SELECT 1 AS found FROM records WHERE store = ? AND key = ?", store.id, encoded);
 		if (found && isNew) throw new DOMException("there is a record with this key", "ConstraintError");
+		const indexes = this.indexesOf(store.id);
+		for (const index of indexes) this.#refuseSecond(index, encoded, value);
 		if (found) this.#run("DELETE FROM entries WHERE store = ? AND record = ?", store.id, encoded);
 		this.#run(
 			"INSERT INTO records (store, key, given, value) VALUES (?, ?, ?, ?) ON CONFLICT (store, key) DO UPDATE SET value = excluded.value",
@@ -213,7 +218,7 @@ export class IdbFile {
 			serialize(given),
 			serialize(value),
 		);
-		for (const index of this.indexesOf(store.id)) this.#enter(store.id, index, encoded, value);
+		for (const index of indexes) this.#enter(store.id, index, encoded, value);
 		return given;
 	}
 
@@ -309,15 +314,20 @@ export class IdbFile {
 		return Number(row?.n);
 	}
 
-	#enter(store: number, { id, keyPath, unique }: IndexFacts, record: Buffer, value: unknown): void {
+	#enter(store: number, { id, keyPath }: IndexFacts, record: Buffer, value: unknown): void {
 		const given = keyAt(value, keyPath);
 		// A record without the field is not in the index.
 		if (given === undefined) return;
-		const key = encodeKey(given);
-		if (unique && this.#get('SELECT 1 AS found FROM entries WHERE "index" = ? AND key = ?', id, key))
-			throw new DOMException("there is a record with this key in the index", "ConstraintError");
 		const sql = 'INSERT INTO entries ("index", key, record, given, store) VALUES (?, ?, ?, ?, ?)';
-		this.#run(sql, id, key, record, serialize(given), store);
+		this.#run(sql, id, encodeKey(given), record, serialize(given), store);
+	}
+
+	#refuseSecond({ id, keyPath, unique }: IndexFacts, record: Buffer, value: unknown): void {
+		const given = unique ? keyAt(value, keyPath) : undefined;
+		if (given === undefined) return;
+		const sql = 'SELECT 1 AS found FROM entries WHERE "index" = ? AND key = ? AND record <> ?';
+		if (this.#get(sql, id, encodeKey(given), record))
+			throw new DOMException("there is a record with this key in the index", "ConstraintError");
 	}
 
 	#prepare(sql: string): Database.Statement {
