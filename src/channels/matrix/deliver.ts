@@ -26,6 +26,8 @@ export interface DeliverContext {
 	/** The event to send in an encrypted room. Rejects before anything was sent; null: the room is not encrypted. */
 	readonly encrypt: ((type: string, content: Content) => Promise<Content>) | null;
 	readonly randomBytes: (length: number) => Uint8Array;
+	/** Asked right before a message leaves: another gateway may have taken over meanwhile. */
+	readonly lost: () => SendResult | null;
 }
 
 /** Each file is an event of its own. A repeated delivery repeats their transaction ids, so those already there are not shown twice. */
@@ -104,7 +106,7 @@ async function put(
 	content: Content,
 	transaction: string,
 	plain: boolean,
-	{ api, room, encrypt }: DeliverContext,
+	{ api, room, encrypt, lost }: DeliverContext,
 ): Promise<SendResult> {
 	let [type, sent] = ["m.room.message", content];
 	try {
@@ -112,6 +114,8 @@ async function put(
 	} catch (error) {
 		return outcomeBefore(error);
 	}
+	const gone = lost();
+	if (gone) return gone;
 	try {
 		const answer = await api.put(path`/_matrix/client/v3/rooms/${room.id}/send/${type}/${transaction}`, sent);
 		return { kind: "sent", receipt: sentSchema.parse(answer).event_id };

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { platformTraits } from "../../domain/index.ts";
 import type { Channel, ChannelHost, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
+import { leaseLost } from "../lease.ts";
 import { Transport } from "../transport.ts";
 import { Api, KIND, path } from "./api.ts";
 import { change, type DeliverContext, deliver, isReceipt, PutError } from "./deliver.ts";
@@ -125,6 +126,7 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 		encrypt:
 			room.encryption && encryption ? (type, content) => encryption.encrypt(room, type, content) : null,
 		randomBytes,
+		lost: () => leaseLost(given),
 	});
 	/** Sends into a room whose state is known, so that nothing leaves in the open by mistake. */
 	const inRoom = async (
