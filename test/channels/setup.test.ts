@@ -153,9 +153,9 @@ test("a name that is taken is refused", async () => {
 test("the API adds, tries and removes one, and never answers a token", async () => {
 	const { client } = await start();
 	expect(await client.channelPlatforms()).toEqual({
-		platforms: ["telegram", "discord", "slack", "irc"],
+		platforms: ["telegram", "discord", "slack", "irc", "matrix"],
 		app_token: ["slack"],
-		networks: [expect.objectContaining({ platform: "irc", packages: [] })],
+		networks: ["irc", "matrix"].map((platform) => expect.objectContaining({ platform, packages: [] })),
 		public_url: null,
 	});
 	const added = await client.addChannel({

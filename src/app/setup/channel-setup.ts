@@ -242,7 +242,12 @@ function keyFile(name: string, ending: string): string {
 }
 
 /** Throws channel.packages if there are packages to install, and no consent. */
-async function installAllowed({ platform, install }: NewChannel, { home, env }: TokenPlace): Promise<void> {
+async function installAllowed(
+	{ platform, install, network }: NewChannel,
+	{ home, env }: TokenPlace,
+): Promise<void> {
+	// Matrix needs its package for encryption alone.
+	if (platform === "matrix" && network?.encryption === false) return;
 	const missing = missingPackages(platform, home);
 	if (missing.length === 0) return;
 	if (install !== true)
