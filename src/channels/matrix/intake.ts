@@ -89,7 +89,8 @@ export class Intake {
 		if (!this.#failed)
 			try {
 				await run(() => {
-					given = this.#open.size === 1 ? this.#latest : null;
+					// One that failed is no longer open, and comes again only from the stored place.
+					given = !this.#failed && this.#open.size === 1 ? this.#latest : null;
 					return given === null ? undefined : this.#options.cursorOf(given);
 				});
 				this.#done.add(key);
