@@ -216,15 +216,7 @@ class Connection {
 			now,
 			turn,
 		]);
-		this.#event(
-			now,
-			"turn.ended",
-			conversation,
-			null,
-			turn,
-			null,
-			null,
-		);
+		this.#event(now, "turn.ended", conversation, null, turn, null, null);
 		this.#touch(round, now);
 		return id;
 	}

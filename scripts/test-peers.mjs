@@ -1,7 +1,7 @@
 // `npm run test:peers`: tests with programs of others that are no part of this package. Each is installed at its exact version into a
 // cache folder (KERYX_PEERS_CACHE, or keryx-peers in the user's cache) when it is first needed. Ergo comes as a package of Debian 13, which
 // is unpacked there and not installed; KERYX_PEER_ERGO names another. podman runs an image that debootstrap makes; KERYX_PEER_IMAGE names
-// another.
+// another. Synapse runs in a folder with Debian's unstable release, by chroot (as root); KERYX_PEER_SYNAPSE names another.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -30,6 +30,7 @@ for (const [name, { package: wanted, version, program }] of Object.entries(PEERS
 }
 found.KERYX_PEER_ERGO = env.KERYX_PEER_ERGO ?? (await fetchErgo(join(cache, "ergochat")));
 Object.assign(found, await preparePodman(join(cache, "podman")));
+found.KERYX_PEER_SYNAPSE = env.KERYX_PEER_SYNAPSE ?? (await fetchSynapse(join(cache, "synapse", "root")));
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 process.exitCode = await run(node, [vitest, "run", ...process.argv.slice(2)], {
 	...env,
@@ -61,6 +62,27 @@ async function fetchErgo(folder) {
 		if (code !== 0) process.exit(code);
 	}
 	return path;
+}
+
+/** Only Debian's unstable release has Synapse: a folder with that release, in which it runs. */
+async function fetchSynapse(tree) {
+	const done = join(tree, "keryx-ready");
+	if (existsSync(done)) return tree;
+	console.log(`making a Debian with Synapse in ${tree}`);
+	rmSync(tree, { recursive: true, force: true });
+	mkdirSync(tree, { recursive: true });
+	const apt = ["apt-get", "-o", "Acquire::Check-Valid-Until=false"];
+	const steps = [
+		["debootstrap", ["--variant=minbase", "sid", tree, debianMirror()]],
+		["chroot", [tree, ...apt, "update"]],
+		["chroot", [tree, ...apt, "install", "--yes", "--no-install-recommends", "matrix-synapse"]],
+	];
+	for (const [program, args] of steps) {
+		const code = await run(program, args, { ...env, DEBIAN_FRONTEND: "noninteractive" });
+		if (code !== 0) process.exit(code);
+	}
+	writeFileSync(done, "");
+	return tree;
 }
 
 /** The mirror this system already uses. */

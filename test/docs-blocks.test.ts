@@ -36,6 +36,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"keryx channels add email --address keryx@example.org --imap-server imap.example.org --smtp-server smtp.example.org --authserv-id mx.example.org":
 		"needs a real mailbox",
 	"keryx channels add xmpp --jid keryx@example.org": "needs a real account",
+	"keryx channels add matrix --homeserver https://matrix.example.org --user @keryx:example.org":
+		"needs a real account",
 	"keryx channels add slack": "needs real tokens",
 	"keryx channels add slack --signing-secret": "needs real tokens",
 	"keryx channels add telegram": "needs a real token",
@@ -43,6 +45,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"keryx pair approve discord <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve email <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve irc <code> --role owner": "needs the code that a stranger was sent",
+	"keryx pair approve matrix <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve slack <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve telegram <code> --role owner": "needs the code that a stranger was sent",
 	"keryx pair approve xmpp <code> --role owner": "needs the code that a stranger was sent",

@@ -16,6 +16,7 @@ const FIRST = [
 	"irc.md",
 	"email.md",
 	"xmpp.md",
+	"matrix.md",
 ];
 
 export default defineConfig({

@@ -17,6 +17,7 @@ import {
 } from "./setup/channel-token.ts";
 import { emailConnection } from "./setup/email.ts";
 import { ircConnection, ircSecrets } from "./setup/irc.ts";
+import { matrixConnection } from "./setup/matrix.ts";
 import { xmppConnection, xmppSecrets } from "./setup/xmpp.ts";
 
 /** What a channel is made with. A `module` exports `createChannel`, which takes these. */
@@ -122,6 +123,15 @@ const CHANNELS: Readonly<
 			...xmppConnection(settings, place.home),
 			secrets: () => xmppSecrets(name, settings, place),
 			decides: settings.decides,
+			aliveMs: settings.alive_seconds * 1000,
+		});
+	},
+	matrix: async (options, place) => {
+		const { createMatrixChannel } = await import("../channels/matrix/index.ts");
+		const { name, settings } = options;
+		return createMatrixChannel({
+			...options,
+			...matrixConnection(name, settings, place.home),
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},

@@ -17,6 +17,8 @@ export interface PlatformPackages {
 
 /** By platform. Those that are not named need none. */
 export const PLATFORM_PACKAGES: Readonly<Record<string, PlatformPackages>> = {
+	/** The encryption that other clients use, as WebAssembly; it needs nothing else. */
+	matrix: { packages: { "@matrix-org/matrix-sdk-crypto-wasm": "18.9.0" }, megabytes: 9 },
 	email: { packages: { imapflow: "2.1.2", mailparser: "3.9.31", nodemailer: "10.4.0" }, megabytes: 16 },
 };
 
@@ -59,10 +61,20 @@ export async function loadPackage(
 	home: string,
 	table: PackageTable = PLATFORM_PACKAGES,
 ): Promise<unknown> {
+	return import(await packageAddress(platform, part, home, table));
+}
+
+/** Where to import it from, for a thread of its own. Throws like `loadPackage`. */
+export async function packageAddress(
+	platform: string,
+	part: string,
+	home: string,
+	table: PackageTable = PLATFORM_PACKAGES,
+): Promise<string> {
 	const [name = part] = /^(?:@[^/]+\/)?[^/]+/.exec(part) ?? [];
 	const version = packagesOf(platform, table)[name] ?? "";
-	if (isInstalled(name, version, home)) return import(await resolveIn(join(home, "packages"), part));
-	if (isOurs(name, version)) return import(part);
+	if (isInstalled(name, version, home)) return resolveIn(join(home, "packages"), part);
+	if (isOurs(name, version)) return import.meta.resolve(part);
 	throw new KeryxError("channel.packages", `${platform} needs ${name}@${version}, which is not installed`, {
 		hint: `run \`${KERYX} channels install ${platform}\``,
 	});

@@ -69,8 +69,12 @@ export class Transport {
 	};
 
 	/** The bytes of a file. Rejects at anything but 200, and at the timeout. */
-	async *download(url: string, ms: number): AsyncGenerator<Uint8Array> {
-		const response = await this.#ask(url, "file", {}, ms);
+	async *download(
+		url: string,
+		ms: number,
+		headers: Readonly<Record<string, string>> = {},
+	): AsyncGenerator<Uint8Array> {
+		const response = await this.#ask(url, "file", { headers }, ms);
 		if (response.statusCode !== 200) {
 			response.destroy();
 			throw new NoAnswer(`HTTP status ${response.statusCode}`);

@@ -2,7 +2,21 @@
 // It is checked as a whole, and each problem names its file, line and remedy.
 // Never here: acting on a setting.
 
-export { APP_TOKEN_PLATFORMS, CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
+export {
+	APP_TOKEN_PLATFORMS,
+	CHANNEL_PLATFORMS,
+	type ChannelSettings,
+	NOTICE_CLASSES,
+} from "./channels/channels.ts";
+export {
+	isNetwork,
+	NETWORK_PLATFORMS,
+	NETWORKS,
+	type Network,
+	type NetworkField,
+	type NetworkPlatform,
+	type NetworkSecret,
+} from "./channels/networks.ts";
 export { type ConfigChange, compareConfig } from "./editing/change.ts";
 export { editConfig, writeConfig, writtenValue } from "./editing/edit.ts";
 export { EDITABLE_SETTINGS, type EditableSetting } from "./editing/editable.ts";
@@ -31,15 +45,6 @@ export {
 export { type McpServerSettings, mcpServerNameSchema, mcpVariables } from "./mcp.ts";
 export { baseUrlSchema, MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./models.ts";
 export { nearest } from "./nearest.ts";
-export {
-	isNetwork,
-	NETWORK_PLATFORMS,
-	NETWORKS,
-	type Network,
-	type NetworkField,
-	type NetworkPlatform,
-	type NetworkSecret,
-} from "./networks.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
 export { type Connection, connections, ownPlatforms, unreached } from "./reach.ts";
 export { authRules, CONFIG_KEYS, type Config, type ConfigInput } from "./schema.ts";

@@ -4,7 +4,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { ACTION_ALPHABET, actionName, isPlatformName, parseTarget, readHostRule } from "../domain/index.ts";
-import { channelNameSchema, channelProblems, channelSchema } from "./channels.ts";
+import { channelNameSchema, channelProblems, channelSchema } from "./channels/channels.ts";
 import { keyTree } from "./keys.ts";
 import {
 	type McpServerSettings,

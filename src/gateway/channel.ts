@@ -178,6 +178,8 @@ export interface ChannelHost {
 		bytes: AsyncIterable<Uint8Array>,
 		facts: { readonly name: string; readonly mediaType: string; readonly size?: number },
 	): Promise<string>;
+	/** Whether a person who invites Keryx to a chat may speak there, or may ask for access there. */
+	welcomes(invitation: Pick<InChat, "source">): Promise<boolean>;
 	edited(edit: Edit): Promise<void>;
 	deleted(deletion: Deletion): Promise<void>;
 	reacted(reaction: Reaction): Promise<void>;

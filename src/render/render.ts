@@ -5,6 +5,7 @@ import { firstVisible } from "./cut.ts";
 import type { Dialect } from "./dialect.ts";
 import { discord } from "./dialects/discord.ts";
 import { irc } from "./dialects/irc.ts";
+import { matrix } from "./dialects/matrix.ts";
 import { plain } from "./dialects/plain.ts";
 import { slack } from "./dialects/slack.ts";
 import { telegram } from "./dialects/telegram.ts";
@@ -21,6 +22,7 @@ const FENCE_ROOM = 64;
 
 const DIALECTS: Readonly<Record<Exclude<Markup, "markdown">, Dialect>> = {
 	telegram_html: telegram,
+	matrix_html: matrix,
 	discord,
 	slack,
 	irc,

@@ -1,7 +1,15 @@
 // The words of rendering. A rendered text is two strings, the platform's markup and its plain twin, and the marks
 // that say where they differ: everything between two marks is the same in both.
 
-export const MARKUPS = ["telegram_html", "discord", "slack", "irc", "markdown", "plain"] as const;
+export const MARKUPS = [
+	"telegram_html",
+	"matrix_html",
+	"discord",
+	"slack",
+	"irc",
+	"markdown",
+	"plain",
+] as const;
 export type Markup = (typeof MARKUPS)[number];
 
 export const LIMIT_UNITS = ["utf16", "codepoints", "bytes"] as const;

@@ -3,6 +3,7 @@ import { KeryxError } from "../errors.ts";
 import type { ChannelHost, Inbound } from "../gateway/index.ts";
 
 type Edit = Parameters<ChannelHost["edited"]>[0];
+type Deletion = Parameters<ChannelHost["deleted"]>[0];
 type Press = Parameters<ChannelHost["pressed"]>[0];
 type Reaction = Parameters<ChannelHost["reacted"]>[0];
 type Gone = Parameters<ChannelHost["gone"]>[0];
@@ -11,6 +12,7 @@ type Move = Parameters<ChannelHost["moved"]>[0];
 export class TakingHost implements ChannelHost {
 	readonly taken: Inbound[] = [];
 	readonly edits: Edit[] = [];
+	readonly deletions: Deletion[] = [];
 	readonly presses: Press[] = [];
 	readonly reactions: Reaction[] = [];
 	readonly goings: Gone[] = [];
@@ -78,12 +80,20 @@ export class TakingHost implements ChannelHost {
 		return id;
 	}
 
+	/** Everybody but these. */
+	readonly strangers = new Set<string>();
+
+	welcomes({ source }: Parameters<ChannelHost["welcomes"]>[0]): Promise<boolean> {
+		return Promise.resolve(!this.strangers.has(String(source.user_id)));
+	}
+
 	async edited(edit: Edit): Promise<void> {
 		this.edits.push(edit);
 		await this.#happened(edit);
 	}
 
-	async deleted(deletion: Parameters<ChannelHost["deleted"]>[0]): Promise<void> {
+	async deleted(deletion: Deletion): Promise<void> {
+		this.deletions.push(deletion);
 		await this.#happened(deletion);
 	}
 

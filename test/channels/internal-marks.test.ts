@@ -15,6 +15,7 @@ import { type Prosody, startProsody } from "../support/prosody.ts";
 import { discordPeer } from "./discord-scene.ts";
 import { emailPeer } from "./email-scene.ts";
 import { ircPeer } from "./irc-scene.ts";
+import { matrixPeer } from "./matrix-scene.ts";
 import { slackPeer } from "./slack-scene.ts";
 import { type Heard, telegramPeer } from "./telegram-scene.ts";
 import { gatewayOn, memoryStore } from "./whole-gateway.ts";
@@ -27,6 +28,7 @@ const PLATFORMS: readonly (readonly [string, () => Promise<ChannelPeer & Heard>]
 	["irc", () => ircPeer({ port: server.port })],
 	["email", () => emailPeer(office)],
 	["xmpp", () => xmppPeer(prosody)],
+	["matrix", matrixPeer],
 ];
 
 let server: Ngircd;

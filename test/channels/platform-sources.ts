@@ -4,6 +4,7 @@ import type { Config } from "../../src/config/index.ts";
 import type { Channel } from "../../src/gateway/index.ts";
 import { createDiscordPeer, type ChannelRecord as DiscordChannel } from "../peers/discord/index.ts";
 import { IrcServer, type MadeUp, maskOf } from "../peers/irc/index.ts";
+import { createMatrixPeer, type MatrixRoom } from "../peers/matrix/index.ts";
 import { createSlackPeer, type ChannelRecord as SlackChannel } from "../peers/slack/index.ts";
 import { type ChatRecord, createTelegramPeer } from "../peers/telegram/index.ts";
 import { startDovecot } from "../support/dovecot.ts";
@@ -11,6 +12,7 @@ import { openPostOffice, type Written } from "../support/post-office.ts";
 import { discordChannelOn } from "./discord-scene.ts";
 import { emailChannelOn } from "./email-scene.ts";
 import { ircChannelOn } from "./irc-scene.ts";
+import { matrixChannelOn } from "./matrix-scene.ts";
 import { channelOn as slackChannelOn } from "./slack-scene.ts";
 import { channelOn } from "./telegram-scene.ts";
 import { xmppSources } from "./xmpp-sources.ts";
@@ -47,6 +49,7 @@ export const PLATFORM_SOURCES: Readonly<Record<string, () => Promise<PlatformSou
 	irc: ircSources,
 	email: emailSources,
 	xmpp: xmppSources,
+	matrix: matrixSources,
 };
 
 /** The ways of a platform, each with the chat that it is in. */
@@ -399,6 +402,60 @@ async function emailSources(): Promise<PlatformSources> {
 			await office.close();
 			await dovecot.remove();
 		},
+	};
+}
+
+async function matrixSources(): Promise<PlatformSources> {
+	const peer = await createMatrixPeer();
+	const people = everybody((name) => peer.user(name));
+	const { owner, stranger } = people;
+	const robot = peer.user("Robot");
+	const dms = new Map(Object.values(people).map((who) => [who, peer.dm(who)] as const));
+	const dmOf = (who: (typeof people)["owner"]) => dms.get(who) as MatrixRoom;
+	const everyone = [...Object.values(people), robot];
+	const room = peer.group("Plans", everyone);
+	const strange = peer.group("Strange", [stranger, owner]);
+	const thread = peer.say(owner, room, "Tomatoes");
+	const all = new Ways<MatrixRoom>();
+	for (const [role, who] of Object.entries(people)) {
+		all.add(`${role}, private room`, dmOf(who), (text) => peer.say(who, dmOf(who), text));
+		all.add(`${role}, room`, room, (text) => peer.say(who, room, `Keryx: ${text}`));
+		all.add(`${role}, thread`, room, (text) => peer.say(who, room, `Keryx: ${text}`, { thread }));
+	}
+	all.add("owner, room that a stranger made", strange, (text) => peer.say(owner, strange, `Keryx: ${text}`));
+	all.add("owner, in an action", dmOf(owner), (text) =>
+		peer.say(owner, dmOf(owner), text, { more: { msgtype: "m.emote" } }),
+	);
+	for (const [where, chat, written] of [
+		["private room", dmOf(owner), ""],
+		["room", room, "Keryx: "],
+	] as const) {
+		let id = "";
+		all.add(
+			`owner, ${where}, changing a message into a command`,
+			chat,
+			(text) => peer.edit(owner, chat, id, `${written}${text}`),
+			() => {
+				id = peer.say(owner, chat, `${written}hello`);
+			},
+		);
+	}
+	all.add("stranger with the owner's names", strange, (text) => {
+		peer.world.member(strange, stranger.id, stranger.id, "join", { displayname: owner.name });
+		peer.say(stranger, strange, `Keryx: ${text}`);
+	});
+	all.add("a bot listed as an owner, room", room, (text) =>
+		peer.say(robot, room, `Keryx: ${text}`, { more: { msgtype: "m.notice" } }),
+	);
+	return {
+		channel: matrixChannelOn(peer),
+		auth: authOf(people, robot),
+		before: 0,
+		passes: false,
+		isReady: () => peer.place() > 0,
+		ways: all.ways,
+		shown: (words) => peer.answers(all.chat(words)).map(({ text }) => text),
+		close: () => peer.close(),
 	};
 }
 

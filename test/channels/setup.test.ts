@@ -153,9 +153,11 @@ test("a name that is taken is refused", async () => {
 test("the API adds, tries and removes one, and never answers a token", async () => {
 	const { client } = await start();
 	expect(await client.channelPlatforms()).toEqual({
-		platforms: ["telegram", "discord", "slack", "irc", "email", "xmpp"],
+		platforms: ["telegram", "discord", "slack", "irc", "email", "xmpp", "matrix"],
 		app_token: ["slack"],
-		networks: ["irc", "email", "xmpp"].map((platform) => expect.objectContaining({ platform, packages: [] })),
+		networks: ["irc", "email", "xmpp", "matrix"].map((platform) =>
+			expect.objectContaining({ platform, packages: [] }),
+		),
 		public_url: null,
 	});
 	const added = await client.addChannel({

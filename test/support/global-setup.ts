@@ -12,10 +12,11 @@ import { bundleName, FACES, PROGRAMS } from "./programs.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CACHE = join(ROOT, ".cache");
-/** What is started by a file: two threads, the process host, which hundreds of tests start, and a thread that tests keep. */
+/** What is started by a file: three threads, the process host, which hundreds of tests start, and a thread that tests keep. */
 const STARTED = {
 	KERYX_STORE_THREAD: "src/store/sqlite/worker.ts",
 	KERYX_CHECKPOINTS_THREAD: "src/checkpoints/worker.ts",
+	KERYX_MATRIX_THREAD: "src/channels/matrix/crypto/worker.ts",
 	KERYX_PROCESS_HOST: "src/processes/host/main.ts",
 	KERYX_KEPT_THREAD: "test/support/kept-thread.ts",
 };

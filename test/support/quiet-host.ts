@@ -26,6 +26,7 @@ export function quietHost(own: Partial<ChannelHost> = {}): ChannelHost {
 			for await (const piece of bytes) void piece;
 			return `blob-${++blobs}`;
 		},
+		welcomes: () => Promise.resolve(true),
 		edited: happened,
 		deleted: happened,
 		reacted: happened,

@@ -23,6 +23,7 @@ import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
 import { emailConnection } from "./email.ts";
 import { ircConnection, ircSecrets } from "./irc.ts";
+import { matrixConnection, matrixToken } from "./matrix.ts";
 import { writeSecretFile } from "./secret-file.ts";
 import { xmppConnection, xmppSecrets } from "./xmpp.ts";
 
@@ -171,6 +172,11 @@ const IDENTIFY_IN: Readonly<
 		const secrets = () => xmppSecrets(name, settings, place);
 		return identifyXmpp({ ...xmppConnection(settings, place.home), secrets });
 	},
+	matrix: async (name, settings, place) => {
+		const { identifyMatrix } = await import("../../channels/matrix/index.ts");
+		const token = await readToken(name, settings, place);
+		return identifyMatrix({ ...matrixConnection(name, settings, place.home), token });
+	},
 };
 
 /** Returns the entry's name and the bot. */
@@ -186,6 +192,7 @@ export async function addChannel(
 		const given = wanted[secret.option];
 		return given ? [{ ...secret, given, value: readGiven(given, secret.called, place) }] : [];
 	});
+	const { token } = wanted;
 	const file = join(place.home, "config.yaml");
 	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
 	const changes = {
@@ -206,6 +213,8 @@ export async function addChannel(
 	refuseTaken(before, name, place);
 	refuseInvalid(after, place);
 	await installAllowed(wanted, place);
+	if (platform === "matrix" && token && "value" in token)
+		for (const secret of secrets) secret.value = await matrixToken(secret.value, network);
 	// Key files are written after the platform has accepted what they will hold: until then, their values come from variables.
 	const entry = { ...entryOf(after, name, place) };
 	const given: Record<string, string> = {};
@@ -245,7 +254,12 @@ function keyFile(name: string, ending: string): string {
 }
 
 /** Throws channel.packages if there are packages to install, and no consent. */
-async function installAllowed({ platform, install }: NewChannel, { home, env }: TokenPlace): Promise<void> {
+async function installAllowed(
+	{ platform, install, network }: NewChannel,
+	{ home, env }: TokenPlace,
+): Promise<void> {
+	// Matrix needs its package for encryption alone.
+	if (platform === "matrix" && network?.encryption === false) return;
 	const missing = missingPackages(platform, home);
 	if (missing.length === 0) return;
 	if (install !== true)

@@ -12,7 +12,7 @@ export interface PlatformTraits {
 	readonly piiSafe: boolean;
 	/** Whether its users are told by default that a session ended. */
 	readonly notifyBoundaries: boolean;
-	readonly markup: "telegram_html" | "discord" | "slack" | "irc" | "markdown" | "plain";
+	readonly markup: "telegram_html" | "matrix_html" | "discord" | "slack" | "irc" | "markdown" | "plain";
 }
 
 export interface Platforms {
@@ -38,7 +38,7 @@ const BUILT_IN: readonly PlatformTraits[] = [
 	entry("whatsapp_cloud", "WhatsApp Cloud", 4096, "utf16"),
 	entry("signal", "Signal", 2000, "bytes", { piiSafe: true }),
 	// An event holds the text twice, plain and as HTML, within 65,536 bytes.
-	entry("matrix", "Matrix", 16_000, "bytes", { markup: "markdown" }),
+	entry("matrix", "Matrix", 16_000, "bytes", { markup: "matrix_html" }),
 	entry("mattermost", "Mattermost", 16_383, "codepoints", { markup: "markdown" }),
 	entry("email", "Email", 500_000, "utf16", { markup: "markdown" }),
 	entry("sms", "SMS", 1600, "utf16"),

@@ -229,6 +229,16 @@ export async function decide(
 	return { source, profile, authorisation: authorise({ source, transport, ...facts }, rules) };
 }
 
+/** Whether Keryx joins a chat to which this person invites it. */
+export async function isWelcome(
+	invitation: Source,
+	options: Pick<AdmissionOptions, "store" | "config">,
+): Promise<boolean> {
+	const { source, profile, authorisation } = await decide(invitation, {}, options);
+	if (profile === null) return false;
+	return authorisation.kind === "allowed" || mayAsk(authorisation, source, {}, options.config);
+}
+
 /** The configuration may name a moved chat by its old id. */
 function withFirstId(source: Source, chats: readonly string[]): Source {
 	const first = chats.at(-1);
@@ -249,7 +259,7 @@ function sendersIds(source: Source): string[] {
 function mayAsk(
 	authorisation: Authorisation,
 	source: Source,
-	{ transport }: Inbound,
+	{ transport }: Pick<Inbound, "transport">,
 	config: Config,
 ): boolean {
 	const rules = authRules(config, source.platform);

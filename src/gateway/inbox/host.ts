@@ -14,7 +14,7 @@ import type {
 } from "../channel.ts";
 import { COMMANDS } from "../commands/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
-import { routingOf } from "./admission.ts";
+import { isWelcome, routingOf } from "./admission.ts";
 import { putBlobStream } from "./blobs.ts";
 import { profileFor } from "./profiles.ts";
 
@@ -69,6 +69,7 @@ export function createHost(
 			if (size > bytes) throw error();
 			return (await putBlobStream(store, pieces, { mediaType, limit: { bytes, error } })).id;
 		},
+		welcomes: ({ source }) => isWelcome(parseSource(from(source)), { store, config: config() }),
 		edited: (edit) => amend(edit, contentText(edit.content)),
 		deleted: (deletion) => amend(deletion, null),
 		reacted: async (reaction) => {

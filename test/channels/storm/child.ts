@@ -6,6 +6,7 @@ import { NO_USAGE } from "../../../src/agents/types.ts";
 import { createDiscordChannel } from "../../../src/channels/discord/index.ts";
 import { createEmailChannel, type Libraries } from "../../../src/channels/email/index.ts";
 import { createIrcChannel } from "../../../src/channels/irc/index.ts";
+import { createMatrixChannel } from "../../../src/channels/matrix/index.ts";
 import { createSlackChannel } from "../../../src/channels/slack/index.ts";
 import { createTelegramChannel } from "../../../src/channels/telegram/index.ts";
 import { createXmppChannel } from "../../../src/channels/xmpp/index.ts";
@@ -35,6 +36,7 @@ const {
 	irc = { port: 0, join: [] },
 	email = { imap: 0, smtp: 0, address: "", authservId: "" },
 	xmpp = { port: 0, jid: "", join: [] },
+	keys,
 	commits = Number.POSITIVE_INFINITY,
 } = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
@@ -96,6 +98,17 @@ const CREATE = {
 			secrets: async () => ({ password: token, roomPasswords: new Map() }),
 			join: xmpp.join,
 			flood: fast,
+		}),
+	matrix: () =>
+		createMatrixChannel({
+			...options,
+			homeserver: apiRoot,
+			...(keys !== undefined && {
+				encryption: {
+					file: keys,
+					library: () => Promise.resolve(import.meta.resolve("@matrix-org/matrix-sdk-crypto-wasm")),
+				},
+			}),
 		}),
 };
 const channel = CREATE[platform]();

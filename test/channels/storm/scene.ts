@@ -4,7 +4,7 @@ import type { Script } from "../../../src/testing/index.ts";
 
 /** What the child is told: as JSON in its one argument. */
 export interface Orders {
-	readonly platform: "telegram" | "discord" | "slack" | "irc" | "email" | "xmpp";
+	readonly platform: "telegram" | "discord" | "slack" | "irc" | "email" | "xmpp" | "matrix";
 	readonly path: string;
 	readonly apiRoot: string;
 	readonly token: string;
@@ -30,6 +30,8 @@ export interface Orders {
 	};
 	/** XMPP: the account, whose password is the token, and the rooms to join. */
 	readonly xmpp?: { readonly port: number; readonly jid: string; readonly join: readonly string[] };
+	/** Matrix: where the keys of encrypted rooms are; left out, there are none. */
+	readonly keys?: string;
 	/** The gateway dies right after so many commits, before the platform hears of the last one. */
 	readonly commits?: number;
 }

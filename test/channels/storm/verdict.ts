@@ -209,7 +209,7 @@ function shownOnce(
 	return problems;
 }
 
-/** Ids of messages grow; Slack's are times with six digits behind the point. */
+/** Ids of messages grow, as far as they have digits; Slack's are times with six digits behind the point. */
 function orderOf(id: string): bigint {
-	return BigInt(id.replace(".", ""));
+	return BigInt(id.replaceAll(/\D/g, ""));
 }

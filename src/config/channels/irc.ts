@@ -1,6 +1,6 @@
 // `channels.<name>.irc`: the network of an IRC channel, who Keryx is there, and where it joins.
 import { z } from "zod";
-import { variableSchema } from "./models.ts";
+import { variableSchema } from "../models.ts";
 
 const roomSchema = z
 	.string()

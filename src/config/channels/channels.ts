@@ -1,10 +1,11 @@
 // `channels.<name>`: the connected chat platforms, one entry per connection. Changes take effect as soon as the file changes: only the
 // changed channel reconnects.
 import { z } from "zod";
-import { isOwnPlatform } from "../domain/index.ts";
+import { isOwnPlatform } from "../../domain/index.ts";
+import { variableSchema } from "../models.ts";
 import { emailProblems, emailSchema } from "./email.ts";
 import { ircProblems, ircSchema } from "./irc.ts";
-import { variableSchema } from "./models.ts";
+import { matrixProblems, matrixSchema } from "./matrix.ts";
 import { isNetwork, NETWORK_PLATFORMS, NETWORKS, sectionProblems } from "./networks.ts";
 import { xmppProblems, xmppSchema } from "./xmpp.ts";
 
@@ -54,6 +55,8 @@ export const channelSchema = z.strictObject({
 	irc: ircSchema.optional(),
 	/** E-mail: the mailbox, its servers, and whose mails count. */
 	email: emailSchema.optional(),
+	/** Matrix: the homeserver. */
+	matrix: matrixSchema.optional(),
 	/** XMPP: the account, its server, and the rooms it joins. */
 	xmpp: xmppSchema.optional(),
 	/** Telegram posts its updates to this address, which leads to `/channels/<name>/events`. Default: Keryx polls. */
@@ -61,7 +64,7 @@ export const channelSchema = z.strictObject({
 		.url({ protocol: /^https?$/ })
 		.max(1000)
 		.refine(
-			(url) => new URL(url).username === "" && new URL(url).hash === "",
+			(url) => !URL.canParse(url) || (new URL(url).username === "" && new URL(url).hash === ""),
 			"must have no password and no #",
 		)
 		.optional(),
@@ -138,7 +141,7 @@ export function* channelProblems(
 				message: `must be ${CHANNEL_PLATFORMS.join(" or ")}; any other platform needs a module or bridge: true`,
 			};
 		if (module === undefined)
-			for (const problems of [sectionProblems, ircProblems, emailProblems, xmppProblems])
+			for (const problems of [sectionProblems, ircProblems, emailProblems, xmppProblems, matrixProblems])
 				for (const { path, message } of problems(entry)) yield { path: [name, ...path], message };
 		if (isNetwork(platform)) continue;
 		if (known && (token_env === undefined) === (token_file === undefined))

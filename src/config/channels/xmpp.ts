@@ -1,6 +1,6 @@
 // `channels.<name>.xmpp`: the account of an XMPP channel, its server, and the rooms it joins.
 import { z } from "zod";
-import { variableSchema } from "./models.ts";
+import { variableSchema } from "../models.ts";
 
 const addressSchema = z
 	.string()

@@ -1,7 +1,7 @@
 // Platforms where you name the server: each has a section of its entry, `channels.<name>.<platform>`. This table says which of its keys
 // `keryx channels add` and the page ask for, and in which words; every key is in the section's schema.
 
-export const NETWORK_PLATFORMS = ["irc", "email", "xmpp"] as const;
+export const NETWORK_PLATFORMS = ["irc", "email", "xmpp", "matrix"] as const;
 
 export type NetworkPlatform = (typeof NETWORK_PLATFORMS)[number];
 
@@ -253,6 +253,42 @@ export const NETWORKS: Readonly<Record<NetworkPlatform, Network>> = {
 			},
 		],
 		secrets: [{ option: "token", label: "Password", about: "the password of the account", when: "always" }],
+	},
+	matrix: {
+		label: "Matrix",
+		hasUnproven: false,
+		fields: [
+			{
+				key: "homeserver",
+				kind: "text",
+				label: "Homeserver",
+				about: "the homeserver's address",
+				example: "https://matrix.example.org",
+				needed: true,
+			},
+			{
+				key: "user",
+				kind: "text",
+				label: "User",
+				about: "the agent's account, to log in with its password",
+				example: "@keryx:example.org",
+			},
+			{
+				key: "encryption",
+				kind: "switch",
+				label: "Encrypted rooms",
+				about: "without it, encrypted rooms are refused",
+				page: "more",
+			},
+		],
+		secrets: [
+			{
+				option: "token",
+				label: "Password or access token",
+				about: "the password of that user; without a user, an access token",
+				when: "always",
+			},
+		],
 	},
 };
 
