@@ -113,7 +113,7 @@ confirmations: { notify: [{ platform: telegram, chat_id: "3" }, { platform: tele
 		],
 		[
 			"channels: { t: { platform: telegram, token_env: A, decides: true } }",
-			"is for bridges and IRC and XMPP",
+			"is for bridges, IRC, E-mail and XMPP",
 		],
 		[`channels: { x: { platform: telegram, token_env: "${TOKEN}" } }`, "not its value"],
 	])("is refused with its remedy: %s", (text, said) => {

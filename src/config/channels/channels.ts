@@ -153,10 +153,13 @@ export function* channelProblems(
 	}
 }
 
-const UNPROVEN = Object.values(NETWORKS)
-	.filter(({ hasUnproven }) => hasUnproven)
-	.map(({ label }) => ` and ${label}`)
-	.join("");
+/** Where people may speak whom nobody vouches for. */
+const UNPROVEN = [
+	"bridges",
+	...Object.values(NETWORKS)
+		.filter(({ hasUnproven }) => hasUnproven)
+		.map(({ label }) => label),
+];
 
 /** A bridge has no platform token and no code here. */
 function* bridgeProblems(
@@ -171,7 +174,7 @@ function* bridgeProblems(
 			message: "must be left out with bridge: true; the bridge program keeps the platform's token",
 		};
 	if (!bridge && decides && !(isNetwork(platform) && NETWORKS[platform].hasUnproven))
-		yield { path: [name, "decides"], message: `is for bridges${UNPROVEN}; remove it` };
+		yield { path: [name, "decides"], message: `is for ${UNPROVEN.slice(0, -1).join(", ")} and ${UNPROVEN.at(-1)}; remove it` };
 	if (!bridge && shows.length > 0) yield { path: [name, "shows"], message: "is for bridges; remove it" };
 }
 
