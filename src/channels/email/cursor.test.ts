@@ -2,11 +2,12 @@ import { expect, test } from "vitest";
 import { formatCursor, mayBeNew, parseCursor } from "./cursor.ts";
 
 const DAY = 24 * 3_600_000;
-const CURSOR = { validity: "17", uid: 5, begun: 100 * DAY, newest: 200 * DAY };
+const CURSOR = { validity: "17", uid: 5, begun: 100 * DAY, newest: 200 * DAY, again: 0 };
 
 test("a cursor is read as it was written, and anything else is none", () => {
-	expect(parseCursor(formatCursor(CURSOR))).toEqual(CURSOR);
-	for (const text of [null, "", "1:2", "1:2:3:x", "1:2:3:4:5", "-1:2:3:4"])
+	for (const cursor of [CURSOR, { ...CURSOR, again: 9 }])
+		expect(parseCursor(formatCursor(cursor))).toEqual(cursor);
+	for (const text of [null, "", "1:2", "1:2:3:x", "1:2:3:4:", "1:2:3:4:5:6", "-1:2:3:4"])
 		expect(parseCursor(text)).toBeNull();
 });
 

@@ -12,17 +12,25 @@ export interface Cursor {
 	readonly begun: number;
 	/** When the newest one was received that Keryx has read. */
 	readonly newest: number;
+	/** The mailbox was numbered anew: up to this UID, everything may have been taken before. 0: it was not. */
+	readonly again: number;
 }
 
 export function parseCursor(text: string | null): Cursor | null {
-	const fields = /^(\d{1,20}):(\d{1,10}):(\d{1,15}):(\d{1,15})$/.exec(text ?? "");
+	const fields = /^(\d{1,20}):(\d{1,10}):(\d{1,15}):(\d{1,15})(?::(\d{1,10}))?$/.exec(text ?? "");
 	if (!fields) return null;
-	const [, validity = "", uid, begun, newest] = fields;
-	return { validity, uid: Number(uid), begun: Number(begun), newest: Number(newest) };
+	const [, validity = "", uid, begun, newest, again = 0] = fields;
+	return {
+		validity,
+		uid: Number(uid),
+		begun: Number(begun),
+		newest: Number(newest),
+		again: Number(again),
+	};
 }
 
-export function formatCursor({ validity, uid, begun, newest }: Cursor): string {
-	return `${validity}:${uid}:${begun}:${newest}`;
+export function formatCursor({ validity, uid, begun, newest, again }: Cursor): string {
+	return `${validity}:${uid}:${begun}:${newest}${again > uid ? `:${again}` : ""}`;
 }
 
 /** After this mail was taken. */

@@ -117,7 +117,7 @@ export class Desk {
 	/** What the copy says about a mail. */
 	async copyOf(id: string): Promise<"clean" | "marked" | "none"> {
 		return this.#inSent(async (client) => {
-			const found = (await client.search({ header: { "message-id": id } }, { uid: true })) || [];
+			const found = await searched(client, { header: { "message-id": id } });
 			if (found.length === 0) return "none";
 			const flags = await client.fetchAll(found, { flags: true }, { uid: true });
 			return flags.some((one) => !one.flags?.has(DRAFT)) ? "clean" : "marked";
@@ -159,9 +159,7 @@ export class Desk {
 	): Promise<Head | null> {
 		const lock = await client.getMailboxLock(folder, { readOnly: true });
 		try {
-			const found = ((await client.search(query, { uid: true })) || [])
-				.toSorted((a, b) => b - a)
-				.slice(0, 20);
+			const found = (await searched(client, query)).toSorted((a, b) => b - a).slice(0, 20);
 			if (found.length === 0) return null;
 			const rows = await client.fetchAll(found, { uid: true, headers: true }, { uid: true });
 			const heads: Head[] = [];
@@ -192,7 +190,10 @@ export class Desk {
 			try {
 				const { libraries, login } = this.#options.login();
 				if (!this.#client?.usable) this.#client = await openImap(libraries, login);
-				return await job(this.#client, libraries);
+				const value = await job(this.#client, libraries);
+				// On a lost connection the library answers as if nothing were there.
+				if (!this.#client?.usable) throw new Error("the connection was lost");
+				return value;
 			} catch (error) {
 				// Whatever state it is in: the next job begins anew.
 				this.#client?.close();
@@ -205,4 +206,11 @@ export class Desk {
 		this.#tail = done.catch(() => {});
 		return done;
 	}
+}
+
+/** The library answers false if the server refused, or could not be asked: that is not "none". */
+async function searched(client: ImapFlow, query: Parameters<ImapFlow["search"]>[0]): Promise<number[]> {
+	const found = await client.search(query, { uid: true });
+	if (!found) throw new Error("the server could not be searched");
+	return found;
 }

@@ -61,12 +61,15 @@ class Email {
 	readonly #sending = new Set<Promise<SendResult>>();
 	/** When a send with an unknown outcome ended (monotonic), by delivery. */
 	readonly #unknown = new Map<string, number>();
+	/** Sends of an earlier run ended before this (monotonic). */
+	readonly #madeAt: number;
 	readonly line: Line;
 
 	constructor(given: EmailOptions) {
 		const options = { ...given, address: foldedAddress(given.address) };
 		const { clock, name, account = "", profile, aliases = [], sentFolder } = options;
 		this.#options = options;
+		this.#madeAt = clock.monotonic();
 		this.#own = new Set([options.address, ...aliases.map(foldedAddress)]);
 		this.#desk = new Desk({
 			clock,
@@ -217,7 +220,7 @@ class Email {
 		if (copy === "clean") return { kind: "sent", receipt } as const;
 		if (copy === "marked") return { kind: "unknown" } as const;
 		// A server that keeps the copies itself may be slow.
-		const endedAt = this.#unknown.get(delivery) ?? Number.NEGATIVE_INFINITY;
+		const endedAt = this.#unknown.get(delivery) ?? this.#madeAt;
 		if (sent === "server" && clock.monotonic() - endedAt < settleMs) return { kind: "unknown" } as const;
 		this.#unknown.delete(delivery);
 		return { kind: "absent" } as const;

@@ -44,15 +44,16 @@ export class Intake {
 		this.#commands = new Set(host.commands().map(({ name }) => name));
 	}
 
-	/** Answers where reading is now. `isAgain`: the mailbox is read again, so it may have been taken before. */
-	async take(received: Received, cursor: Cursor, isAgain: boolean): Promise<Cursor> {
+	/** Answers where reading is now. */
+	async take(received: Received, cursor: Cursor): Promise<Cursor> {
 		const { mail, uid, receivedAt } = received;
 		const next = after(cursor, uid, receivedAt);
 		const value = formatCursor(next);
 		const transport = judge(mail, this.#options);
 		const source = await this.#sourceOf(mail);
 		const id = keptId(mail.id);
-		if (isAgain && !(await this.#isNew(received, cursor, String(source.chat_id), id))) {
+		// While the mailbox is read again, it may have been taken before.
+		if (uid <= cursor.again && !(await this.#isNew(received, cursor, String(source.chat_id), id))) {
 			await this.#host.passed(value);
 			return next;
 		}

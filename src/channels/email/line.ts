@@ -155,50 +155,40 @@ export class Line {
 		try {
 			// Read only: what a person has not seen stays unseen.
 			const { uidValidity, uidNext } = await client.mailboxOpen("INBOX", { readOnly: true });
-			let { cursor, again } = await this.#begin(client, host, String(uidValidity), uidNext);
+			let cursor = await this.#begin(client, host, String(uidValidity), uidNext);
 			for (;;) {
-				({ cursor, again } = await this.#readNew(client, intake, cursor, again));
+				cursor = await this.#readNew(client, intake, cursor);
 				if (this.isStopping) return;
 				this.#vitals.connected();
 				await this.#wait(client);
 				if (this.isStopping) return;
-				if (!client.usable) throw new Error("the connection was lost");
+				mustBeOpen(client);
 			}
 		} catch (error) {
 			throw error instanceof Unwritten ? error.cause : new ServiceError("imap", error);
 		}
 	}
 
-	/** `again`: up to this UID, everything may have been taken before. */
-	async #begin(
-		client: ImapFlow,
-		host: ChannelHost,
-		validity: string,
-		uidNext: number,
-	): Promise<{ readonly cursor: Cursor; readonly again: number }> {
+	async #begin(client: ImapFlow, host: ChannelHost, validity: string, uidNext: number): Promise<Cursor> {
 		const { log } = this.#options;
 		const known = parseCursor(await this.#written(() => host.cursor()));
-		if (known?.validity === validity) return { cursor: known, again: 0 };
+		if (known?.validity === validity) return known;
 		if (known) {
 			log(
 				"the server has numbered its mails anew: all of them are read again, and those taken before are passed over",
 			);
-			return { cursor: { ...known, validity, uid: 0 }, again: uidNext - 1 };
+			return { ...known, validity, uid: 0, again: uidNext - 1 };
 		}
 		// The first start: what is in the mailbox already was not written to Keryx.
 		const newest = uidNext > 1 ? await client.fetchOne("*", { internalDate: true }) : false;
+		if (!newest) mustBeOpen(client);
 		const begun = newest ? new Date(newest.internalDate ?? 0).getTime() : 0;
-		const cursor = { validity, uid: uidNext - 1, begun, newest: begun };
+		const cursor = { validity, uid: uidNext - 1, begun, newest: begun, again: 0 };
 		await this.#written(() => host.passed(formatCursor(cursor)));
-		return { cursor, again: 0 };
+		return cursor;
 	}
 
-	async #readNew(
-		client: ImapFlow,
-		intake: Intake,
-		from: Cursor,
-		again: number,
-	): Promise<{ readonly cursor: Cursor; readonly again: number }> {
+	async #readNew(client: ImapFlow, intake: Intake, from: Cursor): Promise<Cursor> {
 		let cursor = from;
 		const rows = await client.fetchAll(
 			`${cursor.uid + 1}:*`,
@@ -208,17 +198,18 @@ export class Line {
 		// `*` also means the last one where there is no newer one.
 		const fresh = rows.filter(({ uid }) => uid > from.uid).toSorted((a, b) => a.uid - b.uid);
 		for (const { uid, size = 0, internalDate } of fresh) {
-			if (this.isStopping) return { cursor, again };
+			if (this.isStopping) return cursor;
 			const receivedAt = new Date(internalDate ?? this.#options.clock.now()).getTime();
 			const isWhole = size <= LONGEST_MAIL;
 			const row = await client.fetchOne(String(uid), isWhole ? { source: true } : { headers: true }, {
 				uid: true,
 			});
+			if (!row) mustBeOpen(client);
 			const source = row ? (row.source ?? row.headers) : undefined;
 			this.#vitals.proven("a mail was read");
-			cursor = await this.#take(intake, { source, uid, receivedAt, isWhole }, cursor, uid <= again);
+			cursor = await this.#take(intake, { source, uid, receivedAt, isWhole }, cursor);
 		}
-		return { cursor, again };
+		return cursor;
 	}
 
 	/** Until it is committed, or never can be. */
@@ -231,7 +222,6 @@ export class Line {
 			readonly isWhole: boolean;
 		},
 		cursor: Cursor,
-		isAgain: boolean,
 	): Promise<Cursor> {
 		const { log } = this.#options;
 		const { source, uid, receivedAt } = row;
@@ -257,7 +247,7 @@ export class Line {
 		}
 		for (let failures = 0; ; failures++) {
 			try {
-				const next = await intake.take(received, cursor, isAgain);
+				const next = await intake.take(received, cursor);
 				this.#stumbles.forget(event);
 				return next;
 			} catch (error) {
@@ -322,6 +312,11 @@ export class Line {
 		if (!this.#connection) throw new Error("not connected");
 		return this.#connection.libraries;
 	}
+}
+
+/** The library answers a question on a lost connection as if nothing were there. */
+function mustBeOpen(client: ImapFlow): void {
+	if (!client.usable) throw new Error("the connection was lost");
 }
 
 /** Keryx stops before it was committed: it is read again at the next start. */
