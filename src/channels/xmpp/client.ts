@@ -50,7 +50,7 @@ export class XmppClient {
 	#connections = 0;
 	#messages = 0;
 	/** Archives that this session still reads; a session that was cut off meanwhile is not continued. */
-	#reading = 0;
+	#reading = { left: 0 };
 	#arrived: () => void = () => {};
 	readonly #waiting = new Set<() => unknown>();
 	readonly #followers = new Followers();
@@ -193,7 +193,7 @@ export class XmppClient {
 
 	/** The session can continue if nothing was left to read, or if this connection did not get as far as that. */
 	#ended(session: Session, previous: Management | null): void {
-		const kept = session.jid === "" ? previous : this.#reading === 0 ? session.management : null;
+		const kept = session.jid === "" ? previous : this.#reading.left === 0 ? session.management : null;
 		this.#previous = kept?.id !== undefined && kept.id !== null && !this.#line.isStopped ? kept : null;
 		if (!this.#previous) this.sending.unknown("the connection was lost before the server answered");
 	}
@@ -217,8 +217,10 @@ export class XmppClient {
 		else this.sending.continued(formerlyHandled);
 		this.rooms.reset();
 		this.#intake.forget();
-		this.#reading = 1;
-		this.#intake.hold();
+		const reading = { left: 1 };
+		this.#reading = reading;
+		const letGo = this.#intake.hold();
+		let unread: string | undefined;
 		try {
 			const account = await infoOf(session, this.own.bare);
 			this.hasArchive = account?.features.has(NS.archive) ?? false;
@@ -235,24 +237,25 @@ export class XmppClient {
 			this.#ready(session);
 			for (const room of this.rooms.all()) this.#join(room, session);
 			if (this.hasArchive) await this.catchUp.read(session, "");
-			this.#reading--;
+			reading.left--;
 		} catch (error) {
-			this.#unread(error, session);
+			if (this.#isSkipped(error, session)) reading.left--;
+			else unread = "";
 		} finally {
-			this.#intake.letGo();
+			letGo(unread);
 		}
 	}
 
-	/** The next connection reads everything again. */
-	#unread(error: unknown, session: Session): void {
+	/** Whether an archive refused to be read, and is done without. Otherwise the next connection reads everything again. */
+	#isSkipped(error: unknown, session: Session): boolean {
 		const { log, name } = this.options;
-		if (error instanceof StanzaError) {
+		if (error instanceof StanzaError)
 			log(
 				`${name}: an archive could not be read, so messages sent while Keryx was away may be missing`,
 				error,
 			);
-			this.#reading--;
-		} else session.destroy((error as Error).message);
+		else session.destroy((error as Error).message);
+		return error instanceof StanzaError;
 	}
 
 	#join(room: Room, session: Session): void {
@@ -326,19 +329,22 @@ export class XmppClient {
 	}
 
 	async #joined(room: Room, session: Session): Promise<void> {
-		this.#reading++;
-		this.#intake.hold();
+		const reading = this.#reading;
+		reading.left++;
+		const letGo = this.#intake.hold();
+		let unread: string | undefined;
 		try {
 			const info = await infoOf(session, room.jid);
 			room.name = info?.name || undefined;
 			room.hasArchive = info?.features.has(NS.archive) ?? false;
 			for (const look of [...this.#waiting]) look();
 			if (room.hasArchive) await this.catchUp.read(session, room.jid);
-			this.#reading--;
+			reading.left--;
 		} catch (error) {
-			this.#unread(error, session);
+			if (this.#isSkipped(error, session)) reading.left--;
+			else unread = room.jid;
 		} finally {
-			this.#intake.letGo();
+			letGo(unread);
 		}
 	}
 

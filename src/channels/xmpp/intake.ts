@@ -44,6 +44,9 @@ export class Intake {
 	readonly #held: Work[] = [];
 	/** Committed while others are held. */
 	readonly #missed = new Set<string>();
+	/** Archives that this session could not read to their end. */
+	readonly #unread = new Set<string>();
+	#sessions = 0;
 
 	constructor(options: IntakeOptions) {
 		this.#options = options;
@@ -65,22 +68,28 @@ export class Intake {
 		this.#host = host;
 	}
 
-	/** New messages wait until missed ones are committed: as often held as let go. */
-	hold(): void {
+	/** New messages wait until missed ones are committed: as often held as let go. Answers what lets them go. */
+	hold(): (unread?: string) => void {
+		const session = this.#sessions;
 		this.#holds++;
 		this.#wait(0);
+		return (unread) => {
+			if (unread !== undefined && session === this.#sessions) this.#unread.add(unread);
+			this.#letGo();
+		};
 	}
 
-	letGo(): void {
+	#letGo(): void {
 		this.#holds = Math.max(0, this.#holds - 1);
 		if (this.#holds > 0) return;
 		for (const work of this.#held.splice(0)) {
+			const isMissed = this.#missed.has(placeOf(work));
+			// Committed now, its place would pass over what is unread: the next session reads both.
+			const comesAgain = work.place !== undefined && this.#unread.has(work.place.archive);
 			// Some servers deliver what was missed by themselves, too.
-			if (!this.#missed.has(placeOf(work))) void this.#enter(work);
-			else {
-				this.#wait(-1);
-				work.done();
-			}
+			if (!isMissed && !comesAgain) void this.#enter(work);
+			else this.#wait(-1);
+			if (isMissed) work.done();
 		}
 		this.#missed.clear();
 		this.#wait(0);
@@ -126,6 +135,8 @@ export class Intake {
 
 	/** The connection is over, and a new session reads everything that is not committed again. */
 	forget(): void {
+		this.#sessions++;
+		this.#unread.clear();
 		this.positions.forgetOpen();
 	}
 

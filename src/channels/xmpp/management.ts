@@ -30,9 +30,9 @@ export class Handled {
 		return this.#upTo > before;
 	}
 
-	/** The session continues: the server sends everything after `upTo` again. */
-	resume(): void {
-		this.#received = this.#upTo;
+	/** The session continues: the server sends everything again after what it was told. More may be committed since. */
+	resume(told: number): void {
+		this.#received = told;
 	}
 }
 

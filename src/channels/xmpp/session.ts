@@ -73,6 +73,8 @@ export class Session {
 	#isPaused = false;
 	#heardAt: number;
 	#requests = 0;
+	/** What the server is told was committed of the former session. */
+	readonly #told: number;
 	#isAckDue = false;
 	/** The server's reason for closing. */
 	#error: Ended | undefined;
@@ -84,11 +86,12 @@ export class Session {
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
 		});
+		this.#told = previous?.handled.upTo ?? 0;
 		const canResume = previous?.id !== undefined && previous.id !== null;
 		this.#login = new Login(
 			{
 				...login,
-				...(canResume && { previous: { id: previous.id, committed: previous.handled.upTo } }),
+				...(canResume && { previous: { id: previous.id, committed: this.#told } }),
 			},
 			address.direct,
 		);
@@ -220,7 +223,7 @@ export class Session {
 				if (!previous) return;
 				this.management = previous;
 				this.jid = previous.jid;
-				previous.handled.resume();
+				previous.handled.resume(this.#told);
 				previous.sent = step.handled;
 				this.#begin();
 				resumed(this, step.handled);

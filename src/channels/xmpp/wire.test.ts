@@ -117,7 +117,7 @@ test("only stanzas without a gap before them count as handled, also in a session
 	expect(handled.upTo).toBe(0);
 	expect(handled.done(one)).toBe(true);
 	expect(handled.upTo).toBe(2);
-	handled.resume();
+	handled.resume(handled.upTo);
 	expect(handled.receive()).toBe(three);
 	handled.done(three);
 	handled.done(three);
