@@ -6,6 +6,8 @@ import { describedOf, type Me, relationOf, wordsOf } from "./text.ts";
 import { type MatrixEvent, readEvent, textIn } from "./wire.ts";
 
 const REMEMBERED = 2000;
+/** What a server gives its events. People can name anything, and a server may not even answer to that. */
+const EVENT_ID = /^\$.{1,254}$/su;
 
 type Quoted = NonNullable<Inbound["quoted"]>;
 
@@ -71,6 +73,7 @@ export class Past {
 
 	async #event(room: Room, id: string): Promise<MatrixEvent | null> {
 		const { api, decrypt } = this.#options;
+		if (!EVENT_ID.test(id) || !id.isWellFormed()) return null;
 		try {
 			const event = readEvent(await api.get(path`/_matrix/client/v3/rooms/${room.id}/event/${id}`));
 			if (event?.type !== "m.room.encrypted") return event;
