@@ -1,7 +1,7 @@
 // Sessions that end at the worst moment: while the archive is read, or while a commit is under way.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { NS } from "../../src/channels/xmpp/namespaces.ts";
-import { child, type Element, textOf } from "../../src/channels/xmpp/xml.ts";
+import { child, type Element, element, textOf } from "../../src/channels/xmpp/xml.ts";
 import type { Inbound } from "../../src/gateway/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Prosody, startProsody } from "../support/prosody.ts";
@@ -86,4 +86,30 @@ test("I3: a commit that ends while a session is continued does not make the serv
 	);
 	host.release();
 	await until(() => textsOf(host.taken).includes("fourth"));
+});
+
+test("I4: without an archive, a message without a sure id of its own has the same id when a continued session brings it again", async () => {
+	const bare = await startProsody({ without: ["mam", "muc_mam"] });
+	undo.push(() => bare.remove());
+	const proxy = await stanzaProxy(bare.port);
+	undo.push(() => proxy.close());
+	const bot = bare.account("loss4");
+	const ada = await XmppPerson.connect(bare, "ada4");
+	undo.push(() => ada.leave());
+	const host = new TakingHost();
+	const channel = xmppChannelOn(proxy.port, { jid: bot });
+	undo.push(() => channel.stop());
+	undo.push(() => host.release());
+	await connected(channel, host);
+	host.hold();
+	ada.session.write(
+		element("message", NS.client, { to: bot, type: "chat", id: "1" }, element("body", NS.client, {}, "once")),
+	);
+	await until(() => host.asked === 1);
+	proxy.cut();
+	await until(() => channel.health().connections === 0);
+	await until(() => channel.health().state === "connected");
+	host.release();
+	await until(() => host.taken.length === 2);
+	expect(new Set(host.ids()).size).toBe(1);
 });

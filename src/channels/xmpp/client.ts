@@ -49,6 +49,8 @@ export class XmppClient {
 	#previous: Management | null = null;
 	#connections = 0;
 	#messages = 0;
+	/** The stanza that is being read; null: it never comes again. */
+	#heardAs: string | null = null;
 	/** Archives that this session still reads; a session that was cut off meanwhile is not continued. */
 	#reading = { left: 0 };
 	#arrived: () => void = () => {};
@@ -74,7 +76,7 @@ export class XmppClient {
 			rooms: () => this.rooms,
 			commands: () => this.#commands,
 			recall: (chat) => this.#recall(chat),
-			newId: () => `${this.#life}-${++this.#messages}`,
+			newId: () => this.#heardAs ?? `${this.#life}-${++this.#messages}`,
 			isStopping: () => this.#intake.host === null,
 			letIn: (person) => this.#followers.letIn(person, this.session),
 		});
@@ -284,6 +286,7 @@ export class XmppClient {
 	}
 
 	#heard(stanza: Element, done: () => void, session: Session): void {
+		this.#heardAs = session.heardAs;
 		if (stanza.name === "message") this.#message(stanza, done, session);
 		else {
 			this.#presence(stanza, session);

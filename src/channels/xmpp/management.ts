@@ -41,6 +41,8 @@ export interface Management {
 	/** Null: it ends with its connection. */
 	readonly id: string | null;
 	readonly jid: string;
+	/** Ours for the session: no other has it. */
+	readonly name: string;
 	readonly handled: Handled;
 	/** Our own stanzas. */
 	sent: number;

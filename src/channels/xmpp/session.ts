@@ -67,6 +67,8 @@ export class Session {
 	/** Null until logged in, and on servers without it. */
 	management: Management | null = null;
 	jid = "";
+	/** Names the stanza that is being passed on, the same if it comes again; null: none comes again. */
+	heardAs: string | null = null;
 	isReady = false;
 	#end: (ended: Ended) => void = () => {};
 	#isLoggedIn = false;
@@ -231,7 +233,10 @@ export class Session {
 			case "bound": {
 				const { jid, management } = step;
 				this.jid = jid;
-				if (management) this.management = { id: management.id, jid, handled: new Handled(), sent: 0 };
+				if (management) {
+					const { id: name } = this.#options;
+					this.management = { id: management.id, jid, name, handled: new Handled(), sent: 0 };
+				}
 				this.#begin();
 				bound(this, step.formerlyHandled);
 			}
@@ -256,6 +261,7 @@ export class Session {
 			if (management?.handled.done(number) && this.management === management) this.#acknowledgeSoon();
 		};
 		if (stanza.name !== "iq") {
+			this.heardAs = management && `${management.name}-${number}`;
 			this.#options.stanza(stanza, done, this);
 			return;
 		}
