@@ -1,4 +1,4 @@
-// Events that name others by impossible ids: none of them may keep the sync from moving on.
+// Events that cannot be read or name others by impossible ids: none is passed over in silence, and none stops the sync.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type MatrixScene, matrixScene } from "./matrix-scene.ts";
 
@@ -30,4 +30,19 @@ test.each<[string, string]>([
 	await scene.until(() => host.taken.some(({ content }) => content === "after"));
 	expect(host.taken.map(({ content }) => content)).toEqual(["reply", "after"]);
 	expect(host.edits).toEqual([]);
+});
+
+test("I3: without encryption, an encrypted message is told to be one", async () => {
+	const { peer, host } = scene;
+	const ada = peer.user("Ada");
+	await scene.start();
+	const room = peer.dm(ada);
+	const content = { algorithm: "m.megolm.v1.aes-sha2", ciphertext: "x" };
+	peer.world.add(room, ada.id, { type: "m.room.encrypted", content });
+	peer.say(ada, room, "after");
+	await scene.until(() => host.taken.some((one) => one.content === "after"));
+	expect(host.taken.map((one) => one.content)).toEqual([
+		"[an encrypted message, which Keryx cannot read]",
+		"after",
+	]);
 });

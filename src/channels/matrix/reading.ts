@@ -77,11 +77,12 @@ export class Reading {
 
 	async #take(id: string, event: MatrixEvent, cursor: CursorNow, connection: Connection): Promise<void> {
 		const { encryption, me } = connection;
-		if (event.type !== "m.room.encrypted") return this.#handIn(id, event, cursor, connection);
-		const read = (await encryption?.decrypt(id, event)) ?? null;
+		// Without encryption it is told that there is a message, or nobody would know.
+		if (event.type !== "m.room.encrypted" || !encryption) return this.#handIn(id, event, cursor, connection);
+		const read = await encryption.decrypt(id, event);
 		if (read) return this.#handIn(id, read, cursor, connection);
 		// Its key may come later: kept before the sync moves on.
-		if (event.sender !== me.id) await encryption?.keep(id, event);
+		if (event.sender !== me.id) await encryption.keep(id, event);
 		const now = cursor();
 		if (now !== undefined) await this.#options.host().passed(now);
 	}

@@ -51,6 +51,7 @@ export function wordsOf(content: unknown, sender: string, room: Room): string | 
 
 /** Other events that people see as messages, in words. */
 export function describedOf({ type, content }: MatrixEvent): string | null {
+	if (type === "m.room.encrypted") return "[an encrypted message, which Keryx cannot read]";
 	if (type === "m.sticker") return `[sticker ${textIn(content, "body") ?? ""}]`.replace(" ]", "]");
 	const poll = objectOf(content["m.poll"] ?? content["org.matrix.msc3381.poll.start"]);
 	if (!/poll\.start$/.test(type)) return null;
