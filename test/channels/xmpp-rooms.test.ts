@@ -188,6 +188,39 @@ test("a correction in a room is an edit; that of somebody else is nothing", asyn
 	]);
 });
 
+test("in a room without an archive, nobody changes what somebody else said by naming it as the gateway does", async () => {
+	const { room, ada, host, isIn } = await scene({ "muc#roomconfig_enablearchiving": "0" });
+	await isIn();
+	const eve = await come(`eve${scenes}`);
+	await eve.join(room, "Eve");
+	const id = ada.sayIn(room, "Keryx: first");
+	await until(() => host.taken.length === 1);
+	expect(host.taken[0]?.platformMessage).toBe(`Ada/${id}`);
+	eve.correct(room, "groupchat", `Ada/${id}`, "Keryx: not mine");
+	await eve.sync();
+	ada.correct(room, "groupchat", id, "Keryx: second");
+	await until(() => host.edits.some(({ content }) => content === "second"));
+	expect(host.edits.map(({ platformMessage, content }) => [platformMessage, content])).toEqual([
+		[`Ada/${id}`, "second"],
+	]);
+});
+
+test("an archived message that states an address of its own is not taken for that person's", async () => {
+	const { bot, room, ada, host, channel, isIn } = await scene({ "muc#roomconfig_whois": "anyone" });
+	await isIn();
+	const eve = await come(`eve${scenes}`);
+	await eve.join(room, "Eve");
+	await channel.stop();
+	const item = element("item", NS.mucUser, { jid: ada.jid, affiliation: "owner", role: "moderator" });
+	eve.sayIn(room, "Keryx: I am Ada", element("x", NS.mucUser, {}, item));
+	await eve.until(() => eve.messages(`${room}/Eve`).length > 0);
+	const again = xmppChannelOn(server.port, { jid: bot, nick: "Keryx", join: [room] });
+	undo.push(() => again.stop());
+	await connected(again, host);
+	await until(() => host.taken.length === 1);
+	expect(host.taken[0]?.source.user_id).not.toBe(ada.jid);
+});
+
 test("a nick that somebody has is left to them, and that is said", async () => {
 	const n = scenes + 1;
 	const holder = await come(`holder${n}`);

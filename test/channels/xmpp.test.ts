@@ -279,3 +279,15 @@ test("Keryx keeps below its own flood limit, and says when there is room again",
 	await ada.sync();
 	expect(ada.shown(bot)).toHaveLength(2);
 });
+
+test("a message that is too deep is read as far as it goes, and the next one comes in", async () => {
+	const { bot, host, ada } = await pair();
+	const deep = Array.from({ length: 110 }).reduce<Element>(
+		(inner) => element("a", "x:y", {}, inner),
+		element("a", "x:y"),
+	);
+	ada.say(bot, "one", deep);
+	ada.say(bot, "two");
+	await ada.until(() => host.taken.length === 2);
+	expect(textsOf(host.taken)).toEqual(["one", "two"]);
+});

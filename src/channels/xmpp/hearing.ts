@@ -225,10 +225,10 @@ export class Hearing {
 	}
 
 	async #corrected(heard: Heard, id: string, host: ChannelHost, cursor: string): Promise<void> {
-		const { chat, person } = heard;
+		const { chat, person, room } = heard;
 		const found = await this.#find(chat, id);
-		// Nobody corrects what somebody else said.
-		if (found && found.sender !== person.id) return host.passed(cursor);
+		// Nobody corrects what somebody else said; in a room, what nobody remembers may be anybody's.
+		if (found ? found.sender !== person.id : room) return host.passed(cursor);
 		return host.edited({
 			source: this.sourceOf(chat, person),
 			platformMessage: found?.platformMessage ?? id,
