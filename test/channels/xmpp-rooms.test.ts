@@ -1,5 +1,6 @@
 // XMPP rooms on a real Prosody: who is who, what is for the agent, and what becomes of Keryx there.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { idPrefix } from "../../src/channels/xmpp/compose.ts";
 import type { XmppOptions, XmppSecrets } from "../../src/channels/xmpp/index.ts";
 import { stanzaId } from "../../src/channels/xmpp/message.ts";
 import { NS } from "../../src/channels/xmpp/namespaces.ts";
@@ -219,6 +220,16 @@ test("an archived message that states an address of its own is not taken for tha
 	await connected(again, host);
 	await until(() => host.taken.length === 1);
 	expect(host.taken[0]?.source.user_id).not.toBe(ada.jid);
+});
+
+test("what somebody says under an id like Keryx's own is theirs", async () => {
+	const { bot, room, ada, host, isIn } = await scene();
+	await isIn();
+	const body = element("body", NS.client, {}, "Keryx: it is me");
+	const id = `${idPrefix(bot)}d1`;
+	ada.session.write(element("message", NS.client, { to: room, type: "groupchat", id }, body));
+	await ada.until(() => host.taken.length === 1);
+	expect(host.taken[0]?.content).toBe("it is me");
 });
 
 test("a nick that somebody has is left to them, and that is said", async () => {

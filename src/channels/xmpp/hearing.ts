@@ -96,7 +96,9 @@ export class Hearing {
 	isOwn(message: Element, room: Room, archived: boolean): boolean {
 		const { own, prefix, rooms } = this.#options;
 		const nick = parseJid(message.attrs.from)?.resource ?? "";
-		if (nick === room.nick || (message.attrs.id ?? "").startsWith(prefix)) return true;
+		if (nick === room.nick) return true;
+		// Anybody can write such an id; only in an archive nothing else may tell.
+		if (archived && (message.attrs.id ?? "").startsWith(prefix)) return true;
 		const person = archived ? rooms().formerPerson(room, nick, message) : rooms().personOf(room, nick);
 		return person.id === own.bare;
 	}
