@@ -291,7 +291,7 @@ test("after a restart, the answer still goes to everybody, and in a private thre
 		kind: "refused",
 		reason: expect.stringContaining("no longer in the mailbox"),
 	});
-	// Without the mail it answers, the newest of the thread says who is in it.
+	// Without the mail it answers, the first of the thread says who is in it.
 	const { replyTo: _, ...thread } = destination;
 	expect(await channel.send({ ...gone, destination: thread })).toMatchObject({ kind: "sent" });
 	expect(office.to(bob)).toHaveLength(2);

@@ -291,3 +291,15 @@ test("a message that is too deep is read as far as it goes, and the next one com
 	await ada.until(() => host.taken.length === 2);
 	expect(textsOf(host.taken)).toEqual(["one", "two"]);
 });
+
+test("of a message with very many files, only some are fetched", async () => {
+	const { bot, host, ada } = await pair();
+	const files = Array.from({ length: 500 }, (_, n) =>
+		element("x", NS.outOfBand, {}, element("url", NS.outOfBand, {}, `http://10.0.0.1/${n}`)),
+	);
+	ada.say(bot, "look", ...files);
+	await ada.until(() => host.taken.length === 1);
+	const { content } = host.taken[0] as Inbound;
+	expect(content).toHaveLength(22);
+	expect(content.at(-1)).toEqual({ type: "text", text: "[480 more files of this message are left out]" });
+});
