@@ -51,6 +51,7 @@ process.exitCode = await run(
 		"test/channels/xmpp-storm.test.ts",
 		"test/channels/irc-flood.test.ts",
 		"test/channels/email-storm.test.ts",
+		"test/channels/matrix-storm.test.ts",
 		"test/update.test.ts",
 		"test/keeping/backup.test.ts",
 		"test/keeping/retention.test.ts",

@@ -56,6 +56,9 @@ test("y and n answer the question that waits; without one they are messages", as
 
 test("keryx on a terminal ends when it is left", async () => {
 	const home = join(root, "left");
+	// Set up already: a first start would ask.
+	mkdirSync(home);
+	writeFileSync(join(home, "config.yaml"), "", { mode: 0o600 });
 	const keryx = spawn(process.execPath, [MAIN], {
 		cols: 100,
 		rows: 40,

@@ -10,7 +10,7 @@ import { tooLarge } from "./entry/guards.ts";
 import { scopeOf } from "./entry/scope.ts";
 import type { App } from "./environment.ts";
 import { error } from "./schemas.ts";
-import { uploadedBlob, uploadName } from "./uploads.ts";
+import { uploadedBlob, uploaderOf, uploadName } from "./uploads.ts";
 
 const PATH = "/api/attachments";
 const MIB = 1024 * 1024;
@@ -35,13 +35,13 @@ export function largestBody(path: string, usual: number, attachment = USUAL_BYTE
 /** Converts a caller's attachments to message parts, and lists the blobs to adopt. Throws store.not_found for another's. */
 export async function partsOf(
 	host: Pick<ApiHost, "store" | "operatorSecret" | "pageSecret">,
-	{ who }: Pick<Visitor, "who">,
+	visitor: Pick<Visitor, "role" | "who">,
 	attachments: readonly z.output<typeof attachment>[],
 ): Promise<{ readonly parts: readonly Part[]; readonly blobs: readonly string[] }> {
 	const parts: Part[] = [];
 	const blobs: string[] = [];
 	for (const { id, media_type: mediaType, name } of attachments) {
-		const blob = uploadedBlob(host, who, id);
+		const blob = uploadedBlob(host, uploaderOf(visitor), id);
 		blobs.push(blob);
 		const digest = await digestOf(host.store, blob);
 		const type = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;
@@ -99,7 +99,7 @@ export function addAttachments(app: App, host: ApiHost): void {
 			mediaType,
 			limit: { bytes, error: () => tooLarge(bytes) },
 		});
-		const name = uploadName(host, (c.get("visitor") as Visitor).who, id);
+		const name = uploadName(host, uploaderOf(c.get("visitor") as Visitor), id);
 		return c.json({ id: name, digest, size, media_type: mediaType }, 200);
 	});
 	const getRoute = createRoute({

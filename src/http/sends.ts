@@ -8,7 +8,7 @@ import { attachment } from "./attachments.ts";
 import { type Call, type HandlersOf, nextCommit, operator, running } from "./call.ts";
 import { endpoint } from "./endpoint.ts";
 import { delivery, time } from "./schemas.ts";
-import { uploadedBlob } from "./uploads.ts";
+import { uploadedBlob, uploaderOf } from "./uploads.ts";
 import { iso, toWireDelivery } from "./wire.ts";
 
 const sendId = z.string().regex(/^[\w.~:-]{1,150}$/, "must be 1 to 150 of letters, digits and . _ ~ : -");
@@ -84,13 +84,13 @@ export const sendHandlers: HandlersOf<typeof sendEndpoints> = {
 };
 
 async function uploaded(
-	{ host, visitor: { who } }: Call,
+	{ host, visitor }: Call,
 	attachments: readonly z.output<typeof attachment>[],
 ): Promise<{ readonly parts: readonly Part[]; readonly blobs: readonly string[] }> {
 	const parts: Part[] = [];
 	const blobs: string[] = [];
 	for (const { id, media_type: mediaType, name } of attachments) {
-		const blob = uploadedBlob(host, who, id);
+		const blob = uploadedBlob(host, uploaderOf(visitor), id);
 		blobs.push(blob);
 		const { digest, size } = await host.store.finishBlob({ id: blob });
 		const type = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;

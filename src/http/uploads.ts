@@ -3,13 +3,19 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { KeryxError } from "../errors.ts";
 import type { ApiHost } from "./call.ts";
+import type { Visitor } from "./entry/auth.ts";
 
 const CODE_BYTES = 16;
 
 /** With several gateways, a message may come to another one than its files: all of them know the page's secret. */
 type Keyed = Pick<ApiHost, "operatorSecret" | "pageSecret">;
 
-/** Who uploads: `channel:<name>` for a bridge, or the visitor. */
+/** The owner of what a visitor uploads. The operator is one, whichever way they come: they may read everything anyway. */
+export function uploaderOf({ role, who }: Pick<Visitor, "role" | "who">): string {
+	return role === "operator" ? "operator" : who;
+}
+
+/** `owner`: a visitor's `uploaderOf`, or `channel:<name>` for a bridge. */
 export function uploadName(host: Keyed, owner: string, blob: string): string {
 	return `${blob}.${codeOf(host, owner, blob).toString("base64url")}`;
 }

@@ -526,7 +526,7 @@ interface DeliveryEvents {
 }
 
 const EVENTS =
-	"SELECT id, type, subject FROM events WHERE type IN ('delivery.opened', 'delivery.pending', 'delivery.unknown') ORDER BY id";
+	"SELECT id, type, CASE WHEN subject LIKE ':%' THEN turn || subject ELSE subject END AS subject FROM events WHERE type IN ('delivery.opened', 'delivery.pending', 'delivery.unknown') ORDER BY id";
 
 /** How a turn ends that has a final text; here none fails by itself. */
 const ENDED: ReadonlySet<string> = new Set(["completed"]);

@@ -174,7 +174,10 @@ function* bridgeProblems(
 			message: "must be left out with bridge: true; the bridge program keeps the platform's token",
 		};
 	if (!bridge && decides && !(isNetwork(platform) && NETWORKS[platform].hasUnproven))
-		yield { path: [name, "decides"], message: `is for ${UNPROVEN.slice(0, -1).join(", ")} and ${UNPROVEN.at(-1)}; remove it` };
+		yield {
+			path: [name, "decides"],
+			message: `is for ${UNPROVEN.slice(0, -1).join(", ")} and ${UNPROVEN.at(-1)}; remove it`,
+		};
 	if (!bridge && shows.length > 0) yield { path: [name, "shows"], message: "is for bridges; remove it" };
 }
 

@@ -144,15 +144,16 @@ const gateway = createGateway({
 				channel.start({
 					...host,
 					accept: async (inbound) => {
-						const admission = await host.accept(inbound);
-						if (admission.duplicate) say({ say: "duplicate" });
-						else if (++committed >= commits) process.kill(process.pid, "SIGKILL");
-						say({
-							say: "taken",
+						const told = {
 							message: inbound.platformMessage,
 							chat: String(inbound.source.chat_id),
 							text: contentText(inbound.content),
-						});
+						};
+						if (platform === "xmpp") say({ say: "coming", ...told });
+						const admission = await host.accept(inbound);
+						if (admission.duplicate) say({ say: "duplicate" });
+						else if (++committed >= commits) process.kill(process.pid, "SIGKILL");
+						say({ say: "taken", ...told });
 						return admission;
 					},
 				}),

@@ -57,6 +57,8 @@ export type Report =
 	| { readonly say: "connected" }
 	/** It was told to drain, and nothing is left to do. */
 	| { readonly say: "quiet" }
+	/** A message came, and is about to be committed: where only the server knows its id, this tells which one it is. */
+	| { readonly say: "coming"; readonly message: string; readonly chat: string; readonly text: string }
 	/** A message was committed, now or before. */
 	| { readonly say: "taken"; readonly message: string; readonly chat: string; readonly text: string }
 	/** Everything up to this cursor was reported. */

@@ -47,6 +47,9 @@ export class XmppWorld {
 	readonly #said = new Map<string, SaidMessage>();
 	readonly #proxy: FaultProxy;
 	readonly #bot: string;
+	/** By the server's id: a kill may come between a commit and its report, and the next gateway knows the id alone. */
+	readonly #coming = new Map<string, { readonly chat: string; readonly text: string }>();
+	#seen = "";
 	#isThere = false;
 	#isCalm = false;
 	#isWriting = false;
@@ -84,6 +87,7 @@ export class XmppWorld {
 			owner: "nobody@localhost",
 			members: this.#places.map(({ person }) => person.jid),
 			dangers: bench.file("dangers"),
+			seen: this.#seen,
 			xmpp: {
 				port: this.#proxy.port,
 				jid: this.#bot,
@@ -233,11 +237,14 @@ export class XmppWorld {
 				if (report.say === "quiet") child.stdin.write(`${TOLD.end}\n`);
 				if (report.say === "drained") isDrained = true;
 				if (report.say === "log") this.logs.push(report.message);
+				if (report.say === "seen") this.#seen = report.cursor;
+				if (report.say === "coming") this.#coming.set(report.message, report);
 				if (report.say === "taken") {
-					onTaken();
-					const said = this.#said.get(report.text);
-					if (said) {
-						said.taken = { chat: report.chat, id: report.message };
+					const { chat, text } = this.#coming.get(report.message) ?? report;
+					const said = this.#said.get(text);
+					if (said && !said.taken) {
+						onTaken();
+						said.taken = { chat, id: report.message };
 						said.place.isBegun = true;
 					}
 				}
