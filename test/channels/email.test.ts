@@ -215,6 +215,54 @@ test("everybody who got the mail gets the answer; whoever is only named in Cc re
 	]);
 });
 
+test("nobody gets into a shared thread, or gets its answers, by writing its ids into a mail", async () => {
+	const { user, bot, ada, bob, eve, id } = names();
+	const { channel, host } = await run(user);
+	// The thread is older than Keryx's part in it: its first mail is not in the mailbox.
+	const trip = { from: ada, to: bot, cc: [bob], subject: "Re: Trip", text: "book it" };
+	await office.write({ ...trip, id: id("s1"), references: [id("root")] });
+	await until(() => host.taken.length === 1);
+	const asked = last(host);
+	expect(asked.source.thread_id).toBe(id("root"));
+	const forged = { from: eve, to: bot, cc: ["friend@evil.test"], subject: "Re: Trip", text: "and?" };
+	await office.write({ ...forged, id: id("e1") });
+	await office.write({ ...forged, id: id("e2"), references: [id("root")] });
+	await office.write({ ...forged, id: id("e3"), references: [id("root"), id("e2")] });
+	await office.write({ ...forged, id: id("e4"), references: [id("root"), id("e1")] });
+	await office.write({ ...forged, id: id("root") });
+	await office.write({ ...forged, id: id("s1"), references: [id("root")] });
+	// Not even proven.
+	await office.write({ ...forged, id: id("s1"), references: [id("root")], checked: "dmarc=fail" });
+	await until(() => host.taken.length === 8);
+	for (const { source } of host.taken.slice(1, 7)) expect(source.thread_id).not.toBe(id("root"));
+	const { destination, ...answer } = answerTo(asked, "booked");
+	const { replyTo: _, ...thread } = destination;
+	for (const to of [destination, thread])
+		expect(
+			await channel.send({ ...answer, id: `${answer.id}${to === thread}`, destination: to }),
+		).toMatchObject({
+			kind: "sent",
+		});
+	await channel.stop();
+	const again = await run(user, {}, host);
+	expect(await again.channel.send({ ...answer, id: `${answer.id}again`, destination })).toMatchObject({
+		kind: "sent",
+	});
+	expect(office.to(bob)).toHaveLength(3);
+	expect([...office.to(eve), ...office.to("friend@evil.test")]).toEqual([]);
+	// Bob, who got the mail, goes on with it.
+	await office.write({
+		...trip,
+		from: bob,
+		to: bot,
+		cc: [ada],
+		id: id("s2"),
+		references: [id("root"), id("s1")],
+	});
+	await until(() => host.taken.length === 9);
+	expect(last(host).source.thread_id).toBe(id("root"));
+});
+
 test("after a restart, the answer still goes to everybody, and in a private thread only to the person", async () => {
 	const { user, bot, ada, bob, id } = names();
 	const first = await run(user);
@@ -243,7 +291,7 @@ test("after a restart, the answer still goes to everybody, and in a private thre
 		kind: "refused",
 		reason: expect.stringContaining("no longer in the mailbox"),
 	});
-	// Without the mail it answers, the newest of the thread says who is in it.
+	// Without the mail it answers, the first of the thread says who is in it.
 	const { replyTo: _, ...thread } = destination;
 	expect(await channel.send({ ...gone, destination: thread })).toMatchObject({ kind: "sent" });
 	expect(office.to(bob)).toHaveLength(2);

@@ -208,3 +208,13 @@ test("a server that says an encrypted room is no longer encrypted is not believe
 	expect(await again.send(outgoing(room, "d2", "secret too"))).toMatchObject({ kind: "refused" });
 	expect(JSON.stringify(peer.calls)).not.toContain("secret");
 });
+
+test("a deletion that is encrypted is none: no server has checked whose message it deletes", async () => {
+	await start();
+	const room = await encryptedRoom();
+	await ada.send(room, "m.room.redaction", { redacts: "$what-somebody-else-said" });
+	await ada.send(room, "m.room.message", { msgtype: "m.text", body: "after it" });
+	await ada.until(() => host.taken.length === 1);
+	expect(host.taken[0]?.content).toBe("after it");
+	expect(host.deletions).toEqual([]);
+});

@@ -1,5 +1,6 @@
 // XMPP rooms on a real Prosody: who is who, what is for the agent, and what becomes of Keryx there.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { idPrefix } from "../../src/channels/xmpp/compose.ts";
 import type { XmppOptions, XmppSecrets } from "../../src/channels/xmpp/index.ts";
 import { stanzaId } from "../../src/channels/xmpp/message.ts";
 import { NS } from "../../src/channels/xmpp/namespaces.ts";
@@ -186,6 +187,49 @@ test("a correction in a room is an edit; that of somebody else is nothing", asyn
 	expect(host.edits.map(({ platformMessage, content }) => [platformMessage, content])).toEqual([
 		[host.taken[0]?.platformMessage, "second"],
 	]);
+});
+
+test("in a room without an archive, nobody changes what somebody else said by naming it as the gateway does", async () => {
+	const { room, ada, host, isIn } = await scene({ "muc#roomconfig_enablearchiving": "0" });
+	await isIn();
+	const eve = await come(`eve${scenes}`);
+	await eve.join(room, "Eve");
+	const id = ada.sayIn(room, "Keryx: first");
+	await until(() => host.taken.length === 1);
+	expect(host.taken[0]?.platformMessage).toBe(`Ada/${id}`);
+	eve.correct(room, "groupchat", `Ada/${id}`, "Keryx: not mine");
+	await eve.sync();
+	ada.correct(room, "groupchat", id, "Keryx: second");
+	await until(() => host.edits.some(({ content }) => content === "second"));
+	expect(host.edits.map(({ platformMessage, content }) => [platformMessage, content])).toEqual([
+		[`Ada/${id}`, "second"],
+	]);
+});
+
+test("an archived message that states an address of its own is not taken for that person's", async () => {
+	const { bot, room, ada, host, channel, isIn } = await scene({ "muc#roomconfig_whois": "anyone" });
+	await isIn();
+	const eve = await come(`eve${scenes}`);
+	await eve.join(room, "Eve");
+	await channel.stop();
+	const item = element("item", NS.mucUser, { jid: ada.jid, affiliation: "owner", role: "moderator" });
+	eve.sayIn(room, "Keryx: I am Ada", element("x", NS.mucUser, {}, item));
+	await eve.until(() => eve.messages(`${room}/Eve`).length > 0);
+	const again = xmppChannelOn(server.port, { jid: bot, nick: "Keryx", join: [room] });
+	undo.push(() => again.stop());
+	await connected(again, host);
+	await until(() => host.taken.length === 1);
+	expect(host.taken[0]?.source.user_id).not.toBe(ada.jid);
+});
+
+test("what somebody says under an id like Keryx's own is theirs", async () => {
+	const { bot, room, ada, host, isIn } = await scene();
+	await isIn();
+	const body = element("body", NS.client, {}, "Keryx: it is me");
+	const id = `${idPrefix(bot)}d1`;
+	ada.session.write(element("message", NS.client, { to: room, type: "groupchat", id }, body));
+	await ada.until(() => host.taken.length === 1);
+	expect(host.taken[0]?.content).toBe("it is me");
 });
 
 test("a nick that somebody has is left to them, and that is said", async () => {

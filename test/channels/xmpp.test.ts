@@ -279,3 +279,27 @@ test("Keryx keeps below its own flood limit, and says when there is room again",
 	await ada.sync();
 	expect(ada.shown(bot)).toHaveLength(2);
 });
+
+test("a message that is too deep is read as far as it goes, and the next one comes in", async () => {
+	const { bot, host, ada } = await pair();
+	const deep = Array.from({ length: 110 }).reduce<Element>(
+		(inner) => element("a", "x:y", {}, inner),
+		element("a", "x:y"),
+	);
+	ada.say(bot, "one", deep);
+	ada.say(bot, "two");
+	await ada.until(() => host.taken.length === 2);
+	expect(textsOf(host.taken)).toEqual(["one", "two"]);
+});
+
+test("of a message with very many files, only some are fetched", async () => {
+	const { bot, host, ada } = await pair();
+	const files = Array.from({ length: 500 }, (_, n) =>
+		element("x", NS.outOfBand, {}, element("url", NS.outOfBand, {}, `http://10.0.0.1/${n}`)),
+	);
+	ada.say(bot, "look", ...files);
+	await ada.until(() => host.taken.length === 1);
+	const { content } = host.taken[0] as Inbound;
+	expect(content).toHaveLength(22);
+	expect(content.at(-1)).toEqual({ type: "text", text: "[480 more files of this message are left out]" });
+});

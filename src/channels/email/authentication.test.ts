@@ -56,3 +56,13 @@ test("a domain may be spoken for by the one that it is a part of", () => {
 	const header = `${MX}; dkim=pass header.d=example.org`;
 	expect(proofOf("ada@mail.example.org", [header], MX).isProven).toBe(true);
 });
+
+test.each([
+	["quotes", `x; "${'\\"'.repeat(200_000)}`],
+	["spaces", `x; a${" ".repeat(400_000)}a`],
+	["brackets", `x; ${"(".repeat(400_000)}`],
+])("a long header costs no more than its length: %s", (_, header) => {
+	const began = process.cpuUsage();
+	expect(isProven(header)).toBe(false);
+	expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
+});

@@ -55,13 +55,13 @@ function covers(stated: string | undefined, domain: string): boolean {
 }
 
 function parse(header: string): { readonly server: string; readonly results: readonly Result[] } {
-	const [first = "", ...rest] = split(withoutComments(header));
+	const [first = "", ...rest] = split(withoutComments(header).replace(/\s+/g, " "));
 	const [server = ""] = words(first);
 	return { server: unquoted(server).toLowerCase(), results: rest.flatMap(resultOf) };
 }
 
 function resultOf(text: string): Result[] {
-	const [first = "", ...rest] = words(text.replace(/\s*=\s*/g, "="));
+	const [first = "", ...rest] = words(text.replace(/ ?= ?/g, "="));
 	const stated = /^([A-Za-z0-9_-]+)(?:\/\d+)?=([A-Za-z0-9_-]+)$/.exec(first);
 	if (!stated) return [];
 	const properties = new Map<string, string>();
@@ -94,13 +94,29 @@ function withoutComments(text: string): string {
 	return shown;
 }
 
-/** At semicolons outside quotes. */
 function split(text: string): string[] {
-	return (text.match(/(?:"(?:\\.|[^"\\])*"|[^;"]|")+/gs) ?? []).map((part) => part.trim());
+	return pieces(text, ";");
 }
 
 function words(text: string): string[] {
-	return text.match(/(?:"(?:\\.|[^"\\])*"|[^\s"]|")+/gs) ?? [];
+	return pieces(text, " ").filter((word) => word !== "");
+}
+
+/** Between separators outside quotes. Read once: whoever sends a mail can make this as long as they like. */
+function pieces(text: string, separator: string): string[] {
+	const found: string[] = [];
+	let from = 0;
+	let isQuoted = false;
+	for (let at = 0; at < text.length; at++) {
+		const char = text[at];
+		if (char === "\\" && isQuoted) at++;
+		else if (char === '"') isQuoted = !isQuoted;
+		else if (char === separator && !isQuoted) {
+			found.push(text.slice(from, at).trim());
+			from = at + 1;
+		}
+	}
+	return [...found, text.slice(from).trim()];
 }
 
 function unquoted(text: string): string {

@@ -29,6 +29,8 @@ export function headOf(mail: Mail): Head {
 
 export interface DeskOptions extends Pick<EmailOptions, "sentFolder"> {
 	readonly clock: Clock;
+	/** Whether a received mail says truly who wrote it. Anybody can put a mail with any id into the inbox. */
+	readonly isTrusted: (mail: Mail) => boolean;
 	/** Of the current connection; throws if there is none. */
 	readonly login: () => { readonly libraries: Libraries; readonly login: Login };
 }
@@ -48,7 +50,7 @@ export class Desk {
 		return this.#client?.usable ? 1 : 0;
 	}
 
-	/** The mail with this id, received or sent; null: there is none. */
+	/** The mail with this id, received or sent, and the first of several; null: there is none. */
 	find(id: string): Promise<Head | null> {
 		if (!SEARCHABLE.test(id)) return Promise.resolve(null);
 		return this.#work(async (client, libraries) => {
@@ -66,8 +68,8 @@ export class Desk {
 		});
 	}
 
-	/** The newest received mail of a thread. */
-	newestOf(root: string): Promise<Head | null> {
+	/** The first mail of a thread that the mailbox has: who is in a later one may only say that they are in the thread. */
+	firstOf(root: string): Promise<Head | null> {
 		if (!SEARCHABLE.test(root)) return Promise.resolve(null);
 		return this.#work(async (client, libraries) => {
 			const isOf = (one: Head) => one.id === root || one.references[0] === root;
@@ -149,7 +151,7 @@ export class Desk {
 		});
 	}
 
-	/** Newest first. */
+	/** Oldest first. */
 	async #read(
 		client: ImapFlow,
 		libraries: Libraries,
@@ -159,12 +161,14 @@ export class Desk {
 	): Promise<Head | null> {
 		const lock = await client.getMailboxLock(folder, { readOnly: true });
 		try {
-			const found = (await searched(client, query)).toSorted((a, b) => b - a).slice(0, 20);
+			const found = (await searched(client, query)).toSorted((a, b) => a - b).slice(0, 20);
 			if (found.length === 0) return null;
 			const rows = await client.fetchAll(found, { uid: true, headers: true }, { uid: true });
 			const heads: Head[] = [];
-			for (const { headers } of rows.toSorted((a, b) => b.uid - a.uid))
-				if (headers) heads.push(headOf(await readMail(headers, libraries)));
+			for (const { headers } of rows.toSorted((a, b) => a.uid - b.uid)) {
+				const mail = headers ? await readMail(headers, libraries) : null;
+				if (mail && (folder !== "INBOX" || this.#options.isTrusted(mail))) heads.push(headOf(mail));
+			}
 			return choose(heads) ?? null;
 		} finally {
 			lock.release();

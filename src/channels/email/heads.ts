@@ -4,16 +4,18 @@ import type { Desk, Head } from "./desk.ts";
 const MOST = 500;
 
 export class Heads {
-	readonly #desk: Pick<Desk, "find" | "newestOf">;
+	readonly #desk: Pick<Desk, "find" | "firstOf">;
 	readonly #known = new Map<string, Head>();
 
-	constructor(desk: Pick<Desk, "find" | "newestOf">) {
+	constructor(desk: Pick<Desk, "find" | "firstOf">) {
 		this.#desk = desk;
 	}
 
+	/** The first one with an id counts. */
 	add(id: string, head: Head): void {
+		const known = this.#known.get(id) ?? head;
 		this.#known.delete(id);
-		this.#known.set(id, head);
+		this.#known.set(id, known);
 		const [oldest] = this.#known.keys();
 		if (this.#known.size > MOST && oldest !== undefined) this.#known.delete(oldest);
 	}
@@ -26,7 +28,7 @@ export class Heads {
 		return found;
 	}
 
-	newestOf(root: string): Promise<Head | null> {
-		return this.#desk.newestOf(root);
+	firstOf(root: string): Promise<Head | null> {
+		return this.#desk.firstOf(root);
 	}
 }

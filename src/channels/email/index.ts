@@ -6,6 +6,7 @@ import { compose, recipientsOf } from "./compose.ts";
 import { Desk, type Head } from "./desk.ts";
 import { Heads } from "./heads.ts";
 import { Intake } from "./intake.ts";
+import { judge } from "./judge.ts";
 import { type Connection, Line } from "./line.ts";
 import type { EmailOptions } from "./options.ts";
 import { type Handed, handIn } from "./smtp.ts";
@@ -73,6 +74,10 @@ class Email {
 		this.#own = new Set([options.address, ...aliases.map(foldedAddress)]);
 		this.#desk = new Desk({
 			clock,
+			isTrusted: (mail) => {
+				const { refused, own = false } = judge(mail, { ...options, own: this.#own });
+				return refused === undefined && !own;
+			},
 			...(sentFolder !== undefined && { sentFolder }),
 			login: () => {
 				const { libraries, imap } = this.#connected();
@@ -164,7 +169,7 @@ class Email {
 	async #answered({ replyTo, threadId }: Outgoing["destination"]): Promise<Head | null> {
 		const found = replyTo === undefined ? null : await this.#heads.find(replyTo);
 		if (found || threadId === undefined) return found;
-		return this.#heads.newestOf(threadId);
+		return this.#heads.firstOf(threadId);
 	}
 
 	async #post(

@@ -2,15 +2,17 @@
 import type { Part } from "../../domain/index.ts";
 import type { ChannelHost, Inbound } from "../../gateway/index.ts";
 import { type Fetched, fetchInto, inWords, mediaTypeOf, notFetched, Unfetched } from "../incoming-file.ts";
-import { isOwnId, keptId, oneLine } from "./address.ts";
+import { idFor, isOwnId, keptId, oneLine } from "./address.ts";
 import { after, type Cursor, formatCursor, mayBeNew } from "./cursor.ts";
-import { headOf } from "./desk.ts";
+import { type Head, headOf } from "./desk.ts";
 import type { Heads } from "./heads.ts";
 import { type JudgeOptions, judge } from "./judge.ts";
 import type { Mail } from "./mail.ts";
 import { trim } from "./trim.ts";
 
 const MOST_FILES = 50;
+/** How far back a thread is followed, in mails. */
+const MOST_STEPS = 50;
 const FILE_MS = 60_000;
 /** The words of a mail are cut after so many characters; all of them are in the file beside it. */
 const LONGEST_TEXT = 200_000;
@@ -50,15 +52,16 @@ export class Intake {
 		const next = after(cursor, uid, receivedAt);
 		const value = formatCursor(next);
 		const transport = judge(mail, this.#options);
-		const source = await this.#sourceOf(mail);
+		const isHeard = transport.refused === undefined && transport.own !== true;
+		const source = await this.#sourceOf(mail, isHeard);
 		const id = keptId(mail.id);
 		// While the mailbox is read again, it may have been taken before.
 		if (uid <= cursor.again && !(await this.#isNew(received, cursor, String(source.chat_id), id))) {
 			await this.#host.passed(value);
 			return next;
 		}
-		this.#options.heads.add(id, headOf(mail));
-		const isHeard = transport.refused === undefined && transport.own !== true;
+		// What anybody wrote under anybody's name says nothing about who is in a thread.
+		if (isHeard) this.#options.heads.add(id, headOf(mail));
 		const { content, blobs, quoted } = isHeard ? await this.#contentOf(received) : UNHEARD;
 		await this.#host.accept({
 			source,
@@ -80,7 +83,7 @@ export class Intake {
 	}
 
 	/** One person: their thread. Several: the mailbox's thread, which all of them share. */
-	async #sourceOf(mail: Mail): Promise<Record<string, unknown>> {
+	async #sourceOf(mail: Mail, isHeard: boolean): Promise<Record<string, unknown>> {
 		const { account, profile, address, own } = this.#options;
 		const { from } = mail;
 		const others = [...mail.to, ...mail.cc].filter(
@@ -93,7 +96,7 @@ export class Intake {
 			chat_id: isPrivate ? (from?.address ?? address) : address,
 			chat_type: isPrivate ? "dm" : "group",
 			...(!isPrivate && mail.subject !== "" && { chat_name: mail.subject }),
-			thread_id: keptId(isPrivate ? rootOf(mail) : await this.#sharedRoot(mail)),
+			thread_id: keptId(isPrivate || !isHeard ? rootOf(mail) : await this.#sharedRoot(mail)),
 			message_id: keptId(mail.id),
 			...(from && { user_id: from.address, user_name: from.name || from.address }),
 			...(profile !== undefined && { profile }),
@@ -102,17 +105,25 @@ export class Intake {
 
 	/** Only somebody who got a mail of the thread may go on with it: whoever just names it begins a thread of their own. */
 	async #sharedRoot(mail: Mail): Promise<string> {
-		const { heads } = this.#options;
-		const named = [...new Set([mail.references.at(-1), mail.inReplyTo, mail.references[0]])];
-		let isKnown = false;
-		for (const id of named) {
-			const head = id ? await heads.find(keptId(id)) : null;
-			if (!head) continue;
-			isKnown = true;
-			const people = [head.from, ...head.to, ...head.cc];
-			if (people.some((one) => one?.address === mail.from?.address)) return rootOf(mail);
+		const root = rootOf(mail);
+		if (await this.#isIn(headOf(mail), root)) return root;
+		return root === mail.id ? idFor(Buffer.from(`${mail.from?.address} ${root}`)) : mail.id;
+	}
+
+	/** From answer to answer back to the thread's first mail, each written by somebody who got the one before. */
+	async #isIn(mail: Head, root: string): Promise<boolean> {
+		const { heads, own } = this.#options;
+		const first = await heads.firstOf(root);
+		if (!first) return true;
+		let at = mail;
+		for (let steps = 0; steps < MOST_STEPS; steps++) {
+			const isOwn = at.from !== null && own.has(at.from.address);
+			if (isOwn ? at.id === first.id : got(first, at)) return true;
+			const parent = await heads.find(keptId(at.references.at(-1) ?? ""));
+			if (!parent || !(isOwn || got(parent, at))) return false;
+			at = parent;
 		}
-		return isKnown ? mail.id : rootOf(mail);
+		return false;
 	}
 
 	/** In a group, whoever is only in Cc reads along. */
@@ -195,6 +206,11 @@ interface Content {
 
 /** Nobody reads what is refused. */
 const UNHEARD: Content = { content: "", blobs: [] };
+
+/** Whether the writer of one mail got another one, or wrote it. */
+function got({ from, to, cc }: Head, { from: writer }: Head): boolean {
+	return [from, ...to, ...cc].some((one) => one?.address === writer?.address);
+}
 
 /** The first mail of the thread. */
 function rootOf({ id, references }: Mail): string {

@@ -44,7 +44,9 @@ export async function readMail(
 	const [id = idFor(source)] = messageIds(first("message-id") ?? "");
 	const [inReplyTo] = messageIds(first("in-reply-to") ?? "");
 	const references = messageIds(first("references") ?? "");
-	const senders = all("from").length === 1 ? people(parsed.from) : [];
+	// One that cannot be read counts, too: a server may have meant it when it said who is proven.
+	const isOne = all("from").length === 1 && entries(parsed.from).length === 1;
+	const senders = isOne ? people(parsed.from) : [];
 	return {
 		id,
 		references: references.length > 0 || inReplyTo === undefined ? references : [inReplyTo],
@@ -95,13 +97,17 @@ function headersOf({ headerLines }: ParsedMail): (readonly [name: string, value:
 /** Those with an address; the members of a group count one by one. */
 function people(field: AddressObject | readonly AddressObject[] | undefined): Mailbox[] {
 	const found = new Map<string, Mailbox>();
-	const values = (Array.isArray(field) ? field : field ? [field] : []).flatMap(
-		({ value }: AddressObject) => value,
-	);
-	for (const one of values.flatMap((value) => value.group ?? [value])) {
+	for (const one of entries(field)) {
 		const address = foldedAddress(one.address ?? "");
 		if (isAddress(address) && !found.has(address))
 			found.set(address, { address, name: oneLine(one.name, 100) });
 	}
 	return [...found.values()].slice(0, MOST_PEOPLE);
+}
+
+function entries(field: AddressObject | readonly AddressObject[] | undefined): AddressObject["value"] {
+	const values = (Array.isArray(field) ? field : field ? [field] : []).flatMap(
+		({ value }: AddressObject) => value,
+	);
+	return values.flatMap((value) => value.group ?? [value]);
 }

@@ -61,3 +61,12 @@ test("it takes any text in little time", () => {
 	);
 	expect(trim(long.repeat(5)).text).not.toBe("");
 });
+
+test.each([
+	["spaces", `a${" ".repeat(400_000)}b`],
+	["empty lines", `a${"\n".repeat(400_000)}b`],
+])("a long text costs no more than its length: %s", (_, text) => {
+	const began = process.cpuUsage();
+	expect(trim(text).isCut).toBe(false);
+	expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
+});

@@ -97,9 +97,9 @@ function attribution(lines: readonly string[], quote: number): number {
 	return WROTE.test(lines[end - 1] ?? "") && start !== undefined ? start : end - 1;
 }
 
+/** Without the spaces after a line, and the empty lines around all of them. */
 function joined(lines: readonly string[]): string {
-	return lines
-		.map((line) => line.replace(/[ \t\u00a0]+$/, ""))
-		.join("\n")
-		.replace(/^\n+|\n+$/g, "");
+	const shown = lines.map((line) => line.trimEnd());
+	const from = shown.findIndex((line) => line !== "");
+	return from < 0 ? "" : shown.slice(from, shown.findLastIndex((line) => line !== "") + 1).join("\n");
 }

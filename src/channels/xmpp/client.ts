@@ -339,6 +339,7 @@ export class XmppClient {
 		try {
 			const info = await infoOf(session, room.jid);
 			room.name = info?.name || undefined;
+			room.showsAddresses = info?.features.has("muc_nonanonymous") ?? false;
 			room.hasArchive = info?.features.has(NS.archive) ?? false;
 			for (const look of [...this.#waiting]) look();
 			if (room.hasArchive) await this.catchUp.read(session, room.jid);

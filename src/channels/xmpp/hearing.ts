@@ -1,6 +1,7 @@
 // What was said, made ready for the gateway: who said it where, under which id, and what becomes of it there.
 import type { Part } from "../../domain/index.ts";
 import type { ChannelHost, Inbound } from "../../gateway/index.ts";
+import { inWords } from "../incoming-file.ts";
 import { fetchFile } from "./files.ts";
 import type { Work } from "./intake.ts";
 import { type Jid, parseJid } from "./jid.ts";
@@ -12,6 +13,8 @@ import type { Element } from "./xml.ts";
 
 /** Ids shorter than this may be counters that start again. */
 const SURE_ID = 8;
+/** Of one message; each is fetched from wherever its address leads. */
+const MOST_FILES = 20;
 
 export interface HearingOptions {
 	readonly options: XmppOptions;
@@ -96,7 +99,9 @@ export class Hearing {
 	isOwn(message: Element, room: Room, archived: boolean): boolean {
 		const { own, prefix, rooms } = this.#options;
 		const nick = parseJid(message.attrs.from)?.resource ?? "";
-		if (nick === room.nick || (message.attrs.id ?? "").startsWith(prefix)) return true;
+		if (nick === room.nick) return true;
+		// Anybody can write such an id; only in an archive nothing else may tell.
+		if (archived && (message.attrs.id ?? "").startsWith(prefix)) return true;
 		const person = archived ? rooms().formerPerson(room, nick, message) : rooms().personOf(room, nick);
 		return person.id === own.bare;
 	}
@@ -173,7 +178,7 @@ export class Hearing {
 		const { options, own } = this.#options;
 		const { text, mentioned } = this.#said(heard);
 		const fetched = [];
-		for (const address of files)
+		for (const address of files.slice(0, MOST_FILES))
 			fetched.push(
 				await fetchFile(address, {
 					host,
@@ -183,6 +188,8 @@ export class Hearing {
 					isStopping: this.#options.isStopping,
 				}),
 			);
+		if (files.length > MOST_FILES)
+			fetched.push(inWords(`[${files.length - MOST_FILES} more files of this message are left out]`));
 		const words: Part[] = text === "" ? [] : [{ type: "text", text }];
 		const blobs = fetched.flatMap(({ blob }) => blob ?? []);
 		const quoted = this.#quoted(heard);
@@ -225,10 +232,10 @@ export class Hearing {
 	}
 
 	async #corrected(heard: Heard, id: string, host: ChannelHost, cursor: string): Promise<void> {
-		const { chat, person } = heard;
+		const { chat, person, room } = heard;
 		const found = await this.#find(chat, id);
-		// Nobody corrects what somebody else said.
-		if (found && found.sender !== person.id) return host.passed(cursor);
+		// Nobody corrects what somebody else said; in a room, what nobody remembers may be anybody's.
+		if (found ? found.sender !== person.id : room) return host.passed(cursor);
 		return host.edited({
 			source: this.sourceOf(chat, person),
 			platformMessage: found?.platformMessage ?? id,

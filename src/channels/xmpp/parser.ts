@@ -1,5 +1,6 @@
 // Reads a stream piece by piece: its opening tag, then whole elements. Only what XMPP allows: no comments, no instructions, no entities of
-// a document's own. Throws at anything else, and at an element that is too large or too deep.
+// a document's own. Throws at anything else, and at an element that is too large. What is too deep in one is left out: servers pass it on,
+// and would do so again on the next connection.
 import type { Element } from "./xml.ts";
 
 /** Characters of one stanza. */
@@ -28,6 +29,8 @@ interface Open {
 export class Parser {
 	readonly #events: ParserEvents;
 	readonly #open: Open[] = [];
+	/** Tags of open elements that are too deep. */
+	readonly #tooDeep: string[] = [];
 	#rest = "";
 	#size = 0;
 
@@ -79,7 +82,7 @@ export class Parser {
 	#add(text: string): void {
 		// Between stanzas there is only white space, to keep the connection alive.
 		if (this.#open.length < 2) this.#size = this.#rest.length;
-		else if (text !== "") this.#open.at(-1)?.children.push(text);
+		else if (text !== "" && this.#tooDeep.length === 0) this.#open.at(-1)?.children.push(text);
 	}
 
 	#tag(tag: string): void {
@@ -92,6 +95,10 @@ export class Parser {
 	}
 
 	#begin(tag: string, attributes: string): void {
+		if (this.#open.length === DEEPEST) {
+			this.#tooDeep.push(tag);
+			return;
+		}
 		const outer = this.#open.at(-1)?.scope ?? new Map([["xml", "http://www.w3.org/XML/1998/namespace"]]);
 		const attrs: Record<string, string> = {};
 		const scope = new Map(outer);
@@ -106,13 +113,14 @@ export class Parser {
 		const ns = scope.get(at < 0 ? "" : tag.slice(0, at));
 		if (at >= 0 && ns === undefined) throw new Error("the server sent a name without its namespace");
 		this.#open.push({ tag, name: tag.slice(at + 1), ns: ns ?? "", attrs, children: [], scope });
-		if (this.#open.length > DEEPEST) throw new Error("the server sent an element that is too deep");
 		if (this.#open.length === 1) this.#events.opened(attrs);
 	}
 
 	#end(tag: string): void {
-		const ended = this.#open.pop();
-		if (ended?.tag !== tag) throw new Error("the server sent tags that do not match");
+		const left = this.#tooDeep.pop();
+		const ended = left === undefined ? this.#open.pop() : undefined;
+		if ((left ?? ended?.tag) !== tag) throw new Error("the server sent tags that do not match");
+		if (!ended) return;
 		const { name, ns, attrs, children } = ended;
 		const parent = this.#open.at(-1);
 		if (!parent) this.#events.closed();

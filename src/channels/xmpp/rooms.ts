@@ -26,6 +26,8 @@ export interface Room {
 	topic: string | undefined;
 	/** The room keeps what is said; undefined: not known yet. */
 	hasArchive: boolean | undefined;
+	/** Everybody in it sees who has a nick, also in the archive. */
+	showsAddresses: boolean;
 	/** By nick; the person's address where the room shows it. */
 	readonly occupants: Map<string, string | undefined>;
 }
@@ -68,6 +70,7 @@ export class Rooms {
 				name: undefined,
 				topic: undefined,
 				hasArchive: undefined,
+				showsAddresses: false,
 				occupants: new Map(),
 			});
 	}
@@ -157,10 +160,13 @@ export class Rooms {
 
 	/** Who had a nick when a message was archived. The archive's word alone proves nothing: it is checked with who is there now. */
 	formerPerson(room: Room, nick: string, message: Element): Person {
-		const x = child(message, "x", NS.mucUser);
-		const jid = parseJid((x && child(x, "item"))?.attrs.jid)?.bare;
+		const stated = elements(message).filter(({ name, ns }) => name === "x" && ns === NS.mucUser);
+		const item = stated[0] && child(stated[0], "item");
+		const jid = parseJid(item?.attrs.jid)?.bare;
 		const now = this.personOf(room, nick);
-		if (jid === undefined) return { id: `${room.jid}/${nick}`, name: nick, isProven: false };
+		// Some archives keep what the writer stated, beside the room's own word or, in a room without one, alone.
+		if (jid === undefined || stated.length > 1 || !room.showsAddresses)
+			return { id: `${room.jid}/${nick}`, name: nick, isProven: false };
 		return now.id === jid ? now : { id: jid, name: nick, isProven: false };
 	}
 

@@ -7,7 +7,7 @@ import { serverAddress } from "./options.ts";
 import { Parser } from "./parser.ts";
 import { Positions } from "./positions.ts";
 import { Scram } from "./scram.ts";
-import { allowed, type Element, element, serialize } from "./xml.ts";
+import { allowed, type Element, element, elements, serialize } from "./xml.ts";
 
 const OPEN =
 	"<?xml version='1.0'?><stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>";
@@ -71,10 +71,18 @@ describe("the parser", () => {
 		["an unknown prefix", "<x:a/>"],
 		["an attribute twice", "<a b='1' b='2'/>"],
 		["a character that does not exist", "<a>&#x110000;</a>"],
-		["an element that is too deep", "<a>".repeat(200)],
+		["tags that do not match, too deep", `${"<a>".repeat(200)}</b>`],
 		["an element that is too large", `<a>${"x".repeat(2_100_000)}`],
 	])("refuses %s", (_, text) => {
 		expect(() => parse(OPEN, text)).toThrow("the server sent");
+	});
+
+	test("what is too deep is left out, and the next element is whole", () => {
+		const [deep, next] = parse(OPEN, `${"<a>".repeat(5000)}x<b/>${"</a>".repeat(5000)}<c>y</c>`);
+		let depth = 0;
+		for (let at = deep; at; at = elements(at)[0]) depth++;
+		expect(depth).toBe(99);
+		expect(next).toMatchObject({ name: "c", children: ["y"] });
 	});
 
 	test("an attribute called __proto__ is an attribute", () => {
