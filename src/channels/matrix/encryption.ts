@@ -123,7 +123,8 @@ export class Encryption {
 		// Who wrote it, and which event it is, the server says.
 		const { type, content } = objectOf(JSON.parse(read.event));
 		// It has not seen whose message this would delete, so it has not checked it: nothing is deleted.
-		return type === "m.room.redaction" ? event : readEvent({ ...event, type, content });
+		if (type === "m.room.redaction") return readEvent({ ...event, type: "m.dummy", content: {} });
+		return readEvent({ ...event, type, content });
 	}
 
 	/** Gives everyone in the room the key, then encrypts with it. Rejects before anything visible was sent. */
