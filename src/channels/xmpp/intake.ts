@@ -84,8 +84,11 @@ export class Intake {
 		if (this.#holds > 0) return;
 		for (const work of this.#held.splice(0)) {
 			const isMissed = this.#missed.has(placeOf(work));
-			// Committed now, its place would pass over what is unread: the next session reads both.
-			const comesAgain = work.place !== undefined && this.#unread.has(work.place.archive);
+			// Committed now, its place would pass over what is unread: the next session reads both. An archive that is not followed yet
+			// brings nothing again.
+			const { archive } = work.place ?? {};
+			const comesAgain =
+				archive !== undefined && this.#unread.has(archive) && this.positions.get(archive) !== null;
 			// Some servers deliver what was missed by themselves, too.
 			if (!isMissed && !comesAgain) void this.#enter(work);
 			else this.#wait(-1);
