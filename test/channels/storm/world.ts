@@ -252,6 +252,7 @@ export abstract class World {
 				case "quiet":
 					this.#onQuiet(child);
 					return;
+				case "coming":
 				case "connected":
 				case "drained":
 			}
