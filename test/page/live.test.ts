@@ -52,6 +52,8 @@ test("two pages and the API write at once, and both pages show the same record",
 	};
 	const people = async () => (await record()).filter((text) => !String(text).startsWith("You said"));
 	await soon(async () => (await people()).length).toBe(1 + 3 * EACH);
+	// Everything was said, so the last row is an answer once the last turn has ended.
+	await soon(async () => String((await record()).at(-1))).toMatch(/^You said/);
 	for (const page of pages) {
 		await soon(() => page.getByRole("button", { name: "Stop the answer" }).count()).toBe(0);
 		await soon(async () => textsOf(await texts(page))).toEqual(textsOf(await record()));
