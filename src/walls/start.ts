@@ -2,7 +2,7 @@
 // descriptor and nothing else that is open here, and everything it leaves ends with it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { closeSync, mkdirSync, openSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, statfsSync, unlinkSync, writeSync } from "node:fs";
 import { Server } from "node:net";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
@@ -121,8 +121,8 @@ export async function startBehindWall(
 		const folder = dirname(statusFile);
 		const args = keep(unnamedFile(launchArguments(list, { cwd, env: program.env }), folder));
 		const filter = keep(unnamedFile(seccompProgram(architecture, wall), folder));
+		assertRoom(folder);
 		const status = keep(openSync(statusFile, "w", 0o600));
-		reserve(status);
 		const terminal = "terminal" in streams ? streams.terminal : null;
 		const [launcher = "", ...rest] = launchCommand({
 			machine,
@@ -248,12 +248,15 @@ function unnamedFile(data: Buffer, folder: string): number {
 	}
 }
 
-/** A status is shorter. */
-const STATUS_BYTES = 1024;
+/** A status is far shorter. */
+const STATUS_BYTES = 64 * 1024;
 
-/** Without space for its status, bubblewrap would die half way and leave a process that waits for it forever. Empty lines say nothing. */
-function reserve(status: number): void {
-	writeSync(status, Buffer.alloc(STATUS_BYTES, "\n"), 0, STATUS_BYTES, 0);
+/** Without space for its status, bubblewrap would die half way and leave a process that waits for it forever. */
+function assertRoom(folder: string): void {
+	const { bavail, bfree, bsize } = statfsSync(folder);
+	const blocks = process.getuid?.() === 0 ? bfree : bavail;
+	if (blocks * bsize >= STATUS_BYTES) return;
+	throw Object.assign(new Error(`ENOSPC: no space left on the disk of ${folder}`), { code: "ENOSPC" });
 }
 
 function createUnnamed(folder: string): number | null {
