@@ -1,11 +1,12 @@
 // Somebody on XMPP, with a program that shows every stanza.
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+
 import { parseJid } from "../../src/channels/xmpp/jid.ts";
 import { NS } from "../../src/channels/xmpp/namespaces.ts";
 import { Session } from "../../src/channels/xmpp/session.ts";
 import { child, type Element, element, elements, textOf } from "../../src/channels/xmpp/xml.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { PASSWORD, type Prosody } from "./prosody.ts";
+import { until } from "./until.ts";
 
 let connections = 0;
 
@@ -126,10 +127,11 @@ export class XmppPerson {
 	}
 
 	async until(condition: () => boolean): Promise<void> {
-		while (!condition()) {
+		await until(() => {
+			if (condition()) return true;
 			if (!this.session.isOpen) throw new Error(`${this.jid} was disconnected`);
-			await turnOfTheLoop();
-		}
+			return false;
+		});
 	}
 
 	/** Messages with words from somebody, or from a nick in a room. */
