@@ -13,7 +13,7 @@ let connections = 0;
 export class XmppPerson {
 	readonly jid: string;
 	readonly heard: Element[] = [];
-	/** Called with each stanza, before `heard` has it. */
+	/** Called with each stanza, once `heard` has it. */
 	onStanza: (stanza: Element) => void = () => {};
 	readonly session: Session;
 	#ids = 0;
@@ -50,8 +50,8 @@ export class XmppPerson {
 				bound: resolve,
 				resumed: () => {},
 				stanza: (stanza, done) => {
-					person?.onStanza(stanza);
 					(person?.heard ?? early).push(stanza);
+					person?.onStanza(stanza);
 					done();
 				},
 				acked: () => {},
