@@ -10,7 +10,7 @@ import { LongestFirst } from "./test/support/longest-first.ts";
 const APART = [
 	"test/acp/**/*.test.ts",
 	"test/checkpoints/**/*.test.ts",
-	"test/processes/**/*.test.ts",
+	"test/processes/!(frames|log|log-part).test.ts",
 	"test/walls/**/*.test.ts",
 	"test/gateway/file-walls.test.ts",
 	"test/gateway/walls.test.ts",
@@ -18,8 +18,8 @@ const APART = [
 	"test/audit-witness.test.ts",
 	"test/processes-crash.test.ts",
 	"test/store-replaced.test.ts",
-	"src/processes/**/*.test.ts",
-	"src/walls/**/*.test.ts",
+	"src/processes/ssh/family.test.ts",
+	"src/walls/{causes,cgroups,launch}.test.ts",
 ];
 const EVERY = ["src/**/*.test.ts", "test/**/*.test.ts"];
 

@@ -83,6 +83,8 @@ export const SECOND = 1000;
 export const DAY = 86_400_000;
 /** Known as a secret in every scene. */
 export const SECRET = "correct horse battery staple";
+/** Nothing of a gateway adds to them. Made once: that takes longer than a turn. */
+const SECRETS = createSecrets(new Map([["TEST", SECRET]]));
 export const AUDIT_KEY = new Uint8Array(32).fill(7);
 export const OPERATOR = { kind: "operator" } as const;
 
@@ -230,7 +232,7 @@ export class Scene {
 		const clock = createVirtualClock(at, { settle: engine.idle });
 		this.clock = clock;
 		this.#engine = engine;
-		const secrets = options.secrets ?? createSecrets(new Map([["TEST", SECRET]]));
+		const secrets = options.secrets ?? SECRETS;
 		this.store = storeOn(options.engine?.(engine, clock) ?? engine, { clock, ids: this.ids, secrets });
 		this.beside = storeOn(engine, { clock, ids: this.ids, secrets });
 		const channel = this.#noting(createScriptedChannel({ on: this.world, clock, ...options.channel }));

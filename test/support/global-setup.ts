@@ -3,7 +3,8 @@
 // A few files also start faster than nine hundred, and so does what is kept compiled. What has not changed is not made again.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -22,13 +23,18 @@ const STARTED = {
 };
 const HOUR = 3_600_000;
 
-export async function setup(): Promise<void> {
+/** Answers how to clear up after the last test. */
+export async function setup(): Promise<() => void> {
 	// Hints name the command that npm started. Tests read the same hints, however they were started.
 	delete process.env.npm_lifecycle_event;
 	process.env.NODE_COMPILE_CACHE ??= join(CACHE, "compiled");
 	const folder = await bundled();
 	process.env.KERYX_TEST_PROGRAMS = folder;
 	Object.assign(process.env, startedIn(folder));
+	// Filled by the first file of tests that starts a PostgreSQL server.
+	const postgres = mkdtempSync(join(tmpdir(), "keryx-pg-empty-"));
+	process.env.KERYX_TEST_POSTGRES = postgres;
+	return () => rmSync(postgres, { recursive: true, force: true });
 }
 
 /** Answers a folder with the bundles, named by what they are made of: what runs side by side never sees half of another's. */
