@@ -68,16 +68,21 @@ const due = sql<DeliveryRow>(
 const claimRow = sql(
 	"UPDATE deliveries SET state = 'sending', claim = ?, attempts = attempts + 1, due_at = ?, first_at = ? WHERE n = ?",
 );
-const claimAsking = sql("UPDATE deliveries SET due_at = ?, first_at = ? WHERE n = ?");
+const claimAsking = sql("UPDATE deliveries SET claim = ?, due_at = ?, first_at = ? WHERE n = ?");
 const settle = sql(
 	`UPDATE deliveries SET state = ?, receipt = coalesce(?, receipt), reason = ?, due_at = ?, first_at = NULL, settled_at = ?,
 		claim = NULL, attempts = attempts - ? WHERE n = ?`,
 );
 const forgetReceipt = sql("UPDATE deliveries SET receipt = NULL WHERE n = ?");
+const OF_EARLIER = `claim NOT LIKE ?
+		AND NOT EXISTS (SELECT 1 FROM nodes n WHERE ${NODE_LIVES} AND deliveries.claim LIKE n.epoch || ':%')`;
 /** `+n`: finds the unfinished ones, then sorts; avoids a walk through every delivery. */
 const sendingOfEarlier = sql<DeliveryRow>(
-	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ?
-		AND NOT EXISTS (SELECT 1 FROM nodes n WHERE ${NODE_LIVES} AND deliveries.claim LIKE n.epoch || ':%') ORDER BY +deliveries.n`,
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND ${OF_EARLIER} ORDER BY +deliveries.n`,
+);
+const askedByEarlier = sql(
+	`UPDATE deliveries SET claim = NULL, due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
+	WHERE due_at IS NOT NULL AND state = 'unknown' AND ${OF_EARLIER}`,
 );
 const setDue = sql(
 	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
@@ -278,7 +283,7 @@ export function* claimDeliveries(
 		}
 		const delivery = { ...(yield* withReceipt(toDelivery(row))), claim };
 		if (row.state === "unknown") {
-			yield* run(claimAsking, until, until, row.n);
+			yield* run(claimAsking, claim, until, until, row.n);
 			deliveries.push(delivery);
 			continue;
 		}
@@ -419,7 +424,7 @@ function dueAfter(settlement: Settlement, now: number): number | null {
 
 /**
  * Deliveries an earlier owner was sending when it died: unknown, unless they edit a message with a known receipt. Later ones wait until
- * the platform was asked, if it can be.
+ * the platform was asked, if it can be. Nobody waits for the answer to what the earlier owner asked.
  */
 export function* recoverDeliveries(
 	context: Context,
@@ -427,6 +432,7 @@ export function* recoverDeliveries(
 ): Op<{ unknown: readonly Delivery[] }> {
 	const unknown: Delivery[] = [];
 	yield* run(fromTheFuture, context.now, context.now, context.now, context.now);
+	yield* run(askedByEarlier, context.now, context.now, `${context.epoch}:%`);
 	for (const row of yield* all(sendingOfEarlier, `${context.epoch}:%`)) {
 		const delivery = toDelivery(row);
 		const { platform, account } = delivery.destination;

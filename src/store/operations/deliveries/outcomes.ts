@@ -14,7 +14,7 @@ const leaveOpen = sql(
 	`UPDATE deliveries SET state = 'open', receipt = ?, reason = NULL, due_at = NULL, first_at = NULL, settled_at = NULL, claim = NULL
 	WHERE n = ?`,
 );
-const askAt = sql("UPDATE deliveries SET due_at = ?, first_at = NULL WHERE n = ?");
+const askAt = sql("UPDATE deliveries SET due_at = ?, first_at = NULL, claim = NULL WHERE n = ?");
 
 /** What is known about a message that may have been sent. */
 export type SendOutcome =

@@ -241,6 +241,31 @@ export function interruptionConformance(tell: Tell): void {
 		},
 	);
 
+	tell("what an owner was asking about when it died is asked about at once by the next", async (scene) => {
+		const turn = await scene.turn("one");
+		await scene.reply(turn, "1", { deliveries: [delivery("d", "final")] });
+		const claims = async () =>
+			(await scene.store.claimDeliveries({ limit: 10, timeoutMs: 60_000 })).deliveries.map(
+				({ id, state }) => [id, state],
+			);
+		const canAsk = [{ platform: "telegram", account: "" }];
+		expect(await claims()).toEqual([["d", "sending"]]);
+		await scene.restart();
+		await scene.store.recoverDeliveries({ canAsk });
+		expect(await claims()).toEqual([["d", "unknown"]]);
+		await scene.store.recoverDeliveries({ canAsk });
+		expect(await claims()).toEqual([]);
+		await scene.restart();
+		await scene.store.recoverDeliveries({ canAsk });
+		expect(await claims()).toEqual([["d", "unknown"]]);
+		await scene.store.recordLookup({ id: "d", found: { kind: "unreached", at: scene.clock.now() + 1000 } });
+		await scene.restart();
+		await scene.store.recoverDeliveries({ canAsk });
+		expect(await claims()).toEqual([]);
+		await scene.store.recordLookup({ id: "d", found: { kind: "sent", receipt: "r" } });
+		expect(await scene.store.delivery({ scope: OPERATOR, id: "d" })).toMatchObject({ state: "sent" });
+	});
+
 	tell("a claim of the present owner is not recovered", async (scene) => {
 		const turn = await scene.turn("one");
 		await scene.reply(turn, "1", { deliveries: [delivery("d", "final")] });
