@@ -44,7 +44,7 @@ export async function deliver(outgoing: Outgoing, context: DeliverContext): Prom
 			const said = n === 0 ? textOf(outgoing) : { body: "" };
 			content = {
 				...(file ? await fileOf(file, said, outgoing, context) : said),
-				...placeOf(outgoing.destination),
+				...relationOf(outgoing.destination),
 			};
 		} catch (error) {
 			return outcomeBefore(error);
@@ -145,7 +145,7 @@ function textOf({ body, plain }: Outgoing): Content {
 }
 
 /** Where in the room, and replying to what. */
-function placeOf({ threadId, replyTo, group }: Destination): Content {
+function relationOf({ threadId, replyTo, group }: Destination): Content {
 	const reply = replyTo?.startsWith("$") ? replyTo : undefined;
 	if (threadId !== undefined)
 		return {

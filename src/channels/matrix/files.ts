@@ -27,8 +27,9 @@ export async function fetchFile(content: unknown, from: FileSource): Promise<Fet
 	const name = (textIn(content, "filename") ?? textIn(content, "body") ?? "").slice(0, 255) || "file";
 	const { mimetype, size } = objectOf(info);
 	const encrypted = readEncryptedFile(file);
-	const place = encrypted?.url ?? url;
-	const [, server, media] = /^mxc:\/\/([^/]+)\/([^/?#]+)$/.exec(typeof place === "string" ? place : "") ?? [];
+	const address = encrypted?.url ?? url;
+	const [, server, media] =
+		/^mxc:\/\/([^/]+)\/([^/?#]+)$/.exec(typeof address === "string" ? address : "") ?? [];
 	if (server === undefined || media === undefined) return notFetched(name, "its address cannot be read");
 	const open = () => {
 		const bytes = from.api.download(server, media, from.deadlineMs);

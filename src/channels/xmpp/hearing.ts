@@ -69,7 +69,7 @@ export class Hearing {
 		return {
 			chat,
 			message: platformMessage,
-			place: archiveId === undefined ? undefined : { archive, position: { id: archiveId, at } },
+			archivePosition: archiveId === undefined ? undefined : { archive, position: { id: archiveId, at } },
 			write,
 			done: where.done,
 		};

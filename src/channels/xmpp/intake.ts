@@ -24,7 +24,7 @@ export interface Work {
 	/** Its id in the chat. */
 	readonly message: string;
 	/** Its place in an archive. */
-	readonly place?: { readonly archive: string; readonly position: Position } | undefined;
+	readonly archivePosition?: { readonly archive: string; readonly position: Position } | undefined;
 	/** Rejects if nothing was committed. */
 	readonly write: (host: ChannelHost, cursor: string) => Promise<unknown>;
 	/** Committed, or given up. */
@@ -83,10 +83,10 @@ export class Intake {
 		this.#holds = Math.max(0, this.#holds - 1);
 		if (this.#holds > 0) return;
 		for (const work of this.#held.splice(0)) {
-			const isMissed = this.#missed.has(placeOf(work));
+			const isMissed = this.#missed.has(keyOf(work));
 			// Committed now, its place would pass over what is unread: the next session reads both. An archive that is not followed yet
 			// brings nothing again.
-			const { archive } = work.place ?? {};
+			const { archive } = work.archivePosition ?? {};
 			const comesAgain =
 				archive !== undefined && this.#unread.has(archive) && this.positions.get(archive) !== null;
 			// Some servers deliver what was missed by themselves, too.
@@ -149,7 +149,7 @@ export class Intake {
 		this.#pauses.wake();
 		await this.#lanes.idle();
 		// Committed from the archive: the server is told of its own delivery too.
-		for (const work of this.#held.splice(0)) if (this.#missed.has(placeOf(work))) work.done();
+		for (const work of this.#held.splice(0)) if (this.#missed.has(keyOf(work))) work.done();
 		this.#missed.clear();
 		this.#stumbles.clear();
 		this.#waiting = 0;
@@ -158,19 +158,19 @@ export class Intake {
 	}
 
 	#enter(work: Work, isMissed = false): Promise<void> {
-		const { chat, message, place, write, done } = work;
+		const { chat, message, archivePosition, write, done } = work;
 		const name = `${chat} ${message}`;
 		const host = this.#host;
 		if (!host) return Promise.resolve();
 		const positions = this.positions;
-		const entry = place ? positions.enter(place.archive, place.position) : null;
+		const entry = archivePosition ? positions.enter(archivePosition.archive, archivePosition.position) : null;
 		return this.#lanes.run(chat, async () => {
 			if (this.#host !== host) return;
 			const isWritten = await this.#untilWritten(host, name, () => write(host, positions.cursorWith(entry)));
 			this.#wait(-1);
 			if (!isWritten) return;
 			positions.done(entry);
-			if (isMissed) this.#missed.add(placeOf(work));
+			if (isMissed) this.#missed.add(keyOf(work));
 			done();
 		});
 	}
@@ -207,6 +207,6 @@ export class Intake {
 	}
 }
 
-function placeOf({ place, chat, message }: Work): string {
-	return place ? `${place.archive} ${place.position.id}` : `${chat} ${message}`;
+function keyOf({ archivePosition, chat, message }: Work): string {
+	return archivePosition ? `${archivePosition.archive} ${archivePosition.position.id}` : `${chat} ${message}`;
 }

@@ -209,7 +209,7 @@ export class ScheduleRunner {
 		const sentThere: string[] = [];
 		if (run.turn !== null)
 			for (const { id, target } of await store.sentByTurn({ scope: OPERATOR, turn: run.turn }))
-				if (await sending.isSamePlace(target, deliver.target)) sentThere.push(id);
+				if (await sending.isSameChat(target, deliver.target)) sentThere.push(id);
 		if (sentThere.length > 0) return { via: "by_agent", why: null, sentAs: sentThere };
 		const rights = await this.#rights(job);
 		const refusal = await this.#refusal(job, deliver, rights);
@@ -319,7 +319,7 @@ export async function jobRights(
 	{ id, owner, conversation, profile }: Job,
 	{ store, config, now }: { readonly store: Store; readonly config: Config; readonly now: number },
 ): Promise<Rights> {
-	const place = {
+	const privateChat = {
 		id: conversation ?? id,
 		principal: owner.principal,
 		platform: SCHEDULE_PLATFORM,
@@ -328,9 +328,9 @@ export async function jobRights(
 		chatType: "dm",
 		source: { platform: SCHEDULE_PLATFORM, account: "", chatType: "dm", chatId: id },
 	} as Conversation;
-	const { standing } = await rightsOf([owner], place, { store, config, now });
+	const { standing } = await rightsOf([owner], privateChat, { store, config, now });
 	if (owner.principal === null && standing === "owner") return { standing, scope: OPERATOR };
-	return { standing, scope: reach(place, owner.principal) };
+	return { standing, scope: reach(privateChat, owner.principal) };
 }
 
 /** How the result of a run is delivered. */

@@ -147,7 +147,7 @@ export class Access {
 				via: from,
 				proven: false,
 			};
-		if (cookie === undefined || !same(pageKey ?? "", this.#pageKey(cookie, placeOf(entrance)))) return null;
+		if (cookie === undefined || !same(pageKey ?? "", this.#pageKey(cookie, originOf(entrance)))) return null;
 		return cookie.startsWith(LOGIN) ? this.#person(cookie) : this.#bearer(cookie, "page");
 	}
 
@@ -277,7 +277,11 @@ export class Access {
 				{ name, role: "operator", days: COOKIE_DAYS },
 				{ who: "operator", via: "page" },
 			);
-			return { secret, key: this.#pageKey(secret, placeOf(entrance)), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
+			return {
+				secret,
+				key: this.#pageKey(secret, originOf(entrance)),
+				maxAge: (COOKIE_DAYS * DAY_MS) / 1000,
+			};
 		} catch (error) {
 			if (error instanceof KeryxError && error.code === "token.taken")
 				throw new KeryxError("http.login", "this login link was already used");
@@ -299,7 +303,7 @@ export class Access {
 			round: Number(round),
 			expiresAt: now + COOKIE_DAYS * DAY_MS,
 		});
-		return { secret, key: this.#pageKey(secret, placeOf(entrance)), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
+		return { secret, key: this.#pageKey(secret, originOf(entrance)), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
 	}
 
 	/** A login is valid only as a cookie, not as a token. */
@@ -366,8 +370,8 @@ export class Access {
 	}
 
 	/** The cookie alone cannot produce it; another port or address has another one. */
-	#pageKey(session: string, place: string): string {
-		return createHmac("sha256", this.#pageSecret).update(`page.${place}.${session}`).digest("base64url");
+	#pageKey(session: string, origin: string): string {
+		return createHmac("sha256", this.#pageSecret).update(`page.${origin}.${session}`).digest("base64url");
 	}
 
 	get #pageSecret(): string {
@@ -393,7 +397,7 @@ export function posterOf(visitor: Visitor): Poster {
 
 export type PortEntrance = Exclude<Entrance, { kind: "socket" }>;
 
-function placeOf({ publicOrigin, port }: PortEntrance): string {
+function originOf({ publicOrigin, port }: PortEntrance): string {
 	return publicOrigin ?? String(port);
 }
 

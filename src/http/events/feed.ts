@@ -104,12 +104,12 @@ export class Feed {
 				// The log may be ahead of memory, which is catching up.
 				while (tail && tail === this.#tail && isLater(cursor, tail.cursor) && !signal.aborted)
 					await follower.woken();
-				for (let place = tail?.placeAfter(cursor); place !== undefined && !signal.aborted; ) {
-					const stretch: Stretch | undefined = tail === this.#tail ? tail?.after(place) : undefined;
+				for (let position = tail?.positionAfter(cursor); position !== undefined && !signal.aborted; ) {
+					const stretch: Stretch | undefined = tail === this.#tail ? tail?.after(position) : undefined;
 					if (!stretch) break;
-					if (stretch.end === place) await follower.woken();
+					if (stretch.end === position) await follower.woken();
 					else yield { stretch, heard };
-					place = stretch.end;
+					position = stretch.end;
 					cursor = stretch.cursor ?? cursor;
 				}
 				if (!tail && !hasMoved) await follower.woken();

@@ -323,7 +323,7 @@ abstract class Readable {
 					isBackwards,
 					...(after && { after }),
 				})[0],
-			place: (run) => this.transaction.request(run, request, this),
+			enqueue: (run) => this.transaction.request(run, request, this),
 			update: (value, key) =>
 				this.file.put(this.store, value, this.store.keyPath === null ? key : undefined, false),
 			remove: (key) => this.file.delete(this.store.id, boundsOf(key)),
@@ -407,7 +407,7 @@ interface CursorOptions {
 	readonly direction: string;
 	readonly source: unknown;
 	readonly read: (bounds: Bounds, isBackwards: boolean, after: Row | undefined) => Row | undefined;
-	readonly place: (run: () => unknown) => Request;
+	readonly enqueue: (run: () => unknown) => Request;
 	readonly update: (value: unknown, key: unknown) => unknown;
 	readonly remove: (key: unknown) => void;
 }
@@ -464,12 +464,12 @@ class Cursor {
 	}
 
 	step(after: Row | undefined, key?: unknown): void {
-		const { bounds, isBackwards, read, place } = this.#options;
+		const { bounds, isBackwards, read, enqueue } = this.#options;
 		const from =
 			key === undefined || key === null ? {} : { [isBackwards ? "upper" : "lower"]: encodeKey(key) };
 		const open =
 			key === undefined || key === null ? {} : { [isBackwards ? "upperOpen" : "lowerOpen"]: false };
-		place(() => {
+		enqueue(() => {
 			this.#row = read({ ...bounds, ...from, ...open }, isBackwards, after);
 			return this.#row ? this : null;
 		});
