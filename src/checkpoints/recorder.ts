@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { KeryxError } from "../errors.ts";
 import { type Checkpoint, type CheckpointKind, OPERATOR } from "../store/index.ts";
-import type { RawPath } from "./names.ts";
 import type { Location } from "./location.ts";
+import type { RawPath } from "./names.ts";
 import { countedChanges, ensureRepository, refOf } from "./repository.ts";
 import type { Snapshot, SnapshotRequest } from "./snapshot.ts";
 import type { FilesThread } from "./thread.ts";

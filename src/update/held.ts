@@ -18,7 +18,7 @@ export function hasLauncher(): boolean {
 }
 
 /** Null outside an update. Otherwise to be awaited before anything is taken or begun. */
-export function heldUntilToldToGo(): (() => Promise<void>) | null {
+export function heldUntilReleased(): (() => Promise<void>) | null {
 	if (!isHeld) return null;
 	return () =>
 		new Promise((resolve) => {

@@ -129,7 +129,7 @@ async function start(given: Journal, options: ResumeOptions): Promise<string | n
 	if (prepared !== null) {
 		await end(child, life);
 		const root = await undo(journal, options, `${journal.to.version} ${prepared}`);
-		return life.isTold ? process.exit(0) : root;
+		return life.isStopping ? process.exit(0) : root;
 	}
 	journal = writeJournal(home, { ...journal, phase: "going" });
 	pointAt(home, journal, launcher);
@@ -144,7 +144,7 @@ async function start(given: Journal, options: ResumeOptions): Promise<string | n
 		says(home, journal.wasReady ? "ready" : "health"),
 	);
 	// A stopped process stops; the next start continues from here.
-	if (working !== null && life.isTold)
+	if (working !== null && life.isStopping)
 		return await life.ended.then(({ code, signal }) => leave(code, signal, words));
 	if (working !== null) {
 		await end(child, life);
@@ -168,21 +168,21 @@ interface Life {
 	readonly isPrepared: boolean;
 	readonly hasEnded: boolean;
 	/** To stop, by a signal. */
-	readonly isTold: boolean;
+	readonly isStopping: boolean;
 	readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
 function follow(child: ChildProcess): Life {
-	const life = { isPrepared: false, hasEnded: false, isTold: false };
+	const life = { isPrepared: false, hasEnded: false, isStopping: false };
 	child.on("message", () => {
 		life.isPrepared = true;
 	});
 	// What a terminal sends reaches the child, too.
 	process.on("SIGINT", () => {
-		life.isTold = true;
+		life.isStopping = true;
 	});
 	process.on("SIGTERM", () => {
-		life.isTold = true;
+		life.isStopping = true;
 		child.kill("SIGTERM");
 	});
 	const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {

@@ -106,7 +106,7 @@ const GONE_MS = 30_000;
 const SILENCE_MS = 600_000;
 
 async function followed(journal: Journal, { home, stopMs, tell }: UpdateOptions): Promise<void> {
-	let told: UpdateStep | null = null;
+	let shown: UpdateStep | null = null;
 	let changed = performance.now();
 	let seen = performance.now();
 	for (;;) {
@@ -115,9 +115,9 @@ async function followed(journal: Journal, { home, stopMs, tell }: UpdateOptions)
 		if (now.worker === null || isSameProcess(now.worker)) seen = performance.now();
 		if (performance.now() - seen > GONE_MS) throw lost();
 		const step = STEPS[now.phase];
-		if (step !== told) {
+		if (step !== shown) {
 			tell(step, now.to.version);
-			told = step;
+			shown = step;
 			changed = performance.now();
 		}
 		const waited = performance.now() - changed;

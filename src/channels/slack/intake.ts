@@ -11,8 +11,8 @@ import {
 	eventOf,
 	type Happening,
 	handIn,
-	messageOf,
 	locationOf,
+	messageOf,
 } from "./events.ts";
 import { Marks } from "./marks.ts";
 import { reasonOf } from "./outcome.ts";

@@ -31,8 +31,8 @@ export class Handled {
 	}
 
 	/** The session continues: the server sends everything again after what it was told. More may be committed since. */
-	resume(told: number): void {
-		this.#received = told;
+	resume(acknowledged: number): void {
+		this.#received = acknowledged;
 	}
 }
 

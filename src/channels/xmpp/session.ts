@@ -76,7 +76,7 @@ export class Session {
 	#heardAt: number;
 	#requests = 0;
 	/** What the server is told was committed of the former session. */
-	readonly #told: number;
+	readonly #acknowledged: number;
 	#isAckDue = false;
 	/** The server's reason for closing. */
 	#error: Ended | undefined;
@@ -88,12 +88,12 @@ export class Session {
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
 		});
-		this.#told = previous?.handled.upTo ?? 0;
+		this.#acknowledged = previous?.handled.upTo ?? 0;
 		const canResume = previous?.id !== undefined && previous.id !== null;
 		this.#login = new Login(
 			{
 				...login,
-				...(canResume && { previous: { id: previous.id, committed: this.#told } }),
+				...(canResume && { previous: { id: previous.id, committed: this.#acknowledged } }),
 			},
 			address.direct,
 		);
@@ -225,7 +225,7 @@ export class Session {
 				if (!previous) return;
 				this.management = previous;
 				this.jid = previous.jid;
-				previous.handled.resume(this.#told);
+				previous.handled.resume(this.#acknowledged);
 				previous.sent = step.handled;
 				this.#begin();
 				resumed(this, step.handled);

@@ -2,8 +2,8 @@
 // that an interrupted one can be finished. The caller holds the workspace's lock.
 import { KeryxError } from "../../errors.ts";
 import { type Checkpoint, OPERATOR, type Restore } from "../../store/index.ts";
-import { type RawPath, readId, readPath, shown } from "../names.ts";
 import type { Location } from "../location.ts";
+import { type RawPath, readId, readPath, shown } from "../names.ts";
 import { type Ahead, findCheckpoint, type Recorder } from "../recorder.ts";
 import { LARGE } from "../repository.ts";
 import type { FilesThread } from "../thread.ts";

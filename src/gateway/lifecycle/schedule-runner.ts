@@ -274,7 +274,8 @@ export class ScheduleRunner {
 				: null;
 		const target: Target | null =
 			named ?? (job.origin === null ? null : { kind: "conversation", conversation: job.origin });
-		if (target === null || !(await this.#told(job, id, text, target))) await this.#tellHomes(job, id, text);
+		if (target === null || !(await this.#sendOnce(job, id, text, target)))
+			await this.#tellHomes(job, id, text);
 	}
 
 	async #tellHomes(job: Job, id: string, text: string): Promise<void> {
@@ -287,11 +288,11 @@ export class ScheduleRunner {
 				chatId,
 				...(threadId !== undefined && { threadId }),
 			} as const;
-			await this.#told(job, `${id}:${n}`, text, target);
+			await this.#sendOnce(job, `${id}:${n}`, text, target);
 		}
 	}
 
-	async #told(job: Job, id: string, text: string, target: Target): Promise<boolean> {
+	async #sendOnce(job: Job, id: string, text: string, target: Target): Promise<boolean> {
 		try {
 			await this.#options.sending.send({
 				id,

@@ -13,7 +13,7 @@ const BELIEVED_MS = 8000;
 /** In UTF-16 units; shorter where that is too many bytes. */
 const PIECE = 2500;
 
-const told = z.union([
+const wireMessage = z.union([
 	z.literal("follow"),
 	z.literal("leave"),
 	z.tuple([z.string(), z.string(), z.int(), z.int(), z.int(), z.string()]),
@@ -69,7 +69,7 @@ export class TextRelay {
 
 	#hear(text: string, from: number): void {
 		const { deltas, clock } = this.#options;
-		const { data } = told.safeParse(parsed(text));
+		const { data } = wireMessage.safeParse(parsed(text));
 		if (data === undefined) return;
 		if (data === "leave") this.#followers.delete(from);
 		else if (data === "follow") {

@@ -39,7 +39,7 @@ export class Turn {
 	readonly #start: TurnStart;
 	readonly #with: TurnDependencies;
 	/** Does not wait for a store in trouble. */
-	readonly #unpatient: Store;
+	readonly #directStore: Store;
 	readonly #controller = new AbortController();
 	/** Aborted when someone writes. Replaced once the message has joined this turn. */
 	#arrival = new AbortController();
@@ -71,7 +71,7 @@ export class Turn {
 			signal: this.#controller.signal,
 			log: (error: unknown) => dependencies.log(`turn ${start.turn} is waiting for the store`, error),
 		};
-		this.#unpatient = dependencies.store;
+		this.#directStore = dependencies.store;
 		const used = { ...dependencies, store: patientStore(dependencies.store, patience) };
 		this.#with = used;
 		this.#policy = used.policyOf(start.conversationInfo);
@@ -98,7 +98,7 @@ export class Turn {
 			now: () => used.clock.now(),
 			standing: rights.standing,
 			patience,
-			unpatient: dependencies.store,
+			directStore: dependencies.store,
 		});
 		this.#checkpoints = new TurnCheckpoints({
 			...used,
@@ -194,7 +194,7 @@ export class Turn {
 		return writeEnd(new Ending(outcome, this.#lastRows(outcome)), {
 			start: this.#start,
 			with: this.#with,
-			store: this.#unpatient,
+			store: this.#directStore,
 			policy: this.#policy,
 			rows: this.#rows,
 			calls: this.#calls,
@@ -358,7 +358,7 @@ export class Turn {
 		const { platforms } = outlet;
 		const { turn, token, destination } = this.#start;
 		// A preview tries again by itself, also after the turn was stopped.
-		const store = this.#unpatient;
+		const store = this.#directStore;
 		if (!channel?.edit || !config.display.streaming) return;
 		// A preview stays where it was first shown: notices that belong before the reply would come after it.
 		if (noticesBefore(this.#start, noticeAbout(this.#start, this.#with, this.#policy)).length > 0) return;

@@ -28,7 +28,7 @@ export interface MembershipOptions {
 	readonly heartbeatMs: number;
 }
 
-interface Told {
+interface MembershipListener {
 	trouble(trouble: KeryxError | null): void;
 	committedElsewhere(): void;
 }
@@ -45,7 +45,7 @@ export class Membership implements Cluster {
 	readonly #toldBy = new Set<(text: string, from: number) => void>();
 	/** What was told and is not with the server yet. */
 	#telling = 0;
-	#told: Told = { trouble: () => {}, committedElsewhere: () => {} };
+	#listener: MembershipListener = { trouble: () => {}, committedElsewhere: () => {} };
 	#connection: Connection | null;
 	/** Monotonic, from before the renewal was sent. */
 	#renewedAt: number;
@@ -95,8 +95,8 @@ export class Membership implements Cluster {
 		return membership;
 	}
 
-	start(told: Told): void {
-		this.#told = told;
+	start(listener: MembershipListener): void {
+		this.#listener = listener;
 		this.#keeping = this.#keep();
 		this.#watch = setInterval(() => this.#checkLease(), Math.min(1000, this.#options.leaseMs / 10));
 		this.#watch.unref();
@@ -172,12 +172,12 @@ export class Membership implements Cluster {
 			if (signal.aborted) return;
 			try {
 				await this.#beat();
-				this.#told.trouble(null);
+				this.#listener.trouble(null);
 			} catch (error) {
 				const known = toKeryxError(error);
 				this.#connection?.drop();
 				this.#connection = null;
-				this.#told.trouble(known);
+				this.#listener.trouble(known);
 				if (known.code === "store.owner_lost") return;
 			}
 		}
@@ -258,7 +258,7 @@ export class Membership implements Cluster {
 	}
 
 	#hear(): void {
-		this.#told.committedElsewhere();
+		this.#listener.committedElsewhere();
 		for (const listener of this.#elsewhere) listener();
 	}
 
