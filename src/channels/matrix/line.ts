@@ -2,7 +2,7 @@
 // place is asked for only when everything before it is committed (I3).
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
-import { Pauses } from "../pauses.ts";
+import { Pauses, settlesWithin } from "../pauses.ts";
 import type { Transport } from "../transport.ts";
 import { Vitals } from "../vitals.ts";
 import { type Api, KIND } from "./api.ts";
@@ -186,22 +186,9 @@ export class Line {
 		this.#vitals.connected();
 		const items = await read(answer, since, connection);
 		intake.add(items, answer.next_batch);
-		const isSettled = await this.#withinMoment(intake.settled());
+		const isSettled = await settlesWithin(LOOK_MS, intake.settled(), this.#options.clock);
 		this.#busy = isSettled ? 0 : this.#busy + 1;
 		if (answer.to_device.events.length > 0) await retry(connection, intake);
-	}
-
-	/** False if it takes longer; failures are always thrown. */
-	async #withinMoment(settled: Promise<void>): Promise<boolean> {
-		let cancel = () => {};
-		const moment = new Promise<boolean>((resolve) => {
-			cancel = this.#options.clock.after(LOOK_MS, () => resolve(false));
-		});
-		try {
-			return await Promise.race([settled.then(() => true), moment]);
-		} finally {
-			cancel();
-		}
 	}
 
 	#troubled(error: unknown): void {
