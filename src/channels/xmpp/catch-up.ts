@@ -3,10 +3,10 @@ import type { Clock } from "../../time/index.ts";
 import type { Archive, Archived } from "./archive.ts";
 import type { Hearing } from "./hearing.ts";
 import type { Intake, Work } from "./intake.ts";
-import { parseJid } from "./jid.ts";
 import { readMessage } from "./message.ts";
 import type { Rooms } from "./rooms.ts";
-import { type Session, StanzaError } from "./session.ts";
+import { parseJid } from "./stream/jid.ts";
+import { type Session, StanzaError } from "./stream/session.ts";
 
 /** How far back a message is looked for, in pages. */
 const MOST_PAGES = 10;

@@ -10,16 +10,16 @@ import { findUploads, infoOf, type Uploads } from "./files.ts";
 import { Followers } from "./followers.ts";
 import { Hearing } from "./hearing.ts";
 import { Intake } from "./intake.ts";
-import { type Jid, parseJid } from "./jid.ts";
 import { Known } from "./known.ts";
-import type { Management } from "./management.ts";
 import { carbonOf, readMessage, stanzaId } from "./message.ts";
-import { NS } from "./namespaces.ts";
 import { serverAddress, type XmppOptions } from "./options.ts";
 import { type Room, type RoomEvent, Rooms } from "./rooms.ts";
 import { Sending } from "./sending.ts";
-import { Session, StanzaError } from "./session.ts";
-import { child, type Element, element } from "./xml.ts";
+import { type Jid, parseJid } from "./stream/jid.ts";
+import type { Management } from "./stream/management.ts";
+import { NS } from "./stream/namespaces.ts";
+import { Session, StanzaError } from "./stream/session.ts";
+import { child, type Element, element } from "./stream/xml.ts";
 
 /** Before other programs of the account, which would otherwise get the messages. */
 const PRIORITY = "100";

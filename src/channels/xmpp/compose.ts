@@ -1,7 +1,7 @@
 // Messages of Keryx as stanzas. Their ids are made of the delivery's id, so that a message can be found again and no second one is made.
 import { createHash } from "node:crypto";
-import { NS } from "./namespaces.ts";
-import { type Element, element } from "./xml.ts";
+import { NS } from "./stream/namespaces.ts";
+import { type Element, element } from "./stream/xml.ts";
 
 export interface Composed {
 	readonly to: string;

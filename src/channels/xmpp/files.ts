@@ -17,10 +17,10 @@ import {
 	Unfetched,
 } from "../incoming-file.ts";
 import { NoAnswer, NotSent, type Transport } from "../transport.ts";
-import { isWithin } from "./jid.ts";
-import { NS } from "./namespaces.ts";
-import { type Session, StanzaError } from "./session.ts";
-import { child, type Element, element, elements, textOf } from "./xml.ts";
+import { isWithin } from "./stream/jid.ts";
+import { NS } from "./stream/namespaces.ts";
+import { type Session, StanzaError } from "./stream/session.ts";
+import { child, type Element, element, elements, textOf } from "./stream/xml.ts";
 
 type OutgoingFile = NonNullable<Outgoing["body"]["attachments"]>[number];
 

@@ -4,12 +4,12 @@ import type { ChannelHost, Inbound } from "../../gateway/index.ts";
 import { inWords } from "../incoming-file.ts";
 import { fetchFile } from "./files.ts";
 import type { Work } from "./intake.ts";
-import { type Jid, parseJid } from "./jid.ts";
 import type { Known, KnownMessage } from "./known.ts";
 import { type ReadMessage, readMessage, readText, stanzaId } from "./message.ts";
 import type { XmppOptions } from "./options.ts";
 import type { Person, Room, Rooms } from "./rooms.ts";
-import type { Element } from "./xml.ts";
+import { type Jid, parseJid } from "./stream/jid.ts";
+import type { Element } from "./stream/xml.ts";
 
 /** Ids shorter than this may be counters that start again. */
 const SURE_ID = 8;

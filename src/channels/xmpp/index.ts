@@ -9,9 +9,9 @@ import { Transport } from "../transport.ts";
 import { XmppClient } from "./client.ts";
 import { type Composed, compose, typing } from "./compose.ts";
 import { upload } from "./files.ts";
-import { parseJid } from "./jid.ts";
 import { FLOOD, type XmppOptions } from "./options.ts";
-import { allowed } from "./xml.ts";
+import { parseJid } from "./stream/jid.ts";
+import { allowed } from "./stream/xml.ts";
 
 export { identifyXmpp } from "./identify.ts";
 export type { XmppOptions, XmppSecrets } from "./options.ts";

@@ -1,7 +1,7 @@
 // What a message stanza says: its facts, whether its text names us, and whether it is a command. Pure.
 import { asCommand } from "../bang.ts";
-import { ENCRYPTED, NS } from "./namespaces.ts";
-import { child, type Element, elements, textOf } from "./xml.ts";
+import { ENCRYPTED, NS } from "./stream/namespaces.ts";
+import { child, type Element, elements, textOf } from "./stream/xml.ts";
 
 export interface ReadMessage {
 	readonly type: string;

@@ -2,7 +2,7 @@
 import { resolveSrv } from "node:dns/promises";
 import type { ConnectionOptions } from "../options.ts";
 import type { Flood } from "../pace.ts";
-import type { ServerAddress } from "./socket.ts";
+import type { ServerAddress } from "./stream/socket.ts";
 
 /** Far below what servers allow. */
 export const FLOOD: Flood = { burst: 20, everyMs: 250 };

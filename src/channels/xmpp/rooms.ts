@@ -1,7 +1,7 @@
 // The configured rooms (XEP-0045): whether Keryx is in them, under which nick, and who else is. It joins no others, even if invited.
-import { isWithin, type Jid, parseJid } from "./jid.ts";
-import { NS } from "./namespaces.ts";
-import { child, type Element, element, elements, textOf } from "./xml.ts";
+import { isWithin, type Jid, parseJid } from "./stream/jid.ts";
+import { NS } from "./stream/namespaces.ts";
+import { child, type Element, element, elements, textOf } from "./stream/xml.ts";
 
 export type RoomState =
 	/** Not asked to join yet, or not answered. */

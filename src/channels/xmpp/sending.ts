@@ -1,7 +1,7 @@
 // Sent messages, and what became of them. A private message is proven by the server's count of what it has handled, one to a room by its
 // echo (I7). A cut connection decides nothing: the session that continues says what arrived.
 import type { SendResult } from "../../gateway/index.ts";
-import type { StanzaError } from "./session.ts";
+import type { StanzaError } from "./stream/session.ts";
 
 export interface Flight {
 	/** Of the stanza, and the receipt. */

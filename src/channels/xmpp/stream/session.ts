@@ -1,7 +1,7 @@
 // One connection to a server, from first to last byte: logs in, counts stanzas, answers and asks, and checks that it is alive. Messages and
 // presence are passed on.
-import type { Clock } from "../../time/index.ts";
-import type { Ended } from "../line.ts";
+import type { Clock } from "../../../time/index.ts";
+import type { Ended } from "../../line.ts";
 import { Login, type LoginOptions } from "./login.ts";
 import { Handled, isStanza, type Management } from "./management.ts";
 import { NS } from "./namespaces.ts";
