@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { ChannelHealth, ChannelHost } from "../../gateway/index.ts";
 import { Line } from "../line.ts";
 import { Archive } from "./archive.ts";
+import { Attendance } from "./attendance.ts";
 import { CatchUp, IGNORED } from "./catch-up.ts";
 import { idPrefix } from "./compose.ts";
 import { findUploads, infoOf, type Uploads } from "./files.ts";
@@ -13,7 +14,7 @@ import { Intake } from "./intake.ts";
 import { Known } from "./known.ts";
 import { carbonOf, readMessage, stanzaId } from "./message.ts";
 import { serverAddress, type XmppOptions } from "./options.ts";
-import { type Room, type RoomEvent, Rooms } from "./rooms.ts";
+import { type Room, Rooms } from "./rooms.ts";
 import { Sending } from "./sending.ts";
 import { type Jid, parseJid } from "./stream/jid.ts";
 import type { Management } from "./stream/management.ts";
@@ -23,10 +24,6 @@ import { child, type Element, element } from "./stream/xml.ts";
 
 /** Before other programs of the account, which would otherwise get the messages. */
 const PRIORITY = "100";
-/** How often a room that refused us is asked again, one that went away, and whether we are still in one. */
-const REJOIN_MS = 10 * 60_000;
-const BACK_MS = 5000;
-const STILL_IN_MS = 5 * 60_000;
 const RESOURCE = "keryx";
 
 export class XmppClient {
@@ -39,6 +36,7 @@ export class XmppClient {
 	readonly #line: Line<Session>;
 	readonly #intake: Intake;
 	readonly #hearing: Hearing;
+	readonly #attendance: Attendance;
 	readonly #archive = new Archive();
 	/** Identifies this run of the channel: its counters are unique only together with it. */
 	readonly #life: string;
@@ -79,6 +77,12 @@ export class XmppClient {
 			newId: () => this.#heardAs ?? `${this.#life}-${++this.#messages}`,
 			isStopping: () => this.#intake.host === null,
 			letIn: (person) => this.#followers.letIn(person, this.session),
+		});
+		this.#attendance = new Attendance({
+			rooms: () => this.rooms,
+			rejoinMs: options.rejoinMs,
+			joined: (room, session) => void this.#joined(room, session),
+			removed: (room, reason) => this.#removed(room, reason),
 		});
 		this.catchUp = new CatchUp({
 			clock,
@@ -204,13 +208,13 @@ export class XmppClient {
 		session.isReady = true;
 		this.#line.ready();
 		for (const look of [...this.#waiting]) look();
-		this.#stayIn(session);
+		this.#attendance.stay(session);
 	}
 
 	#resumed(session: Session, handled: number): void {
 		this.sending.continued(handled);
 		this.#ready(session);
-		for (const room of this.rooms.all()) if (room.state.kind === "out") this.#join(room, session);
+		for (const room of this.rooms.all()) if (room.state.kind === "out") this.#attendance.join(room, session);
 	}
 
 	async #bound(session: Session, formerlyHandled: number | undefined): Promise<void> {
@@ -237,7 +241,7 @@ export class XmppClient {
 			await Promise.race([arrived, session.ended]);
 			if (!session.isOpen) return;
 			this.#ready(session);
-			for (const room of this.rooms.all()) this.#join(room, session);
+			for (const room of this.rooms.all()) this.#attendance.join(room, session);
 			if (this.hasArchive) await this.catchUp.read(session, "");
 			reading.left--;
 		} catch (error) {
@@ -260,31 +264,6 @@ export class XmppClient {
 		return error instanceof StanzaError;
 	}
 
-	#join(room: Room, session: Session): void {
-		session.write(this.rooms.joining(room));
-	}
-
-	#joinLater(room: Room, session: Session, ms: number): void {
-		session.after(ms, () => {
-			if (room.state.kind !== "in" && this.rooms.get(room.jid) === room) this.#join(room, session);
-		});
-	}
-
-	/** A room can lose us without a word (XEP-0410). */
-	#stayIn(session: Session): void {
-		session.after(STILL_IN_MS, () => {
-			for (const room of this.rooms.all())
-				if (room.state.kind === "in")
-					void session
-						.request("get", `${room.jid}/${room.nick}`, element("ping", NS.ping))
-						.catch((error: unknown) => {
-							if (error instanceof StanzaError && error.condition === "not-acceptable")
-								this.#join(room, session);
-						});
-			this.#stayIn(session);
-		});
-	}
-
 	#heard(stanza: Element, done: () => void, session: Session): void {
 		this.#heardAs = session.heardAs;
 		if (stanza.name === "message") this.#message(stanza, done, session);
@@ -299,36 +278,19 @@ export class XmppClient {
 		const jid = parseJid(from);
 		if (!jid) return;
 		const room = this.rooms.get(jid.bare);
-		if (room) this.#roomEvent(this.rooms.heard(room, jid.resource, presence), session);
+		if (room) this.#attendance.heard(this.rooms.heard(room, jid.resource, presence), session);
 		else if (from === session.jid && type === undefined) this.#arrived();
 		else if (type === "subscribe") this.#followers.asked(jid.bare, session);
 	}
 
-	#roomEvent(event: RoomEvent, session: Session): void {
-		if (!event) return;
-		const { room } = event;
-		switch (event.kind) {
-			case "joined":
-				void this.#joined(room, session);
-				return;
-			case "again":
-				this.#join(room, session);
-				return;
-			case "left":
-				this.#joinLater(room, session, BACK_MS);
-				return;
-			case "thrown_out": {
-				const { reason } = event;
-				const source = this.#hearing.sourceOf(room.jid, null);
-				this.#intake.take({
-					chat: room.jid,
-					message: "removed",
-					write: (host) => host.gone({ source, reason }),
-					done: () => {},
-				});
-				this.#joinLater(room, session, this.options.rejoinMs ?? REJOIN_MS);
-			}
-		}
+	#removed(room: Room, reason: string): void {
+		const source = this.#hearing.sourceOf(room.jid, null);
+		this.#intake.take({
+			chat: room.jid,
+			message: "removed",
+			write: (host) => host.gone({ source, reason }),
+			done: () => {},
+		});
 	}
 
 	async #joined(room: Room, session: Session): Promise<void> {
@@ -371,7 +333,8 @@ export class XmppClient {
 	#failed(message: Element, from: Jid, room: Room | undefined, session: Session, done: () => void): void {
 		const error = new StanzaError(message);
 		this.sending.refused(message.attrs.id ?? "", from.bare, error);
-		if (room?.state.kind === "in" && error.condition === "not-acceptable") this.#join(room, session);
+		if (room?.state.kind === "in" && error.condition === "not-acceptable")
+			this.#attendance.join(room, session);
 		done();
 	}
 
