@@ -80,7 +80,7 @@ async function digestOf(file: string): Promise<string> {
 
 const VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,40})?$/;
 
-/** The version in it. Throws update.refused for what cannot take Keryx's place. */
+/** The version in it. Throws update.refused if it cannot replace this Keryx. */
 function assertUsable(root: string): string {
 	const isKeryx = existsSync(join(root, "package.json")) && existsSync(join(root, CHECK));
 	const { version, engines } = isKeryx ? manifestIn(root) : { version: "", engines: undefined };
@@ -168,7 +168,7 @@ async function checked(words: readonly string[], env: Environment, version: stri
 	}
 }
 
-/** Beside the Keryx that runs, or without one. */
+/** Works with and without a running Keryx. */
 async function copyStore(from: string, to: string): Promise<void> {
 	if (!existsSync(from)) return;
 	const store = await openStore({

@@ -3,7 +3,7 @@ import { NS } from "./stream/namespaces.ts";
 import type { Session } from "./stream/session.ts";
 import { child, type Element, element, textOf } from "./stream/xml.ts";
 
-/** The server keeps at most a few hundred stanzas that it was not told of. */
+/** Servers keep at most a few hundred unacknowledged stanzas. */
 const PAGE = 50;
 
 export interface Archived {

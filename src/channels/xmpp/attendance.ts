@@ -1,10 +1,10 @@
-// Keeps Keryx in its rooms: joins them, again after a refusal or a room's absence, and finds out whether it still is in them.
+// Keeps Keryx in its rooms: joins them, rejoins after a refusal or when a room was gone, and checks that it is still in.
 import type { Room, RoomEvent, Rooms } from "./rooms.ts";
 import { NS } from "./stream/namespaces.ts";
 import { type Session, StanzaError } from "./stream/session.ts";
 import { element } from "./stream/xml.ts";
 
-/** How often a room that refused us is asked again, one that went away, and whether we are still in one. */
+/** How often to retry a room that refused us, to retry one that went away, and to check that we are still in one. */
 const REJOIN_MS = 10 * 60_000;
 const BACK_MS = 5000;
 const STILL_IN_MS = 5 * 60_000;

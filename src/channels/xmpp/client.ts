@@ -22,14 +22,14 @@ import { NS } from "./stream/namespaces.ts";
 import { Session, StanzaError } from "./stream/session.ts";
 import { child, type Element, element } from "./stream/xml.ts";
 
-/** Before other programs of the account, which would otherwise get the messages. */
+/** Higher than other programs of the account, which would otherwise get the messages. */
 const PRIORITY = "100";
 const RESOURCE = "keryx";
 
 export class XmppClient {
 	readonly options: XmppOptions;
 	readonly own: Jid;
-	/** Begins the ids of our own messages. */
+	/** Prefix of our own messages' ids. */
 	readonly prefix: string;
 	readonly sending = new Sending();
 	readonly catchUp: CatchUp;
@@ -47,9 +47,9 @@ export class XmppClient {
 	#previous: Management | null = null;
 	#connections = 0;
 	#messages = 0;
-	/** The stanza that is being read; null: it never comes again. */
+	/** The id of the stanza being read; null: the server will not repeat it. */
 	#heardAs: string | null = null;
-	/** Archives that this session still reads; a session that was cut off meanwhile is not continued. */
+	/** Archives that this session is still reading; if it is cut off meanwhile, it is not continued. */
 	#reading = { left: 0 };
 	#arrived: () => void = () => {};
 	readonly #waiting = new Set<() => unknown>();
@@ -153,7 +153,7 @@ export class XmppClient {
 		for (const look of [...this.#waiting]) look();
 	}
 
-	/** A name for one attempt that nothing else has. */
+	/** A unique name for one attempt. */
 	uniqueName(): string {
 		return `${this.#life}${++this.#messages}`;
 	}
@@ -197,7 +197,7 @@ export class XmppClient {
 		return session;
 	}
 
-	/** The session can continue if nothing was left to read, or if this connection did not get as far as that. */
+	/** The session can continue if all archives were read, or if this connection never began to read them. */
 	#ended(session: Session, previous: Management | null): void {
 		const kept = session.jid === "" ? previous : this.#reading.left === 0 ? session.management : null;
 		this.#previous = kept?.id !== undefined && kept.id !== null && !this.#line.isStopped ? kept : null;
@@ -230,7 +230,7 @@ export class XmppClient {
 		try {
 			const account = await infoOf(session, this.own.bare);
 			this.hasArchive = account?.features.has(NS.archive) ?? false;
-			// Copies of what other programs of the account get: everything that is written to Keryx comes in.
+			// Carbon copies, so that messages to other programs of the account arrive here too.
 			await session.request("set", undefined, element("enable", NS.carbons)).catch(ifRefused);
 			this.uploads = await findUploads(session, this.own.domain).catch(ifRefused);
 			if (this.hasArchive) await this.catchUp.begin(session, "");
@@ -252,7 +252,7 @@ export class XmppClient {
 		}
 	}
 
-	/** Whether an archive refused to be read, and is done without. Otherwise the next connection reads everything again. */
+	/** True if the archive refused: Keryx works without it. Otherwise the next connection reads everything again. */
 	#isSkipped(error: unknown, session: Session): boolean {
 		const { log, name } = this.options;
 		if (error instanceof StanzaError)
@@ -321,7 +321,7 @@ export class XmppClient {
 		const from = parseJid(inner.attrs.from);
 		const room = this.rooms.get(from?.bare ?? "");
 		const { type = "normal" } = inner.attrs;
-		// What another program of the account says is nobody's question.
+		// Messages from other programs of this account are not questions.
 		if (copy === "sent" || !from || from.bare === this.own.bare) done();
 		else if (type === "error") this.#failed(inner, from, room, session, done);
 		else if (room && type === "groupchat") this.#inRoom(inner, from, room, done);
@@ -404,7 +404,7 @@ export class XmppClient {
 	}
 }
 
-/** The server has no such thing. */
+/** The server does not support it. */
 function ifRefused(error: unknown): null {
 	if (error instanceof StanzaError) return null;
 	throw error;

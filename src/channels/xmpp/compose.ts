@@ -16,7 +16,7 @@ export interface Composed {
 	readonly answers?: string | undefined;
 }
 
-/** Begins the ids of an account's messages: two installations in one room do not take each other's for their own. */
+/** Prefix of an account's message ids, so that two installations in one room do not mistake each other's for their own. */
 export function idPrefix(own: string): string {
 	return `keryx-${createHash("sha256").update(own).digest("hex").slice(0, 8)}-`;
 }

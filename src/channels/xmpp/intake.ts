@@ -23,7 +23,7 @@ export interface Work {
 	readonly chat: string;
 	/** Its id in the chat. */
 	readonly message: string;
-	/** Its place in an archive. */
+	/** Its position in an archive. */
 	readonly archivePosition?: { readonly archive: string; readonly position: Position } | undefined;
 	/** Rejects if nothing was committed. */
 	readonly write: (host: ChannelHost, cursor: string) => Promise<unknown>;
@@ -52,7 +52,7 @@ export class Intake {
 		this.#options = options;
 		this.#pauses = new Pauses({
 			clock: options.clock,
-			// The store is our own: no need to spare it.
+			// Our own store needs no long pauses.
 			random: () => 1,
 			firstPauseMs: FIRST_PAUSE_MS,
 			longestPauseMs: LONGEST_PAUSE_MS,
@@ -68,7 +68,7 @@ export class Intake {
 		this.#host = host;
 	}
 
-	/** New messages wait until missed ones are committed: as often held as let go. Answers what lets them go. */
+	/** New messages wait until missed ones are committed. Holds are counted. Returns the function that releases this one. */
 	hold(): (unread?: string) => void {
 		const session = this.#sessions;
 		this.#holds++;
@@ -84,12 +84,12 @@ export class Intake {
 		if (this.#holds > 0) return;
 		for (const work of this.#held.splice(0)) {
 			const isMissed = this.#missed.has(keyOf(work));
-			// Committed now, its place would pass over what is unread: the next session reads both. An archive that is not followed yet
-			// brings nothing again.
+			// Committing it now would move the position past unread messages: the next session reads both. An archive that is not followed yet
+			// repeats nothing.
 			const { archive } = work.archivePosition ?? {};
 			const comesAgain =
 				archive !== undefined && this.#unread.has(archive) && this.positions.get(archive) !== null;
-			// Some servers deliver what was missed by themselves, too.
+			// Some servers also deliver missed messages on their own.
 			if (!isMissed && !comesAgain) void this.#enter(work);
 			else this.#wait(-1);
 			if (isMissed) work.done();
@@ -98,7 +98,7 @@ export class Intake {
 		this.#wait(0);
 	}
 
-	/** What was just said. */
+	/** A live message. */
 	take(work: Work): void {
 		if (!this.#host) return;
 		this.#wait(1);
@@ -106,7 +106,7 @@ export class Intake {
 		else void this.#enter(work);
 	}
 
-	/** What was said while Keryx was away, before everything that is held. Resolves when it is committed, or Keryx stops. */
+	/** A message from while Keryx was away; goes before everything held. Resolves when it is committed, or Keryx stops. */
 	async takeMissed(works: readonly Work[]): Promise<void> {
 		if (!this.#host) return;
 		await Promise.all(

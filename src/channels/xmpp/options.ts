@@ -48,7 +48,7 @@ interface Found {
 	readonly weight: number;
 }
 
-/** `tries`: the next one after each failure. */
+/** `tries`: how many attempts failed; each uses the next address. */
 export async function serverAddress(
 	{ server }: Pick<XmppOptions, "server">,
 	domain: string,

@@ -9,7 +9,7 @@ export interface Flight {
 	/** Without the resource. */
 	readonly to: string;
 	readonly isRoom: boolean;
-	/** Its place among our stanzas; 0: they are not counted. */
+	/** Its number among our stanzas; 0: they are not counted. */
 	readonly number: number;
 }
 
@@ -64,7 +64,7 @@ export class Sending {
 		return true;
 	}
 
-	/** The former session is known to have handled so many: what follows did not arrive, and never will. */
+	/** The previous session handled this many: later ones did not arrive and never will. */
 	continued(count: number): void {
 		this.handled(count);
 		for (const flight of [...this.#flights.values()])

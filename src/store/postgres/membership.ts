@@ -15,7 +15,7 @@ import { bury, leave, nodeLost, renew, seenNodes } from "./nodes.ts";
 const RETRY_MS = 1000;
 /** How long hints are gathered. */
 const GATHER_MS = 10;
-/** So much may be on its way to the server. */
+/** The most hints that may be on their way to the server. */
 const MOST_TELLING = 100;
 /** The lease counts as expired this long before it does. */
 const MARGIN_MS = 500;
@@ -43,7 +43,7 @@ export class Membership implements Cluster {
 	readonly #dead = new Set<() => void>();
 	readonly #lease = new Set<(holds: boolean) => void>();
 	readonly #toldBy = new Set<(text: string, from: number) => void>();
-	/** What was told and is not with the server yet. */
+	/** Hints that the server has not received yet. */
 	#telling = 0;
 	#listener: MembershipListener = { trouble: () => {}, committedElsewhere: () => {} };
 	#connection: Connection | null;
@@ -126,7 +126,7 @@ export class Membership implements Cluster {
 		return () => this.#lease.delete(listener);
 	}
 
-	/** Where the server does not keep up it is dropped: whoever is told may miss it. */
+	/** Dropped if the server cannot keep up: receivers may miss hints. */
 	tell(text: string): void {
 		const connection = this.#connection;
 		if (!connection || connection.isLost || this.#others.size === 0 || this.#telling >= MOST_TELLING) return;
@@ -214,7 +214,7 @@ export class Membership implements Cluster {
 	async #look(connection: Connection): Promise<void> {
 		const nodes = (await seenNodes(connection, this.#settings)).filter(({ epoch }) => epoch !== this.epoch);
 		const now = performance.now();
-		// Where the server was gone for longer than a lease, all leases have run out: those that live are back in a moment.
+		// If the server was gone for longer than a lease, all leases have expired: living nodes renew theirs in a moment.
 		const isBack = now - this.#rejoinedAt < UNLOCKED_MS;
 		const expired = isBack ? [] : nodes.filter((node) => node.expired).map(({ epoch }) => epoch);
 		const crashed: number[] = [];

@@ -117,7 +117,7 @@ export class Writer {
 				await begun;
 				await transaction.settle();
 				if (!transaction.hasWritten) {
-					// Nothing to be made durable: nobody waits for the disk.
+					// Nothing was written, so nobody waits for the disk.
 					await this.#takeBack(connection);
 					return { replies, changed: false };
 				}
@@ -176,7 +176,7 @@ export class Writer {
 	 * transaction is over.
 	 */
 	#begin(connection: Connection, id: string): Promise<number> {
-		// Each statement sees earlier commits: behind the lock that is the same for all of them.
+		// Each statement sees earlier commits; while the lock is held, all see the same.
 		const begin = connection.exec("BEGIN ISOLATION LEVEL READ COMMITTED");
 		const locked = connection.exec(this.#lock);
 		const mark = connection.exec("UPDATE writers SET last = $1 WHERE epoch = $2", [id, this.#context.epoch]);

@@ -112,7 +112,7 @@ export class ObjectStore extends Readable {
 		return new Index(this.transaction, this.file, this.store, facts);
 	}
 
-	/** Copied when it is placed: the caller may change its value afterwards. */
+	/** Copied when it is queued: the caller may change its value afterwards. */
 	#write(value: unknown, key: unknown, isNew: boolean): Request {
 		const copy = structuredClone(value);
 		return this.transaction.request(() => this.file.put(this.store, copy, key, isNew), undefined, this);

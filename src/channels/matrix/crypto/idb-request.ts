@@ -1,4 +1,4 @@
-// What requests to the database need: their answers as events, and the ranges of keys that they ask for. Names are the web's.
+// Requests to the database: their answers as events, and ranges of keys. Names are the web's.
 import { type Bounds, EVERYTHING } from "./idb-file.ts";
 import { encodeKey } from "./idb-keys.ts";
 

@@ -20,7 +20,7 @@ class Queue {
 
 	#next(): void {
 		this.#running = this.#waiting.shift() ?? null;
-		// In a turn of its own: whoever made the transaction has placed its first requests by then.
+		// In a separate turn of the event loop: by then the transaction's first requests are queued.
 		const running = this.#running;
 		if (running) setImmediate(() => running.start());
 	}
@@ -90,7 +90,7 @@ class Transaction {
 		this.step();
 	}
 
-	/** One request in each turn of the loop: what follows from its answer has placed its own by then. Without one, it is over. */
+	/** One request per turn of the event loop: by the next, its handlers have queued theirs. With none left, the transaction ends. */
 	step(): void {
 		if (this.#state === "finished") return;
 		const next = this.#requests.shift();
@@ -102,7 +102,7 @@ class Transaction {
 		setImmediate(() => this.step());
 	}
 
-	/** Requests that were placed before it still run; then it is over. */
+	/** Requests queued before it still run; then the transaction ends. */
 	commit(): void {
 		if (this.#state === "open") this.#state = "closing";
 	}
@@ -261,7 +261,7 @@ class Factory {
 	}
 }
 
-/** Sets the names that the library looks for. Only in a thread of its own. */
+/** Sets the globals that the library looks for. Only in a separate thread. */
 export function installIdb(file: IdbFile): void {
 	Object.assign(globalThis, {
 		indexedDB: new Factory(file),

@@ -67,7 +67,7 @@ export class Session {
 	/** Null until logged in, and on servers without it. */
 	management: Management | null = null;
 	jid = "";
-	/** Names the stanza that is being passed on, the same if it comes again; null: none comes again. */
+	/** Names the stanza being passed on; the same when it is repeated. Null: the server repeats none. */
 	heardAs: string | null = null;
 	isReady = false;
 	#end: (ended: Ended) => void = () => {};
@@ -75,7 +75,7 @@ export class Session {
 	#isPaused = false;
 	#heardAt: number;
 	#requests = 0;
-	/** What the server is told was committed of the former session. */
+	/** How much of the previous session was acknowledged. */
 	readonly #acknowledged: number;
 	#isAckDue = false;
 	/** The server's reason for closing. */
@@ -360,7 +360,7 @@ export class Session {
 }
 
 const ASK = element("r", NS.management);
-/** What others may know of the program. */
+/** What others may know about this program. */
 const ABOUT: readonly Element[] = [
 	element("identity", NS.info, { category: "client", type: "bot", name: "Keryx" }),
 	...[NS.info, NS.ping, NS.muc, NS.correct, NS.reply, NS.reactions, NS.states, NS.outOfBand, NS.retract].map(
