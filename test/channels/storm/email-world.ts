@@ -86,11 +86,13 @@ export class EmailWorld extends ServerWorld<EmailWorldOptions> {
 	/** Everybody in a thread gets its mails. */
 	protected async readers(): Promise<readonly Reader[]> {
 		return this.#threads.flatMap(({ chat, root, person, others }) =>
-			[person, ...others].map((name) => ({
-				name,
-				texts: this.options.office.to(name).map(({ mail }) => (mail.text ?? "").trim()),
-				sees: ({ chatId, threadId }) => chatId === chat && threadId === root,
-			})),
+			[person, ...others].map(
+				(name): Reader => ({
+					name,
+					texts: this.options.office.to(name).map(({ mail }) => (mail.text ?? "").trim()),
+					sees: ({ chatId, threadId }) => chatId === chat && threadId === root,
+				}),
+			),
 		);
 	}
 

@@ -116,11 +116,13 @@ export class IrcWorld extends ServerWorld<IrcWorldOptions> {
 
 	protected async readers(): Promise<readonly Reader[]> {
 		for (const { person } of this.#places) await person.sync();
-		return this.#places.map(({ chat, person, target }) => ({
-			name: chat,
-			texts: person.lines(BOT, target === BOT ? person.nick : target),
-			sees: ({ chatId }) => chatId === chat,
-		}));
+		return this.#places.map(
+			({ chat, person, target }): Reader => ({
+				name: chat,
+				texts: person.lines(BOT, target === BOT ? person.nick : target),
+				sees: ({ chatId }) => chatId === chat,
+			}),
+		);
 	}
 
 	protected stateOf(): string {

@@ -88,11 +88,13 @@ export class XmppWorld extends ServerWorld<XmppWorldOptions> {
 
 	protected async readers(): Promise<readonly Reader[]> {
 		for (const { person } of this.#chats) await person.sync();
-		return this.#chats.map(({ name, person, from }) => ({
-			name,
-			texts: person.shown(from).map(({ text }) => text),
-			sees: ({ chatId }) => chatId === name,
-		}));
+		return this.#chats.map(
+			({ name, person, from }): Reader => ({
+				name,
+				texts: person.shown(from).map(({ text }) => text),
+				sees: ({ chatId }) => chatId === name,
+			}),
+		);
 	}
 
 	protected stateOf(): string {
