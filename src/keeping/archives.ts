@@ -25,21 +25,36 @@ interface ArchiveSummary extends ArchiveFile {
 	readonly lastActivityAt: number;
 }
 
+/** Why the file cannot be read, instead of what is in it. */
+interface DamagedArchive extends ArchiveFile {
+	readonly problem: string;
+}
+
 /** Newest month first; within a month by name. `after`: the last name of the previous page. */
 export async function listArchives(
 	folder: string,
 	{ limit, after }: { readonly limit: number; readonly after?: string | undefined },
-): Promise<readonly ArchiveSummary[]> {
+): Promise<readonly (ArchiveSummary | DamagedArchive)[]> {
 	const [from, last = ""] = after?.split("/") ?? [];
-	const found: ArchiveSummary[] = [];
+	const found: (ArchiveSummary | DamagedArchive)[] = [];
 	for (const month of await monthsIn(folder)) {
 		if (from !== undefined && month > from) continue;
 		const names = await readdir(join(folder, month));
 		for (const name of firstAfter(names, month === from ? last : "", limit - found.length))
-			found.push(await summaryOf(folder, await fileAt(folder, `${month}/${name}`)));
+			found.push(await listed(folder, await fileAt(folder, `${month}/${name}`)));
 		if (found.length === limit) break;
 	}
 	return found;
+}
+
+/** One damaged file must not hide the others. */
+async function listed(folder: string, file: ArchiveFile): Promise<ArchiveSummary | DamagedArchive> {
+	try {
+		return await summaryOf(folder, file);
+	} catch (error) {
+		if (!(error instanceof KeryxError)) throw error;
+		return { ...file, problem: error.message };
+	}
 }
 
 /** By its conversation's id or its name; the newest. Throws store.not_found. */
@@ -48,8 +63,9 @@ async function findArchive(folder: string, ref: string): Promise<ArchiveFile> {
 		const names = (await readdir(join(folder, month))).filter(
 			(name) => (name.startsWith(`${ref}.`) || `${month}/${name}` === ref) && NAME.test(name),
 		);
-		const [name] = names.sort();
-		if (name !== undefined) return await fileAt(folder, `${month}/${name}`);
+		const files = await Promise.all(names.map((name) => fileAt(folder, `${month}/${name}`)));
+		const [newest] = files.sort((a, b) => b.archivedAt - a.archivedAt);
+		if (newest !== undefined) return newest;
 	}
 	throw new KeryxError("store.not_found", `there is no archive of ${ref}`, { field: "archive" });
 }
@@ -84,13 +100,25 @@ async function fileAt(folder: string, name: string): Promise<ArchiveFile> {
 }
 
 async function summaryOf(folder: string, file: ArchiveFile): Promise<ArchiveSummary> {
-	for await (const line of linesOf(createReadStream(join(folder, file.name)))) {
-		const head = JSON.parse(line) as Readonly<Record<string, unknown>>;
+	for await (const head of rowsOf(folder, file)) {
 		if (head.type !== "conversation") continue;
 		const title = String(head.title ?? head.preview ?? "");
 		return { ...file, key: String(head.key), title, lastActivityAt: Number(head.lastActivityAt) };
 	}
 	throw new KeryxError("archive.failed", `${file.name} holds no conversation`);
+}
+
+async function* rowsOf(
+	folder: string,
+	{ name }: ArchiveFile,
+): AsyncGenerator<Readonly<Record<string, unknown>>> {
+	for await (const line of linesOf(createReadStream(join(folder, name)))) {
+		try {
+			yield JSON.parse(line) as Readonly<Record<string, unknown>>;
+		} catch (cause) {
+			throw new KeryxError("archive.failed", `${name} is damaged: a line of it is not JSON`, { cause });
+		}
+	}
 }
 
 interface ArchivedMessage {
@@ -112,8 +140,7 @@ export async function readArchive(
 	const file = await findArchive(folder, ref);
 	const messages: ArchivedMessage[] = [];
 	let more = false;
-	for await (const line of linesOf(createReadStream(join(folder, file.name)))) {
-		const row = JSON.parse(line) as Readonly<Record<string, unknown>>;
+	for await (const row of rowsOf(folder, file)) {
 		if (row.type !== "message" || (row.role !== "user" && row.role !== "assistant")) continue;
 		more = messages.length === limit;
 		if (more) break;

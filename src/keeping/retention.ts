@@ -114,14 +114,14 @@ export class Retention {
 		let taken = 0;
 		for await (const page of this.#due(before)) {
 			const waiting = page.slice(0, limit - taken);
-			pass.more ||= waiting.length < page.length;
+			pass.more = waiting.length < page.length;
 			taken += waiting.length;
 			const worker = async () => {
 				for (let next = waiting.shift(); next !== undefined && !this.#stopped; next = waiting.shift())
 					pass[await this.#prune(next)]++;
 			};
 			await Promise.all(Array.from({ length: AT_ONCE }, worker));
-			if (taken >= limit || this.#stopped) break;
+			if (pass.more || this.#stopped) break;
 		}
 		return pass;
 	}

@@ -14,6 +14,11 @@ const MOST_DAYS = 36_500;
 const SHOWN = 20;
 const LONGEST_TITLE = 60;
 
+interface ListFlags {
+	readonly limit: string;
+	readonly after?: string;
+}
+
 export function addArchive(program: Command, context: CliContext): void {
 	const archive = addGroup(program, "archive", texts.archive.about).addHelpText("after", texts.archive.help);
 	archive
@@ -21,7 +26,8 @@ export function addArchive(program: Command, context: CliContext): void {
 		.allowExcessArguments(false)
 		.description(texts.archive.list.about)
 		.option("--limit <n>", texts.sessions.list.limit(200), "50")
-		.action((flags: { readonly limit: string }) => runList(context, flags.limit));
+		.option("--after <name>", texts.archive.list.after)
+		.action((flags: ListFlags) => runList(context, flags));
 	archive
 		.command("show")
 		.allowExcessArguments(false)
@@ -43,22 +49,26 @@ export function addArchive(program: Command, context: CliContext): void {
 		.action((flags: { readonly dryRun?: boolean; readonly days?: string }) => runNow(context, flags));
 }
 
-function runList(context: CliContext, limit: string): Promise<void> {
+function runList(context: CliContext, { limit, after }: ListFlags): Promise<void> {
 	return withConnection(context, "read", async ({ client, output }) => {
-		const { archives } = await client.archives({ limit: readCount("--limit", limit, [1, 200]) });
-		if (output.json) return output.value({ archives });
+		const { archives, next } = await client.archives({
+			limit: readCount("--limit", limit, [1, 200]),
+			...(after !== undefined && { after }),
+		});
+		if (output.json) return output.value({ archives, next });
 		if (archives.length === 0) return output.note(texts.archive.list.none);
 		output.table(
 			["conversation", "archived", "last used", "size", "about"],
-			archives.map(({ conversation, archived_at, last_activity_at, bytes, title }) => [
+			archives.map(({ conversation, archived_at, last_activity_at, bytes, title, problem }) => [
 				conversation,
 				archived_at.slice(0, 10),
-				last_activity_at.slice(0, 10),
+				last_activity_at?.slice(0, 10) ?? "",
 				bytesInWords(bytes),
-				onOneLine(title).slice(0, LONGEST_TITLE),
+				problem === null ? onOneLine(title).slice(0, LONGEST_TITLE) : texts.archive.list.damaged,
 			]),
 			{ elastic: [4] },
 		);
+		if (next !== null) output.note(texts.archive.list.more(next));
 	});
 }
 

@@ -1,0 +1,108 @@
+// Archives as their owner meets them: many at once, two of one conversation, damaged ones.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { ConversationId } from "../../src/domain/index.ts";
+import { listArchives, Retention, readArchive, restoreArchive } from "../../src/keeping/index.ts";
+import type { Clock } from "../../src/time/index.ts";
+import { openInMemory, type Told } from "../support/told-store.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+const DAY = 86_400_000;
+const closing: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+	for (const close of closing.splice(0)) await close();
+});
+
+interface Kept {
+	readonly told: Told;
+	readonly folder: string;
+	readonly retention: Retention;
+	/** The conversation of a chat, with its sessions ended. */
+	tell(chat: string, text: string): Promise<ConversationId>;
+	/** The archive's file. */
+	archive(): Promise<string>;
+}
+
+async function kept(): Promise<Kept> {
+	const told = await openInMemory();
+	const folder = mkdtempSync(join(tmpdir(), "keryx-archives-"));
+	closing.push(
+		() => told.close(),
+		() => rmSync(folder, { recursive: true, force: true }),
+	);
+	const { scene, store } = told;
+	const retention = new Retention({
+		store,
+		folder,
+		config: () => ({ retention: { days: 1 } }),
+		clock: scene.clock as unknown as Clock,
+		warn: (text) => expect.fail(text),
+	});
+	const files = () =>
+		readdirSync(folder).flatMap((month) =>
+			readdirSync(join(folder, month)).map((name) => join(folder, month, name)),
+		);
+	return {
+		told,
+		folder,
+		retention,
+		tell: async (chat, text) => {
+			const from = { platform: "telegram", chat_id: chat, user_id: chat, user_name: "Ada" };
+			const { conversation, session } = await scene.exchange(text, `you said ${text}`, from);
+			const { unchanged } = await store.retentionState({ scope: OPERATOR, conversation });
+			await store.retireConversation({ conversation, unchanged });
+			await store.finaliseSession({ session });
+			return conversation;
+		},
+		archive: async () => {
+			const before = new Set(files());
+			scene.clock.advance(2 * DAY);
+			expect(await retention.run()).toMatchObject({ archived: 1 });
+			return files().find((file) => !before.has(file)) ?? expect.fail("there is no new archive");
+		},
+	};
+}
+
+test("a pass that stops at its limit says whether more are due", async () => {
+	const { told, tell, retention } = await kept();
+	for (let n = 0; n < 101; n++) await tell(String(n), "hello");
+	told.scene.clock.advance(2 * DAY);
+	expect(await retention.run({ limit: 100 })).toMatchObject({ archived: 100, more: true });
+	expect(await retention.run({ limit: 100 })).toMatchObject({ archived: 1, more: false });
+});
+
+test("of two archives of a conversation the newer one is shown and restored", async () => {
+	// The names of archives are digests: which of two comes first is chance, so several are tried.
+	for (let n = 0; n < 6; n++) {
+		const { told, folder, tell, archive } = await kept();
+		const conversation = await tell(`chat ${n}`, "first");
+		const old = await archive();
+		await restoreArchive(told.store, folder, conversation);
+		expect(await tell(`chat ${n}`, "second")).toBe(conversation);
+		const young = await archive();
+		// Within one tick of a file system's clock they would have the same age.
+		utimesSync(old, new Date(1e12), new Date(1e12));
+		utimesSync(young, new Date(2e12), new Date(2e12));
+		const { messages } = await readArchive(folder, conversation, 100);
+		expect(messages.map(({ text }) => text)).toContain("you said second");
+		expect((await restoreArchive(told.store, folder, conversation)).messages).toBe(4);
+	}
+});
+
+test("a damaged archive is listed as damaged, and does not hide the others", async () => {
+	const { folder, tell, archive } = await kept();
+	const first = await tell("1", "one");
+	const damaged = await archive();
+	const second = await tell("2", "two");
+	await archive();
+	writeFileSync(damaged, readFileSync(damaged, "utf8").slice(0, 20));
+	const listed = await listArchives(folder, { limit: 10 });
+	expect(listed).toHaveLength(2);
+	expect(listed.find(({ conversation }) => conversation === first)).toMatchObject({
+		problem: expect.stringContaining("is damaged"),
+	});
+	expect(listed.find(({ conversation }) => conversation === second)).not.toHaveProperty("problem");
+	await expect(readArchive(folder, first, 10)).rejects.toThrow("is damaged");
+});
