@@ -1781,6 +1781,7 @@ Examples:
 			`${count} were waiting to be sent when the backup was made, and may have been sent since. \`${KERYX} outbox\` lists them; nothing is sent until you decide.`,
 		missed: (count: Shown) =>
 			`Since the backup was made, ${count} came due and may have run. Each is recorded as missed and continues with its next run.`,
+		rights: `Tokens, logins, roles and standing approvals are as they were then. Revoke again what you have revoked since: \`${KERYX} token list\`, \`${KERYX} login list\`, \`${KERYX} confirm grants\`.`,
 		audit: `The audit may have continued after the backup. If the next start says so, run \`${KERYX} confirm audit --accept\`.`,
 		help: `
 Examples:

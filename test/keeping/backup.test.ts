@@ -37,14 +37,15 @@ const SENDERS = Number(process.env.KERYX_BACKUP_SENDERS ?? 16);
 const RATE = 500;
 /** Messages that are in the store before: more with KERYX_BACKUP_BEFORE. */
 const BEFORE = Number(process.env.KERYX_BACKUP_BEFORE ?? 2000);
+type Report = NonNullable<Parameters<typeof createKeryx>[0]>["report"];
 const QUIET = { warn: () => {}, note: () => {} };
 const agent = createScriptedAgent({ script: { otherwise: [{ text: "ok" }] }, clock: systemClock });
 
-async function keryxIn(home: string): Promise<Keryx> {
+async function keryxIn(home: string, report: Report = QUIET): Promise<Keryx> {
 	const keryx = await createKeryx({
 		home,
 		env: { HOME: root, XDG_DATA_HOME: dataOf(home), TZ: "UTC" },
-		report: QUIET,
+		report,
 		config: {},
 		agent,
 	});
@@ -242,6 +243,30 @@ describe("a file", () => {
 		const kept = new Database(again.kept, { readonly: true });
 		expect(kept.prepare("SELECT name FROM tokens ORDER BY name").pluck().all()).toEqual(["after", "before"]);
 		kept.close();
+	});
+
+	test("leaves nothing to explain to the next start in an empty home", async () => {
+		const fresh = join(root, "fresh");
+		const restored = await call(["restore", file, "--yes"], { env: { KERYX_HOME: fresh } });
+		expect(restored).toMatchObject({ code: 0 });
+		// Tokens that were revoked since are valid again.
+		expect(restored.stdout).toContain("as they were then");
+		expect(restored.stderr).not.toContain("audit");
+		const warnings: string[] = [];
+		await keryxIn(fresh, { ...QUIET, warn: (text) => void warnings.push(text) });
+		expect(warnings).toEqual([]);
+		expect((await call(["confirm", "audit", "--verify"], { env: { KERYX_HOME: fresh } })).code).toBe(0);
+	});
+
+	test("of an older audit is told about at the next start", async () => {
+		const older = join(root, "older");
+		await call(["restore", file, "--yes"], { env: { KERYX_HOME: older } });
+		await call(["token", "create", "later", "--role", "reader"], { env: { KERYX_HOME: older } });
+		const restored = await call(["restore", file, "--yes"], { env: { KERYX_HOME: older } });
+		expect(restored.stderr).toContain("keryx confirm audit --accept");
+		const warnings: string[] = [];
+		await keryxIn(older, { ...QUIET, warn: (text) => void warnings.push(text) });
+		expect(warnings).toEqual([expect.stringContaining("entries are missing")]);
 	});
 
 	test("goes to a store on another disk than the home", async () => {
