@@ -1654,6 +1654,7 @@ Exit codes: 0 done, 1 failure (in use, not reachable), 2 wrong usage.`,
 			ended: (what: Shown) =>
 				`${what} still had a live session. It was ended; a running Keryx archives them within minutes.`,
 			kept: (what: Shown) => `${what} could not be archived yet, because something is still running there.`,
+			failed: (what: Shown, why: Shown) => `${what} could not be archived: ${why}`,
 		},
 		list: {
 			about: "archived conversations, the newest month first",

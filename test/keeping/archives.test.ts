@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { ConversationId } from "../../src/domain/index.ts";
+import { KeryxError } from "../../src/errors.ts";
 import { listArchives, Retention, readArchive, restoreArchive } from "../../src/keeping/index.ts";
+import type { Store } from "../../src/store/index.ts";
 import type { Clock } from "../../src/time/index.ts";
 import { openInMemory, type Told } from "../support/told-store.ts";
 
@@ -25,7 +27,14 @@ interface Kept {
 	archive(): Promise<string>;
 }
 
-async function kept(): Promise<Kept> {
+async function kept({
+	isBroken = () => false,
+	warn = (text) => expect.fail(text),
+}: {
+	/** Whether a conversation cannot be read. */
+	readonly isBroken?: (conversation: ConversationId) => boolean;
+	readonly warn?: (text: string) => void;
+} = {}): Promise<Kept> {
 	const told = await openInMemory();
 	const folder = mkdtempSync(join(tmpdir(), "keryx-archives-"));
 	closing.push(
@@ -33,12 +42,21 @@ async function kept(): Promise<Kept> {
 		() => rmSync(folder, { recursive: true, force: true }),
 	);
 	const { scene, store } = told;
+	const breaking = new Proxy(store, {
+		get: (target, name) => {
+			if (name !== "retentionState") return Reflect.get(target, name);
+			return async (args: Parameters<Store["retentionState"]>[0]) => {
+				if (isBroken(args.conversation)) throw new KeryxError("store.corrupt", "rows are missing");
+				return target.retentionState(args);
+			};
+		},
+	});
 	const retention = new Retention({
-		store,
+		store: breaking,
 		folder,
 		config: () => ({ retention: { days: 1 } }),
 		clock: scene.clock as unknown as Clock,
-		warn: (text) => expect.fail(text),
+		warn,
 	});
 	const files = () =>
 		readdirSync(folder).flatMap((month) =>
@@ -71,6 +89,40 @@ test("a pass that stops at its limit says whether more are due", async () => {
 	told.scene.clock.advance(2 * DAY);
 	expect(await retention.run({ limit: 100 })).toMatchObject({ archived: 100, more: true });
 	expect(await retention.run({ limit: 100 })).toMatchObject({ archived: 1, more: false });
+});
+
+test("a conversation that cannot be archived does not keep the others", async () => {
+	const broken = new Set<ConversationId>();
+	const { told, tell, retention } = await kept({ isBroken: (id) => broken.has(id) });
+	for (let n = 0; n < 30; n++) {
+		const id = await tell(String(n), "hello");
+		if (n % 10 === 0) broken.add(id);
+	}
+	told.scene.clock.advance(2 * DAY);
+	expect(await retention.run()).toEqual({
+		archived: 27,
+		ended: 0,
+		kept: 0,
+		failed: 3,
+		problem: "rows are missing",
+		more: false,
+	});
+	expect(await retention.plan()).toMatchObject({ count: 3 });
+});
+
+test("a pass in which nothing can be archived ends", async () => {
+	const tried = new Set<ConversationId>();
+	const { told, tell, retention } = await kept({
+		isBroken: (id) => {
+			tried.add(id);
+			return true;
+		},
+	});
+	for (let n = 0; n < 60; n++) await tell(String(n), "hello");
+	tried.clear();
+	told.scene.clock.advance(2 * DAY);
+	await expect(retention.run()).rejects.toThrow("rows are missing");
+	expect(tried.size).toBeLessThan(30);
 });
 
 test("of two archives of a conversation the newer one is shown and restored", async () => {

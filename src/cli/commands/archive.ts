@@ -114,21 +114,31 @@ async function runNow(
 			if (plan.count > SHOWN) output.line(texts.archive.run.more(plan.count - SHOWN));
 			return;
 		}
-		const total = { archived: 0, ended: 0, kept: 0 };
+		const total = { archived: 0, ended: 0, kept: 0, failed: 0, problem: null as string | null };
 		await withProgress(output, async (tell) => {
 			for (let more = true; more; ) {
 				const pass = await client.runRetention(days);
 				total.archived += pass.archived;
 				total.ended += pass.ended;
 				total.kept = pass.kept;
+				total.failed = pass.failed;
+				total.problem = pass.problem;
 				tell(texts.archive.run.progress(counted(total.archived, "conversation")));
 				// Kept ones come again: without progress this would never end.
 				more = pass.more && pass.archived + pass.ended > 0;
 			}
 		});
-		if (output.json) return output.value(total);
+		if (output.json) {
+			output.value(total);
+			if (total.failed > 0) context.exitWith(1);
+			return;
+		}
 		output.line(texts.archive.run.done(counted(total.archived, "conversation")));
 		if (total.ended > 0) output.line(texts.archive.run.ended(counted(total.ended, "conversation")));
+		if (total.failed > 0) {
+			output.line(texts.archive.run.failed(counted(total.failed, "conversation"), total.problem));
+			context.exitWith(1);
+		}
 		if (total.kept > 0) output.line(texts.archive.run.kept(counted(total.kept, "conversation")));
 	});
 }

@@ -43,6 +43,8 @@ export const archiveEndpoints = {
 			archived: z.int(),
 			ended: z.int().openapi({ description: "their sessions were ended; they follow later" }),
 			kept: z.int(),
+			failed: z.int(),
+			problem: z.string().nullable().openapi({ description: "why the first of those could not be archived" }),
 			more: z.boolean(),
 		}),
 	}),
