@@ -1238,6 +1238,8 @@ Examples:
 			notYet: "the first scheduled backup is still to come",
 			made: (path: Shown, when: Shown) => `the last one is ${path}, ${when}`,
 			gone: (found: Shown) => `${found}; it is no longer there`,
+			late: (found: Shown, when: Shown) => `${found}; the scheduled ones are late: the last was made ${when}`,
+			lateRemedy: `a schedule needs a running Keryx; \`${KERYX} logs gateway\` says what went wrong`,
 			failed: (when: Shown, reason: Shown) => `the last attempt failed ${when}: ${reason}`,
 			failedRemedy: `correct that, then run \`${KERYX} backup <file>\``,
 		},
@@ -1698,6 +1700,8 @@ Examples:
 			done: (file: Shown) => `Keryx runs as a service from now on: ${file}`,
 			environment: (file: Shown) =>
 				`A service does not see the variables of your shell. Put keys and tokens into ${file}.`,
+			running: (home: Shown, pid: Shown) => `Keryx is already running in ${home}, as process ${pid}`,
+			runningHint: `stop it with \`${KERYX} stop\`, then run this again; or add --no-start`,
 			linger:
 				"It runs while you are logged in. To keep it running always, run this once: loginctl enable-linger",
 		},

@@ -9,7 +9,7 @@ import { type Clock, Rounds } from "../time/index.ts";
 
 const DAY_MS = 86_400_000;
 const LOOK_EVERY_MS = 3_600_000;
-/** A session that was ended for this is finalised by then. */
+/** After a pass that has done something. */
 const AGAIN_MS = 60_000;
 const PAGE = 100;
 /** How many archives are written at once: most of the time is spent waiting for the disk. */
@@ -102,9 +102,10 @@ export class Retention {
 		if (config().retention.days === 0) return null;
 		// Archives are files: those of one store are in one home.
 		if (!(await this.#duty.isMine())) return clock.now() + LOOK_EVERY_MS;
-		const { ended, failed, problem } = await this.run();
+		const { ended, archived, failed, problem } = await this.run();
 		if (failed > 0) warn(`${counted(failed, "old conversation")} could not be archived: ${problem}`);
-		return clock.now() + (ended > 0 ? AGAIN_MS : LOOK_EVERY_MS);
+		// Sessions that ended lately may be finalised by then.
+		return clock.now() + (ended + archived > 0 ? AGAIN_MS : LOOK_EVERY_MS);
 	}
 
 	#before(days = this.#options.config().retention.days): number {

@@ -7,7 +7,7 @@ import type { ConversationId } from "../../src/domain/index.ts";
 import { KeryxError } from "../../src/errors.ts";
 import { listArchives, Retention, readArchive, restoreArchive } from "../../src/keeping/index.ts";
 import type { Store } from "../../src/store/index.ts";
-import type { Clock } from "../../src/time/index.ts";
+import { createVirtualClock } from "../../src/testing/index.ts";
 import { openInMemory, type Told } from "../support/told-store.ts";
 
 const OPERATOR = { kind: "operator" } as const;
@@ -21,6 +21,9 @@ interface Kept {
 	readonly told: Told;
 	readonly folder: string;
 	readonly retention: Retention;
+	readonly clock: ReturnType<typeof createVirtualClock>;
+	/** For the store and for retention. */
+	wait(ms: number): Promise<void>;
 	/** The conversation of a chat, with its sessions ended. */
 	tell(chat: string, text: string): Promise<ConversationId>;
 	/** The archive's file. */
@@ -42,6 +45,11 @@ async function kept({
 		() => rmSync(folder, { recursive: true, force: true }),
 	);
 	const { scene, store } = told;
+	const clock = createVirtualClock(scene.clock.now());
+	const wait = async (ms: number) => {
+		scene.clock.advance(ms);
+		await clock.advance(ms);
+	};
 	const breaking = new Proxy(store, {
 		get: (target, name) => {
 			if (name !== "retentionState") return Reflect.get(target, name);
@@ -55,7 +63,7 @@ async function kept({
 		store: breaking,
 		folder,
 		config: () => ({ retention: { days: 1 } }),
-		clock: scene.clock as unknown as Clock,
+		clock,
 		warn,
 	});
 	const files = () =>
@@ -66,6 +74,8 @@ async function kept({
 		told,
 		folder,
 		retention,
+		clock,
+		wait,
 		tell: async (chat, text) => {
 			const from = { platform: "telegram", chat_id: chat, user_id: chat, user_name: "Ada" };
 			const { conversation, session } = await scene.exchange(text, `you said ${text}`, from);
@@ -76,7 +86,7 @@ async function kept({
 		},
 		archive: async () => {
 			const before = new Set(files());
-			scene.clock.advance(2 * DAY);
+			await wait(2 * DAY);
 			expect(await retention.run()).toMatchObject({ archived: 1 });
 			return files().find((file) => !before.has(file)) ?? expect.fail("there is no new archive");
 		},
@@ -84,21 +94,42 @@ async function kept({
 }
 
 test("a pass that stops at its limit says whether more are due", async () => {
-	const { told, tell, retention } = await kept();
+	const { wait, tell, retention } = await kept();
 	for (let n = 0; n < 101; n++) await tell(String(n), "hello");
-	told.scene.clock.advance(2 * DAY);
+	await wait(2 * DAY);
 	expect(await retention.run({ limit: 100 })).toMatchObject({ archived: 100, more: true });
 	expect(await retention.run({ limit: 100 })).toMatchObject({ archived: 1, more: false });
 });
 
+test("conversations whose sessions are finalised late follow within minutes", async () => {
+	const { told, tell, wait, clock, retention, folder } = await kept();
+	const { scene, store } = told;
+	await tell("early", "hello");
+	const late = await scene.exchange("hello", "you said hello");
+	const { conversation } = late;
+	const { unchanged } = await store.retentionState({ scope: OPERATOR, conversation });
+	await store.retireConversation({ conversation, unchanged });
+	await wait(2 * DAY);
+	const archived = async (count: number) => {
+		while ((await listArchives(folder, { limit: 10 })).length < count) await new Promise(setImmediate);
+	};
+	retention.start();
+	closing.unshift(() => retention.stop());
+	await archived(1);
+	await store.finaliseSession({ session: late.session });
+	while (clock.pendingTimers().length === 0) await new Promise(setImmediate);
+	await wait(2 * 60_000);
+	await archived(2);
+});
+
 test("a conversation that cannot be archived does not keep the others", async () => {
 	const broken = new Set<ConversationId>();
-	const { told, tell, retention } = await kept({ isBroken: (id) => broken.has(id) });
+	const { wait, tell, retention } = await kept({ isBroken: (id) => broken.has(id) });
 	for (let n = 0; n < 30; n++) {
 		const id = await tell(String(n), "hello");
 		if (n % 10 === 0) broken.add(id);
 	}
-	told.scene.clock.advance(2 * DAY);
+	await wait(2 * DAY);
 	expect(await retention.run()).toEqual({
 		archived: 27,
 		ended: 0,
@@ -112,7 +143,7 @@ test("a conversation that cannot be archived does not keep the others", async ()
 
 test("a pass in which nothing can be archived ends", async () => {
 	const tried = new Set<ConversationId>();
-	const { told, tell, retention } = await kept({
+	const { wait, tell, retention } = await kept({
 		isBroken: (id) => {
 			tried.add(id);
 			return true;
@@ -120,7 +151,7 @@ test("a pass in which nothing can be archived ends", async () => {
 	});
 	for (let n = 0; n < 60; n++) await tell(String(n), "hello");
 	tried.clear();
-	told.scene.clock.advance(2 * DAY);
+	await wait(2 * DAY);
 	await expect(retention.run()).rejects.toThrow("rows are missing");
 	expect(tried.size).toBeLessThan(30);
 });

@@ -391,7 +391,11 @@ describe("a schedule", () => {
 		await call(["token", "list"], { env: { KERYX_HOME: home } });
 		const clock = createVirtualClock(Date.parse("2026-03-10T12:00:00Z"));
 		const warnings: string[] = [];
-		let last: Awaited<ReturnType<Keryx["store"]["lastBackup"]>> = { made: null, failed: null };
+		let last: Awaited<ReturnType<Keryx["store"]["lastBackup"]>> = {
+			made: null,
+			failed: null,
+			scheduled: null,
+		};
 		let fails = false;
 		const backup = { every: "12h", keep: 2, to: join(root, "kept") };
 		const backups = new Backups({
@@ -407,7 +411,7 @@ describe("a schedule", () => {
 					const at = clock.now();
 					last =
 						record.kind === "made"
-							? { made: { at, ...record }, failed: null }
+							? { made: { at, ...record }, failed: null, scheduled: record.scheduled ? at : last.scheduled }
 							: { ...last, failed: { at, reason: record.reason } };
 				},
 				lastBackup: async () => last,
@@ -427,8 +431,11 @@ describe("a schedule", () => {
 		writeFileSync(join(backup.to, "mine.backup"), "of somebody else");
 		for (let n = 1; n <= 3; n++) {
 			const at = clock.now();
-			await clock.advance(12 * 3_600_000);
-			await until(() => (last.made?.at ?? 0) > at);
+			// One by hand in between changes nothing about the schedule.
+			await clock.advance(6 * 3_600_000);
+			await backups.make(join(root, `by-hand-${n}.backup`), null);
+			await clock.advance(6 * 3_600_000);
+			await until(() => (last.scheduled ?? 0) > at);
 		}
 		await until(() => made().length === 3);
 		expect(made().sort()).toEqual([
@@ -447,10 +454,10 @@ describe("a schedule", () => {
 		// The clock was ahead, and is right again.
 		for (const year of [2098, 2099]) writeFileSync(join(backup.to, `keryx-${year}0101T000000Z.backup`), "");
 		for (const ahead of [
-			{ made: { at: clock.now() + 1e10, path: "x", bytes: 1 }, failed: null },
-			{ made: null, failed: { at: clock.now() + 1e10, reason: "x" } },
+			{ scheduled: clock.now() + 1e10, failed: null },
+			{ scheduled: null, failed: { at: clock.now() + 1e10, reason: "x" } },
 		]) {
-			last = ahead;
+			last = { made: null, ...ahead };
 			await clock.advance(12 * 3_600_000);
 			await until(() => last.made?.at === clock.now());
 		}
