@@ -74,7 +74,9 @@ test("the launchd agent is well-formed, reads the environment file and starts Ke
 
 test("an agent of launchd that is loaded already is replaced, and one that is not loaded can be removed", () => {
 	const { release, start, stop } = managerOf({ env: { HOME: root } }, "darwin");
-	expect(release).toEqual([["launchctl", "bootout", expect.stringMatching(/^gui\/\d+\/org\.keryx\.gateway$/)]]);
+	expect(release).toEqual([
+		["launchctl", "bootout", expect.stringMatching(/^gui\/\d+\/org\.keryx\.gateway$/)],
+	]);
 	expect([start.map(([, word]) => word), stop]).toEqual([["bootstrap"], []]);
 });
 

@@ -88,7 +88,8 @@ export class LogFile {
 /** `path` becomes `path.1`, that `path.2`, and so on; `keep` older ones stay. */
 async function rotate(path: string, keep: number): Promise<void> {
 	// Beyond that, too: fewer may be kept than before.
-	for (let n = Math.max(1, keep); await isThere(`${path}.${n}`); n++) await rm(`${path}.${n}`, { force: true });
+	for (let n = Math.max(1, keep); await isThere(`${path}.${n}`); n++)
+		await rm(`${path}.${n}`, { force: true });
 	for (let n = keep - 1; n >= 1; n--) await renameIfThere(`${path}.${n}`, `${path}.${n + 1}`);
 	if (keep > 0) await renameIfThere(path, `${path}.1`);
 	else await rm(path, { force: true });

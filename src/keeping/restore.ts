@@ -74,7 +74,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 		const done = { ...facts, madeAt, version, doubted, missed };
 		if (checkOnly) return { ...done, kept: null, files: [] };
 		// Before the files are put back: without any of them, nothing here could say that the audit went on after the backup.
-		const isNew = [storePath, join(home, "audit.key"), join(home, WITNESS)].every((path) => !existsSync(path));
+		const isNew = [storePath, join(home, "audit.key"), join(home, WITNESS)].every(
+			(path) => !existsSync(path),
+		);
 		// Keys first: a store without its audit key cannot continue.
 		const files = putBack(folder, home, entries);
 		if (isNew && entries.has("audit.key"))

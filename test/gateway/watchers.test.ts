@@ -89,12 +89,14 @@ test("housekeeping goes on until nothing old is left", async () => {
 		hooks: { listens: false, tell: async () => {} },
 	});
 	watchers.start();
-	await expect.poll(() => left, { timeout: 30_000 }).toEqual({
-		pruneEvents: 0,
-		pruneRefused: 0,
-		pruneRuns: 0,
-		expireBlobs: 0,
-	});
+	await expect
+		.poll(() => left, { timeout: 30_000 })
+		.toEqual({
+			pruneEvents: 0,
+			pruneRefused: 0,
+			pruneRuns: 0,
+			expireBlobs: 0,
+		});
 	await watchers.stop();
 	expect(left.pruneEvents).toBe(0);
 	await store.close();

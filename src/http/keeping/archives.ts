@@ -105,7 +105,8 @@ function toWire({
 	...rest
 }: Awaited<ReturnType<typeof listArchives>>[number]): z.output<typeof archive> {
 	const file = { name, conversation, bytes, archived_at: iso(archivedAt) };
-	if ("problem" in rest) return { ...file, key: "", title: "", last_activity_at: null, problem: rest.problem };
+	if ("problem" in rest)
+		return { ...file, key: "", title: "", last_activity_at: null, problem: rest.problem };
 	const { key, title, lastActivityAt } = rest;
 	return { ...file, key, title, last_activity_at: iso(lastActivityAt), problem: null };
 }

@@ -18,14 +18,17 @@ test.each([
 	{ every: "1d", hours: 60, byHand: 1, state: "remark" },
 	{ every: "12h", hours: 20, byHand: 20, state: "fine" },
 	{ every: undefined, hours: 60, byHand: 60, state: "fine" },
-])("every $every, the last scheduled $hours and any $byHand hours ago: $state", ({ every, hours, byHand, state }) => {
-	const last = {
-		made: { at: NOW - byHand * HOUR, path, bytes: 1 },
-		failed: null,
-		scheduled: NOW - hours * HOUR,
-	};
-	const config = { backup: { keep: 7, ...(every !== undefined && { every }) } };
-	const { state: found, found: said } = lookAtBackup(last, { config, now: NOW });
-	expect(found).toBe(state);
-	if (state === "remark") expect(said).toContain("late");
-});
+])(
+	"every $every, the last scheduled $hours and any $byHand hours ago: $state",
+	({ every, hours, byHand, state }) => {
+		const last = {
+			made: { at: NOW - byHand * HOUR, path, bytes: 1 },
+			failed: null,
+			scheduled: NOW - hours * HOUR,
+		};
+		const config = { backup: { keep: 7, ...(every !== undefined && { every }) } };
+		const { state: found, found: said } = lookAtBackup(last, { config, now: NOW });
+		expect(found).toBe(state);
+		if (state === "remark") expect(said).toContain("late");
+	},
+);

@@ -101,7 +101,8 @@ export function runShown(
 
 /** Their outcome does not matter, and nothing is printed. */
 export function runQuietly(commands: readonly (readonly string[])[], { env }: Pick<CliContext, "env">): void {
-	for (const [program = "", ...words] of commands) spawnSync(program, words, { env: { ...env }, stdio: "ignore" });
+	for (const [program = "", ...words] of commands)
+		spawnSync(program, words, { env: { ...env }, stdio: "ignore" });
 }
 
 /** All of them, or an error that names the one that failed. */
