@@ -372,7 +372,7 @@ test("a backup that fails says why, also where the store cannot note it", async 
 		store: {
 			copyTo: () => Promise.reject(new Error("the copy does not fit")),
 			recordBackup: () => Promise.reject(new Error("the disk with the store is full")),
-			lastBackup: async () => ({ made: null, failed: null }),
+			lastBackup: async () => ({ made: null, failed: null, scheduled: null }),
 		},
 		config: () => ({ backup: { keep: 7 } }),
 		env: {},
