@@ -131,6 +131,7 @@ export class Backups {
 		if (due > clock.now()) return due;
 		try {
 			const folder = this.folder();
+			assertMounted(folder, last.scheduled);
 			await mkdir(folder, { recursive: true, mode: 0o700 });
 			await this.make(join(folder, nameAt(clock.now())), this.#passphrase(), { scheduled: true });
 			await this.#prune(folder, backup.keep);
@@ -171,6 +172,15 @@ export class Backups {
 	}
 }
 
+/** A folder that held backups and is gone: creating it again would put them on the disk below, without a word. */
+function assertMounted(folder: string, last: { readonly path: string } | null): void {
+	if (last === null || dirname(last.path) !== resolve(folder) || existsSync(folder)) return;
+	throw new KeryxError("backup.failed", `the folder ${folder} with earlier backups is not there`, {
+		field: "backup.to",
+		hint: "mount its disk, or create the folder again",
+	});
+}
+
 /**
  * A backup made by hand does not count: it may be anywhere. Counts from the last failed attempt if that is newer, so that a full disk is not tried over and over. A future time was written while
  * the clock was ahead, and is ignored.
@@ -180,7 +190,7 @@ function dueAt(
 	every: number,
 	now: number,
 ): number {
-	const next = scheduled === null || scheduled > now ? now : scheduled + every;
+	const next = scheduled === null || scheduled.at > now ? now : scheduled.at + every;
 	return failed === null || failed.at > now ? next : Math.max(next, failed.at + Math.min(every, RETRY_MS));
 }
 

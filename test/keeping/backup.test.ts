@@ -397,7 +397,7 @@ describe("a schedule", () => {
 			scheduled: null,
 		};
 		let fails = false;
-		const backup = { every: "12h", keep: 2, to: join(root, "kept") };
+		const backup = { every: "12h", keep: 2, to: `${join(root, "kept")}/` };
 		const backups = new Backups({
 			home,
 			storePath: join(home, "keryx.db"),
@@ -411,7 +411,7 @@ describe("a schedule", () => {
 					const at = clock.now();
 					last =
 						record.kind === "made"
-							? { made: { at, ...record }, failed: null, scheduled: record.scheduled ? at : last.scheduled }
+							? { made: { at, ...record }, failed: null, scheduled: record.scheduled ? { at, path: record.path } : last.scheduled }
 							: { ...last, failed: { at, reason: record.reason } };
 				},
 				lastBackup: async () => last,
@@ -435,7 +435,7 @@ describe("a schedule", () => {
 			await clock.advance(6 * 3_600_000);
 			await backups.make(join(root, `by-hand-${n}.backup`), null);
 			await clock.advance(6 * 3_600_000);
-			await until(() => (last.scheduled ?? 0) > at);
+			await until(() => (last.scheduled?.at ?? 0) > at);
 		}
 		await until(() => made().length === 3);
 		expect(made().sort()).toEqual([
@@ -454,7 +454,7 @@ describe("a schedule", () => {
 		// The clock was ahead, and is right again.
 		for (const year of [2098, 2099]) writeFileSync(join(backup.to, `keryx-${year}0101T000000Z.backup`), "");
 		for (const ahead of [
-			{ scheduled: clock.now() + 1e10, failed: null },
+			{ scheduled: { at: clock.now() + 1e10, path: "x" }, failed: null },
 			{ scheduled: null, failed: { at: clock.now() + 1e10, reason: "x" } },
 		]) {
 			last = { made: null, ...ahead };
@@ -467,6 +467,15 @@ describe("a schedule", () => {
 			"keryx-20260313T130000Z.backup",
 			"mine.backup",
 		]);
+		// Its disk is not mounted: nothing is written below.
+		rmSync(backup.to, { recursive: true });
+		await clock.advance(12 * 3_600_000);
+		await until(() => warnings.length === 2);
+		expect(warnings[1]).toContain("with earlier backups is not there");
+		expect(existsSync(backup.to)).toBe(false);
+		mkdirSync(backup.to);
+		await clock.advance(3_600_000);
+		await until(() => made().length === 1);
 		await backups.stop();
 	});
 });

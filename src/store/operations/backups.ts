@@ -18,8 +18,8 @@ export interface LastBackup {
 	readonly made: { readonly at: number; readonly path: string; readonly bytes: number } | null;
 	/** The newest attempt, if it failed. */
 	readonly failed: { readonly at: number; readonly reason: string } | null;
-	/** When the schedule last made one; null: never. */
-	readonly scheduled: number | null;
+	/** The last one that the schedule made; null: none. */
+	readonly scheduled: { readonly at: number; readonly path: string } | null;
 }
 
 export function* recordBackup(
@@ -35,7 +35,7 @@ export function* recordBackup(
 			? {
 					made: { at, path: args.path, bytes: args.bytes },
 					failed: null,
-					scheduled: args.scheduled ? at : before.scheduled,
+					scheduled: args.scheduled ? { at, path: args.path } : before.scheduled,
 				}
 			: { ...before, failed: { at, reason: args.reason } };
 	yield* run(keep, JSON.stringify(now));

@@ -24,7 +24,7 @@ test.each([
 		const last = {
 			made: { at: NOW - byHand * HOUR, path, bytes: 1 },
 			failed: null,
-			scheduled: NOW - hours * HOUR,
+			scheduled: { at: NOW - hours * HOUR, path },
 		};
 		const config = { backup: { keep: 7, ...(every !== undefined && { every }) } };
 		const { state: found, found: said } = lookAtBackup(last, { config, now: NOW });

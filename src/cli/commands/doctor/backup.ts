@@ -28,8 +28,8 @@ export function lookAtBackup(
 	const found = words.made(made.path, at(made.at, now));
 	if (!existsSync(made.path)) return remark("backup", words.gone(found), words.noneRemedy);
 	const every = backupInterval(config?.backup.every);
-	if (every !== null && scheduled !== null && now - scheduled > LATE * every)
-		return remark("backup", words.late(found, at(scheduled, now)), words.lateRemedy);
+	if (every !== null && scheduled !== null && now - scheduled.at > LATE * every)
+		return remark("backup", words.late(found, at(scheduled.at, now)), words.lateRemedy);
 	return now - made.at > OLD_MS ? remark("backup", found, words.noneRemedy) : fine("backup", found);
 }
 
