@@ -411,7 +411,11 @@ describe("a schedule", () => {
 					const at = clock.now();
 					last =
 						record.kind === "made"
-							? { made: { at, ...record }, failed: null, scheduled: record.scheduled ? { at, path: record.path } : last.scheduled }
+							? {
+									made: { at, ...record },
+									failed: null,
+									scheduled: record.scheduled ? { at, path: record.path } : last.scheduled,
+								}
 							: { ...last, failed: { at, reason: record.reason } };
 				},
 				lastBackup: async () => last,
