@@ -17,6 +17,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createKeryx, type Keryx } from "../../src/app/index.ts";
+import { openBackup } from "../../src/keeping/backup-file.ts";
 import { Backups } from "../../src/keeping/index.ts";
 import { NO_SECRETS, openStore, systemIds } from "../../src/store/index.ts";
 import { Scene } from "../../src/testing/conformance/store/scene.ts";
@@ -327,6 +328,15 @@ describe("a file", () => {
 				expect.stringMatching(/altered|cut short|not a backup made by Keryx/),
 			]);
 		}
+	});
+
+	test("is not called damaged where the disk refuses what is in it", async () => {
+		const backup = await openBackup(file);
+		const failure = await backup.unpack(join(root, "not-there"), null).catch((error: unknown) => error);
+		expect(failure).toMatchObject({
+			code: "backup.failed",
+			message: expect.stringContaining("could not be unpacked: ENOENT"),
+		});
 	});
 
 	test("that is something else is refused", async () => {
