@@ -5,7 +5,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type ConversationId, contentText, conversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { importJsonl, linesOf, type Store } from "../store/index.ts";
+import { type ExportLine, importJsonl, linesOf, parseLine, type Store } from "../store/index.ts";
 
 const MONTH = /^\d{4}-\d{2}$/;
 /** How archives are named: the conversation, and the start of the file's digest (I10). */
@@ -102,23 +102,27 @@ async function fileAt(folder: string, name: string): Promise<ArchiveFile> {
 async function summaryOf(folder: string, file: ArchiveFile): Promise<ArchiveSummary> {
 	for await (const head of rowsOf(folder, file)) {
 		if (head.type !== "conversation") continue;
-		const title = String(head.title ?? head.preview ?? "");
-		return { ...file, key: String(head.key), title, lastActivityAt: Number(head.lastActivityAt) };
+		const title = head.title ?? head.preview ?? "";
+		return { ...file, key: head.key, title, lastActivityAt: head.lastActivityAt };
 	}
 	throw new KeryxError("archive.failed", `${file.name} holds no conversation`);
 }
 
-async function* rowsOf(
-	folder: string,
-	{ name }: ArchiveFile,
-): AsyncGenerator<Readonly<Record<string, unknown>>> {
-	for await (const line of linesOf(createReadStream(join(folder, name)))) {
-		try {
-			yield JSON.parse(line) as Readonly<Record<string, unknown>>;
-		} catch (cause) {
-			throw new KeryxError("archive.failed", `${name} is damaged: a line of it is not JSON`, { cause });
-		}
+/** Throws archive.failed where it cannot be read. */
+async function* rowsOf(folder: string, { name }: ArchiveFile): AsyncGenerator<ExportLine> {
+	let number = 0;
+	try {
+		for await (const line of linesOf(createReadStream(join(folder, name)))) yield parseLine(line, ++number);
+	} catch (cause) {
+		throw unreadable(name, cause);
 	}
+}
+
+function unreadable(name: string, cause: unknown): KeryxError {
+	return new KeryxError("archive.failed", `${name} is damaged: ${(cause as Error).message}`, {
+		hint: "use a copy of it, if there is one",
+		cause,
+	});
 }
 
 interface ArchivedMessage {
@@ -148,7 +152,7 @@ export async function readArchive(
 		const isHere = typeof content === "string" || Array.isArray(content);
 		// A very long text is stored separately from its message, like a file.
 		const text = isHere ? contentText(content) : "(a long text: restore the conversation to read it)";
-		messages.push({ at: Number(row.createdAt), role: row.role, text });
+		messages.push({ at: row.createdAt, role: row.role, text });
 	}
 	return { archive: await summaryOf(folder, file), messages, more };
 }
@@ -169,7 +173,11 @@ export async function restoreArchive(
 
 async function assertUnaltered(path: string, name: string): Promise<void> {
 	const hash = createHash("sha256");
-	for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+	try {
+		for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+	} catch (cause) {
+		throw unreadable(name, cause);
+	}
 	if (!name.includes(`.${hash.digest("hex").slice(0, 16)}.`))
 		throw new KeryxError("archive.failed", `the archive ${name} was altered: its checksum does not match`);
 }

@@ -97,6 +97,8 @@ export {
 	importJsonl,
 	linesOf,
 } from "./transfer.ts";
+export type { ExportLine } from "./transfer-format.ts";
+export { parseLine } from "./transfer-parse.ts";
 export type {
 	Asked,
 	AuditEntry,

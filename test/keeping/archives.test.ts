@@ -1,5 +1,5 @@
 // Archives as their owner meets them: many at once, two of one conversation, damaged ones.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -188,4 +188,28 @@ test("a damaged archive is listed as damaged, and does not hide the others", asy
 	});
 	expect(listed.find(({ conversation }) => conversation === second)).not.toHaveProperty("problem");
 	await expect(readArchive(folder, first, 10)).rejects.toThrow("is damaged");
+});
+
+test.each([
+	["null", "null"],
+	["a list", "[]"],
+	["a row without its parts", '{"type":"message","role":"user","createdAt":1}'],
+	["a conversation without a time", '{"type":"conversation","id":"x","lastActivityAt":"then"}'],
+	["something else", "\u00ff\u00fe"],
+	["nothing", ""],
+])("a file with %s in the folder of archives is shown as damaged", async (_, text) => {
+	const { told, folder } = await kept();
+	const id = "0".repeat(32);
+	mkdirSync(join(folder, "2026-01"));
+	writeFileSync(join(folder, "2026-01", `${id}.0123456789abcdef.jsonl`), text, "latin1");
+	mkdirSync(join(folder, "2026-01", `${"1".repeat(32)}.0123456789abcdef.jsonl`));
+	const listed = await listArchives(folder, { limit: 10 });
+	expect(listed.map((one) => "problem" in one)).toEqual([true, true]);
+	for (const use of [readArchive(folder, id, 10), restoreArchive(told.store, folder, id)])
+		await expect(use).rejects.toMatchObject({ code: "archive.failed" });
+	for (const use of [
+		readArchive(folder, "1".repeat(32), 10),
+		restoreArchive(told.store, folder, "1".repeat(32)),
+	])
+		await expect(use).rejects.toMatchObject({ code: "archive.failed" });
 });
