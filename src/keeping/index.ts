@@ -4,7 +4,7 @@
 
 export { listArchives, readArchive, restoreArchive } from "./archives.ts";
 export { writeBackup } from "./backup-file.ts";
-export { Backups } from "./backups.ts";
+export { Backups, backupInterval } from "./backups.ts";
 export { createGatewayLog, type GatewayLog, type LogLevel } from "./log.ts";
 export { logEvents } from "./log-events.ts";
 export { type Restored, restoreBackup } from "./restore.ts";

@@ -78,6 +78,7 @@ export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
 export { isAlive, ownerOf } from "./sqlite/ownership.ts";
 export { glanceAt, inspectStore, replaceStore, saveStore } from "./sqlite/snapshot.ts";
+export { beginWitness } from "./sqlite/witness.ts";
 export {
 	type Ids,
 	migrateStore,
@@ -96,6 +97,8 @@ export {
 	importJsonl,
 	linesOf,
 } from "./transfer.ts";
+export type { ExportLine } from "./transfer-format.ts";
+export { parseLine } from "./transfer-parse.ts";
 export type {
 	Asked,
 	AuditEntry,

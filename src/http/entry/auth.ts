@@ -192,7 +192,12 @@ export class Access {
 		which: { readonly id: string } | { readonly person: string },
 		{ who: by, via }: Pick<Caller, "who" | "via">,
 	): Promise<{ readonly person: string; readonly ended: readonly string[] }> {
-		const revoked = await this.#options.store.revokeLogins({ ...which, by, via });
+		const revoked = await this.#options.store.revokeLogins({ ...which, by, via }).catch((error: unknown) => {
+			// It may have been committed: the rows decide.
+			this.#forget();
+			this.#recheckSoon();
+			throw error;
+		});
 		for (const id of revoked.ended) this.#endStays(`person:${revoked.person}/${id}`);
 		return revoked;
 	}

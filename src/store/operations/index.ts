@@ -175,7 +175,7 @@ import { turnUsage, usage } from "./turns/usage.ts";
 import { proveWritable, workload } from "./workload.ts";
 
 export { auditHead } from "./confirmations/audit.ts";
-export { auditStanding, markWitnessed, witnessOf } from "./confirmations/witness.ts";
+export { auditStanding, markWitnessed, verifyAudit, witnessOf } from "./confirmations/witness.ts";
 
 export const writes = {
 	accept,
