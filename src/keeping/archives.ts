@@ -82,8 +82,8 @@ function firstAfter(names: readonly string[], after: string, count: number): rea
 		const last = found.length === count ? found.at(-1) : undefined;
 		if (name <= after || (last !== undefined && name >= last) || !NAME.test(name)) continue;
 		if (last !== undefined) found.pop();
-		const place = found.findIndex((other) => other > name);
-		found.splice(place === -1 ? found.length : place, 0, name);
+		const position = found.findIndex((other) => other > name);
+		found.splice(position === -1 ? found.length : position, 0, name);
 	}
 	return found;
 }

@@ -1,4 +1,4 @@
-// What `retention.days` does: conversations that nobody has used for so long are archived, the archive is read back, and only then they
+// What `retention.days` does: conversations unused for that long are archived, the archive is read back, and only then they
 // are deleted (I6). A watcher does it in the background; a live session is ended first and deleted in a later round.
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
