@@ -8,6 +8,7 @@ import {
 	openSync,
 	rmSync,
 	symlinkSync,
+	unlinkSync,
 	writeFileSync,
 } from "node:fs";
 import { permissionsOf } from "../facts.ts";
@@ -30,6 +31,15 @@ export function makeDraft(
 		symlinkSync(data, draft);
 		return undefined;
 	});
+}
+
+/** Whatever is there under that name, or nothing. Never throws. */
+export function dropDraft(draft: Buffer): void {
+	try {
+		unlinkSync(draft);
+	} catch {
+		// There is none, or the system does not let it go.
+	}
 }
 
 /** Where only they differ. */
