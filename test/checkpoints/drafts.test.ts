@@ -1,11 +1,12 @@
 // What a restore writes aside: nothing of it stays, and it goes nowhere but where it belongs, whatever the disk and other programs do.
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, renameSync } from "node:fs";
+import { type BigIntStats, lstatSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RawPath } from "../../src/checkpoints/names.ts";
 import { blobId } from "../../src/checkpoints/read-file.ts";
+import { Flush } from "../../src/checkpoints/restore/flush.ts";
 import { type WriteRequest, writeShare } from "../../src/checkpoints/restore/writes.ts";
 import { type Bench, openBench, put, takeTurn } from "./support.ts";
 
@@ -73,6 +74,14 @@ test("what a restore that was cut off wrote aside for a file that a person has c
 	]);
 	expect(readFileSync(join(folder, "a/file-3"), "utf8")).toBe("person");
 	expect(left(join(folder, "a"))).toEqual([]);
+});
+
+test("a path that is too long for the system to look at does not stop what is put on the disk", async () => {
+	const flush = new Flush(folder);
+	flush.passes({ ...lstatSync(folder, { bigint: true }), dev: -1n } as BigIntStats);
+	flush.file(`${"folder/".repeat(700)}file` as RawPath, "draft");
+	await flush.all();
+	expect(flush.left().paths).toEqual([]);
 });
 
 /** What undoes it. */

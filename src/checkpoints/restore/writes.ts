@@ -10,7 +10,7 @@ import { foundOf, isOlder, isUnchanged, LINK, statAt } from "../read-file.ts";
 import type { Entry } from "../repository.ts";
 import type { KeptReason } from "../types.ts";
 import { contentsOf } from "./contents.ts";
-import { dropDraft, givePermissions, makeDraft } from "./draft.ts";
+import { dropDraft, giveOwner, givePermissions, makeDraft } from "./draft.ts";
 import { Flush, type Unflushed } from "./flush.ts";
 import { Parents } from "./parents.ts";
 import type { Step } from "./plan.ts";
@@ -217,6 +217,7 @@ class Share {
 		const isOurs = after !== undefined && isUntouched(after, statAt(file));
 		if (stats) this.#replaced.keep(full);
 		try {
+			if (isOurs && stats?.isFile()) giveOwner(file, after, stats);
 			renameSync(file, full);
 		} catch (error) {
 			dropDraft(file);
