@@ -82,6 +82,7 @@ async function build({ node, env }) {
 		...files(join(root, "src")),
 		join(root, "tsconfig.json"),
 		join(root, "tsconfig.build.json"),
+		join(root, "scripts", "bundle.mjs"),
 		join(root, "package-lock.json"),
 	]);
 	if (read(stamp) === current) return;
@@ -101,6 +102,10 @@ async function build({ node, env }) {
 	await step("taking comments out", [node, join(root, "scripts", "strip.mjs")], [], {
 		env,
 		remedy: "the line above names the file",
+	});
+	await step("joining", [node, join(root, "scripts", "bundle.mjs")], [], {
+		env,
+		remedy: "the lines above name the file",
 	});
 	writeFileSync(stamp, current);
 }

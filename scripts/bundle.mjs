@@ -1,0 +1,63 @@
+// Joins what Keryx starts by a file (the command, its threads, the process host) into few files, in their usual places: a thousand
+// files take twice as long to start, and each keeps memory. What other programs import stays as tsc made it, and packages are not joined.
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, posix, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+
+const STARTED = [
+	"cli/main",
+	"store/sqlite/worker",
+	"checkpoints/worker",
+	"channels/matrix/crypto/worker",
+	"processes/host/main",
+];
+/** As deep as most modules, so that paths from `import.meta.dirname` to the package's root hold. */
+const SHARED = "parts";
+const HERE = "keryx-dist:";
+
+/** Reads `src`, writes into `dist`. */
+export async function bundle(root) {
+	const [src, dist] = [join(root, "src"), join(root, "dist")];
+	rmSync(join(dist, SHARED), { recursive: true, force: true });
+	const program = await rolldown({
+		input: Object.fromEntries(STARTED.map((name) => [name, join(src, `${name}.ts`)])),
+		platform: "node",
+		external: (id) => !id.startsWith(".") && !id.startsWith("/"),
+		plugins: [{ name: "own-places", transform: (code, id) => withOwnPlace(code, relative(src, id)) }],
+	});
+	const { output } = await program.write({
+		dir: dist,
+		format: "esm",
+		entryFileNames: "[name].js",
+		chunkFileNames: `${SHARED}/[name]-[hash].js`,
+		// Names stay: they are in what a failure prints.
+		minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+	});
+	await program.close();
+	for (const { fileName } of output) {
+		const file = join(dist, fileName);
+		writeFileSync(file, inAscii(placed(readFileSync(file, "utf8"), fileName), fileName));
+	}
+}
+
+/** A module still finds the files beside it by its own address. */
+function withOwnPlace(code, path) {
+	const file = path.replaceAll("\\", "/").replace(/\.ts$/, ".js");
+	if (code.includes("import.meta.dirname") && file.split("/").length !== 2)
+		throw new Error(`${path}: import.meta.dirname would be another folder once it is joined`);
+	return code.replaceAll("import.meta.url", `new URL(${JSON.stringify(HERE + file)}, import.meta.url).href`);
+}
+
+function placed(code, fileName) {
+	return code.replaceAll(HERE, `${posix.relative(posix.dirname(fileName), ".") || "."}/`);
+}
+
+/** One character outside Latin-1 would double the memory of the whole text. */
+function inAscii(code, fileName) {
+	if (/String\.raw`[^`]*[^\0-\x7f]/.test(code))
+		throw new Error(`${fileName}: String.raw would show an escaped character as it is written`);
+	return code.replace(/[^\0-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle(dirname(import.meta.dirname));
