@@ -6,6 +6,24 @@ import type { ConnectionSettings } from "./connection.ts";
 import { Readers } from "./readers.ts";
 import { Thread } from "./thread.ts";
 
+/** These look for unfinished work by an index, now and then and at the start: for them alone, no thread is started. */
+const DUE: ReadonlySet<ReadName> = new Set([
+	"confirmationWork",
+	"dueConfirmationNotices",
+	"dueJobs",
+	"dueProcessChecks",
+	"dueSessions",
+	"dueTurns",
+	"homeChannels",
+	"lastEventAt",
+	"oldProcesses",
+	"openRestores",
+	"unfinishedProcesses",
+	"unknownDeliveries",
+	"unsettledRuns",
+	"waitingItems",
+] satisfies ReadName[]);
+
 export interface SqliteOptions {
 	/** A file's path, or ":memory:" for tests: then reads run on the writer's connection, and nobody owns it. */
 	readonly path: string;
@@ -64,7 +82,9 @@ class SqliteEngine implements Engine {
 
 	read(name: ReadName, args: unknown): Promise<unknown> {
 		const request = { id: 0, kind: "read", name, args } as const;
-		return this.#readers ? this.#readers.ask(request) : (this.#writer as Thread).ask(request);
+		const isForWriter = !this.#readers || (!this.#readers.isRunning && DUE.has(name));
+		if (this.#writer && isForWriter) return this.#writer.ask(request);
+		return (this.#readers as Readers).ask(request);
 	}
 
 	/** On a separate thread: it may take minutes, and no read should wait for it. */

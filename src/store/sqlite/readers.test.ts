@@ -34,16 +34,16 @@ test("a reader without work ends, and the next read starts another", async () =>
 	await readers.close();
 });
 
-test("a reader with unanswered reads does not end", async () => {
+test("a second reader starts only beside one that is at work, and neither ends before its answer", async () => {
 	const { state, readers, answer } = threads(0);
 	const first = [readers.ask(READ), readers.ask(READ)];
-	await answer(2);
-	await Promise.all(first);
-	const reads = [readers.ask(READ), readers.ask(READ)];
 	await vi.waitFor(() => expect(state.answers.length).toBe(2));
-	expect(state.open).toBeGreaterThanOrEqual(2);
-	await answer(2);
-	expect(await Promise.all(reads)).toEqual(["read", "read"]);
+	expect(state.started).toBe(1);
+	const more = readers.ask(READ);
+	await vi.waitFor(() => expect(state.answers.length).toBe(3));
+	expect(state).toMatchObject({ started: 2, open: 2 });
+	await answer(3);
+	expect(await Promise.all([...first, more])).toEqual(["read", "read", "read"]);
 	await readers.close();
 	expect(state.open).toBe(0);
 });

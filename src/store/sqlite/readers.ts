@@ -14,6 +14,7 @@ interface Slot {
 	readonly thread: Promise<Reader>;
 	/** Unanswered reads of this thread. */
 	waiting: number;
+	isStarting: boolean;
 	/** Runs while it has no work. */
 	idle: NodeJS.Timeout | undefined;
 }
@@ -29,6 +30,10 @@ export class Readers {
 	constructor(start: () => Promise<Reader>, idleMs = IDLE_MS) {
 		this.#start = start;
 		this.#idleMs = idleMs;
+	}
+
+	get isRunning(): boolean {
+		return this.#slots.length > 0;
 	}
 
 	/** Starts one now, to find out whether the store can be read. */
@@ -73,17 +78,21 @@ export class Readers {
 	#pick(): Slot {
 		let least: Slot | undefined;
 		for (const slot of this.#slots) if (!least || slot.waiting < least.waiting) least = slot;
-		if (least && (least.waiting === 0 || this.#slots.length === READERS)) return least;
+		// Beside one that is starting, another would be ready no sooner.
+		if (least && (least.waiting === 0 || least.isStarting || this.#slots.length === READERS)) return least;
 		return this.#add();
 	}
 
 	#add(): Slot {
-		const slot: Slot = { thread: this.#start(), waiting: 0, idle: undefined };
+		const slot: Slot = { thread: this.#start(), waiting: 0, isStarting: true, idle: undefined };
 		const drop = (): void => {
 			this.#slots = this.#slots.filter((other) => other !== slot);
 		};
 		this.#slots.push(slot);
-		slot.thread.then((thread) => thread.onGone(drop), drop);
+		slot.thread.then((thread) => {
+			slot.isStarting = false;
+			thread.onGone(drop);
+		}, drop);
 		return slot;
 	}
 }
