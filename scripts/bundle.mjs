@@ -1,8 +1,7 @@
-// Joins what Keryx starts by a file (the command, its threads, the process host) into few files, in their usual places: a thousand
-// files take twice as long to start, and each keeps memory. What other programs import stays as tsc made it, and packages are not joined.
+// Builds the program: what is started by a file and what other programs import, in the places of their sources, and the modules they
+// share joined into few files. A thousand files would start slower, and each keeps memory. Packages are not joined; types come from tsc.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
 const STARTED = [
@@ -11,17 +10,23 @@ const STARTED = [
 	"checkpoints/worker",
 	"channels/matrix/crypto/worker",
 	"processes/host/main",
+	"update/check",
+	"update/resume",
 ];
+const { exports } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+const IMPORTED = Object.values(exports).map(({ default: file }) =>
+	file.slice("./dist/".length, -".js".length),
+);
 /** As deep as most modules, so that paths from `import.meta.dirname` to the package's root hold. */
 const SHARED = "parts";
 const HERE = "keryx-dist:";
 
-/** Reads `src`, writes into `dist`. */
-export async function bundle(root) {
+/** Reads `src`, writes into `dist`. A test gives another folder, with changed sources. */
+async function bundle(root) {
 	const [src, dist] = [join(root, "src"), join(root, "dist")];
 	rmSync(join(dist, SHARED), { recursive: true, force: true });
 	const program = await rolldown({
-		input: Object.fromEntries(STARTED.map((name) => [name, join(src, `${name}.ts`)])),
+		input: Object.fromEntries([...STARTED, ...IMPORTED].map((name) => [name, join(src, `${name}.ts`)])),
 		platform: "node",
 		external: (id) => !id.startsWith(".") && !id.startsWith("/"),
 		plugins: [{ name: "own-places", transform: (code, id) => withOwnPlace(code, relative(src, id)) }],
@@ -60,4 +65,4 @@ function inAscii(code, fileName) {
 	return code.replace(/[^\0-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle(dirname(import.meta.dirname));
+await bundle(process.argv[2] ?? dirname(import.meta.dirname));

@@ -91,7 +91,7 @@ async function build({ node, env }) {
 		if (!OF_THE_PAGE.has(entry)) rmSync(join(root, "dist", entry), { recursive: true, force: true });
 	rmSync(join(root, ".cache", "build.tsbuildinfo"), { force: true });
 	await step(
-		"building",
+		"checking types",
 		[node, join(root, "node_modules", "typescript", "bin", "tsc")],
 		["-p", "tsconfig.build.json"],
 		{
@@ -99,11 +99,7 @@ async function build({ node, env }) {
 			remedy: "the sources do not compile; the lines above say where",
 		},
 	);
-	await step("taking comments out", [node, join(root, "scripts", "strip.mjs")], [], {
-		env,
-		remedy: "the line above names the file",
-	});
-	await step("joining", [node, join(root, "scripts", "bundle.mjs")], [], {
+	await step("building", [node, join(root, "scripts", "bundle.mjs")], [], {
 		env,
 		remedy: "the lines above name the file",
 	});
