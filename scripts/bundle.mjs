@@ -1,5 +1,5 @@
 // Builds the program: what is started by a file and what other programs import, in the places of their sources, and the modules they
-// share joined into few files. A thousand files would start slower, and each keeps memory. Packages are not joined; types come from tsc.
+// share joined into few files. A thousand files would start slower, and each keeps memory. Types come from tsc.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
 import { rolldown } from "rolldown";
@@ -20,6 +20,9 @@ const IMPORTED = Object.values(exports).map(({ default: file }) =>
 /** As deep as most modules, so that paths from `import.meta.dirname` to the package's root hold. */
 const SHARED = "parts";
 const HERE = "keryx-dist:";
+/** Packages of many files, in JavaScript alone, that every start loads. The others stay where npm puts them. */
+const JOINED =
+	/^(zod|yaml|hono|@hono\/[\w-]+|@asteasolutions\/[\w-]+|openapi3-ts|commander|unbash|croner|picocolors|eventsource-parser|ws)(\/|$)/;
 
 /** Reads `src`, writes into `dist`. A test gives another folder, with changed sources. */
 async function bundle(root) {
@@ -28,7 +31,9 @@ async function bundle(root) {
 	const program = await rolldown({
 		input: Object.fromEntries([...STARTED, ...IMPORTED].map((name) => [name, join(src, `${name}.ts`)])),
 		platform: "node",
-		external: (id) => !id.startsWith(".") && !id.startsWith("/"),
+		external: (id) => !/^[./]/.test(id) && !JOINED.test(id),
+		// A face only names what is behind it: a command that takes one thing of it does not load the others.
+		treeshake: { moduleSideEffects: [{ test: /\/src\/(.+\/)?index\.ts$/, sideEffects: false }] },
 		plugins: [{ name: "own-places", transform: (code, id) => withOwnPlace(code, relative(src, id)) }],
 	});
 	const { output } = await program.write({
@@ -36,6 +41,8 @@ async function bundle(root) {
 		format: "esm",
 		entryFileNames: "[name].js",
 		chunkFileNames: `${SHARED}/[name]-[hash].js`,
+		// Commands that only look for a running Keryx need no configuration.
+		codeSplitting: { groups: [{ name: "home", test: /\/src\/config\/home\.ts$/ }] },
 		// Names stay: they are in what a failure prints.
 		minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
 	});
@@ -48,6 +55,7 @@ async function bundle(root) {
 
 /** A module still finds the files beside it by its own address. */
 function withOwnPlace(code, path) {
+	if (path.startsWith("..")) return null;
 	const file = path.replaceAll("\\", "/").replace(/\.ts$/, ".js");
 	if (code.includes("import.meta.dirname") && file.split("/").length !== 2)
 		throw new Error(`${path}: import.meta.dirname would be another folder once it is joined`);

@@ -14,6 +14,8 @@ const DUE: ReadonlySet<ReadName> = new Set([
 	"dueProcessChecks",
 	"dueSessions",
 	"dueTurns",
+	"events",
+	"auditStanding",
 	"homeChannels",
 	"lastEventAt",
 	"oldProcesses",
