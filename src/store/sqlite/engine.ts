@@ -6,8 +6,9 @@ import type { ConnectionSettings } from "./connection.ts";
 import { Readers } from "./readers.ts";
 import { Thread } from "./thread.ts";
 
-/** These look for unfinished work by an index, now and then and at the start: for them alone, no thread is started. */
-const DUE: ReadonlySet<ReadName> = new Set([
+/** Small reads that a gateway makes at its start, and now and then without a message: for them alone, no thread is started. */
+const SMALL: ReadonlySet<ReadName> = new Set([
+	"auditStanding",
 	"confirmationWork",
 	"dueConfirmationNotices",
 	"dueJobs",
@@ -15,7 +16,6 @@ const DUE: ReadonlySet<ReadName> = new Set([
 	"dueSessions",
 	"dueTurns",
 	"events",
-	"auditStanding",
 	"homeChannels",
 	"lastEventAt",
 	"oldProcesses",
@@ -84,7 +84,7 @@ class SqliteEngine implements Engine {
 
 	read(name: ReadName, args: unknown): Promise<unknown> {
 		const request = { id: 0, kind: "read", name, args } as const;
-		const isForWriter = !this.#readers || (!this.#readers.isRunning && DUE.has(name));
+		const isForWriter = !this.#readers || (!this.#readers.isRunning && SMALL.has(name));
 		if (this.#writer && isForWriter) return this.#writer.ask(request);
 		return (this.#readers as Readers).ask(request);
 	}
