@@ -92,6 +92,7 @@ async function build({ node, env }) {
 		...files(join(root, "src")),
 		join(root, "tsconfig.json"),
 		join(root, "tsconfig.build.json"),
+		join(root, "scripts", "bundle.mjs"),
 		join(root, "package-lock.json"),
 	]);
 	if (read(stamp) === current) return;
@@ -100,7 +101,7 @@ async function build({ node, env }) {
 		if (!OF_THE_PAGE.has(entry)) rmSync(join(root, "dist", entry), { recursive: true, force: true });
 	rmSync(join(root, ".cache", "build.tsbuildinfo"), { force: true });
 	await step(
-		"building",
+		"checking types",
 		[node, join(root, "node_modules", "typescript", "bin", "tsc")],
 		["-p", "tsconfig.build.json"],
 		{
@@ -108,9 +109,9 @@ async function build({ node, env }) {
 			remedy: "the sources do not compile; the lines above say where",
 		},
 	);
-	await step("taking comments out", [node, join(root, "scripts", "strip.mjs")], [], {
+	await step("building", [node, join(root, "scripts", "bundle.mjs")], [], {
 		env,
-		remedy: "the line above names the file",
+		remedy: "the lines above name the file",
 	});
 	writeFileSync(stamp, current);
 }
