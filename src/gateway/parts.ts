@@ -212,6 +212,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		lookForUnheard: () => unheard.look(),
 		turnEnded: (conversation, turn) => deltas.endHeard(conversation, turn),
 		readHomes: async () => sessionSettings.takeHomes(await store.homeChannels({ scope: OPERATOR })),
+		letGo: () => connections.letGo(),
 		takeOver,
 	});
 	const relay = store.cluster && new TextRelay({ cluster: store.cluster, clock, deltas });
@@ -293,6 +294,8 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		unheard.look();
 		await connections.openWaiting();
 		outbox.kick();
+		// Its jobs, and the ends of its runs.
+		scheduleRunner.look();
 	}
 
 	async function lookAgain(conversation: ConversationId): Promise<void> {

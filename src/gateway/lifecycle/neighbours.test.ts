@@ -29,6 +29,7 @@ test("home channels are read again when another gateway has set one, and after a
 		readHomes: async () => {
 			reads++;
 		},
+		letGo: () => {},
 		takeOver: async () => {},
 		log: (_, error) => {
 			throw error;

@@ -20,6 +20,8 @@ export interface NeighboursOptions {
 	readonly turnEnded: (conversation: ConversationId, turn: string) => void;
 	/** A home channel may have been set at another gateway. */
 	readonly readHomes: () => Promise<void>;
+	/** Disconnects from platforms. */
+	readonly letGo: () => void;
 	/** Takes over the work of dead nodes. */
 	readonly takeOver: () => Promise<void>;
 	readonly log: (message: string, error: unknown) => void;
@@ -63,8 +65,14 @@ export class Neighbours {
 			cluster.onNodeDead(() => this.#burying.look()),
 			// Another node may also run a turn whose lease has expired.
 			cluster.onLease((holds) => {
-				if (holds) this.#options.lookForUnheard();
-				else this.#options.lanes.loseAll();
+				if (holds) {
+					this.#options.lookForUnheard();
+					// Its channels, too, unless another one has them by now.
+					this.#burying.look();
+				} else {
+					this.#options.lanes.loseAll();
+					this.#options.letGo();
+				}
 			}),
 		];
 		this.#unlisten = () => {
