@@ -67,7 +67,9 @@ export class Connections {
 		const { hostOf, log, store } = this.#options;
 		const known = this.#channels.get(keyOf(channel));
 		if (known && store.cluster && !channel.everywhere) {
-			if (!(await store.takeDuty({ name: dutyOf(channel) })).holds) {
+			const { holds } = await store.takeDuty({ name: dutyOf(channel) });
+			// Without a lease somebody else may take it at any moment.
+			if (!holds || !store.cluster.holdsLease) {
 				this.#waiting.add(known);
 				return;
 			}
