@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Store } from "../store/index.ts";
-import { createVirtualClock } from "../testing/virtual-clock.ts";
+import { createVirtualClock } from "../testing/index.ts";
 import { Watch } from "./watch.ts";
 
 const WEBHOOK = "https://example.org/told";
