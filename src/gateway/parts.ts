@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { commandMachine, LiveConfig } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
-import type { Conversation, Woken } from "../store/index.ts";
+import { type Conversation, OPERATOR, type Woken } from "../store/index.ts";
 import { CHANNEL_DEFAULTS } from "./channel.ts";
 import { createActions } from "./commands/actions.ts";
 import type { CommandTurn } from "./commands/changes.ts";
@@ -211,6 +211,8 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		refresh: (conversation) => unheard.refresh(conversation),
 		lookForUnheard: () => unheard.look(),
 		turnEnded: (conversation, turn) => deltas.endHeard(conversation, turn),
+		readHomes: async () => sessionSettings.takeHomes(await store.homeChannels({ scope: OPERATOR })),
+		letGo: () => connections.letGo(),
 		takeOver,
 	});
 	const relay = store.cluster && new TextRelay({ cluster: store.cluster, clock, deltas });
@@ -292,6 +294,8 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		unheard.look();
 		await connections.openWaiting();
 		outbox.kick();
+		// Its jobs, and the ends of its runs.
+		scheduleRunner.look();
 	}
 
 	async function lookAgain(conversation: ConversationId): Promise<void> {
