@@ -41,6 +41,8 @@ beforeAll(async () => {
 		telegram: { apiRoot: peer.apiRoot, token: peer.bot.token },
 		effects: join(root, "effects"),
 		acts,
+		// Longer than a busy machine lets a message wait.
+		preferMs: 10_000,
 	};
 	cluster = await createCluster({
 		url: server.url(),
@@ -59,6 +61,12 @@ afterAll(async () => {
 
 function clientOf(n: number): Client {
 	return createClient(socketTransport(join(homeOf(root, n), "keryx.sock")));
+}
+
+/** With the proof that settings and decisions ask for. */
+function operatorOf(n: number): Client {
+	const bearer = readFileSync(join(homeOf(root, n), "operator.secret"), "utf8").trim();
+	return createClient(socketTransport(join(homeOf(root, n), "keryx.sock"), { bearer }));
 }
 
 function node(n: number): ClusterNode {
@@ -87,9 +95,43 @@ describe("several gateways on one store", () => {
 		await expect.poll(() => onServer(server.url(), running)).toEqual([{ n: 1 }]);
 		await say(clientOf(1), "stopper", "/stop");
 		expect((await clientOf(2).inbound({ id, wait: 30 })).disposition).toMatchObject({ kind: "stopped" });
+		// It has stored what it had written so far.
+		const said =
+			"SELECT count(*)::int AS n FROM keryx.messages WHERE role = 'assistant' AND body LIKE '%begun%'";
+		expect(await onServer(server.url(), said)).toEqual([{ n: 1 }]);
 		const next = await say(clientOf(0), "stopper", "plain");
 		expect((await clientOf(0).inbound({ id: next.id, wait: 30 })).disposition).toMatchObject({
 			kind: "answered",
+		});
+	});
+
+	describe("while one answers, a message that comes to another", () => {
+		/** A conversation whose turn waits at the first node for a message. */
+		const waiting = async (user: string, busy: "steer" | "interrupt") => {
+			const first = await say(clientOf(0), user, "plain");
+			const conversation = first.conversation ?? "";
+			await clientOf(0).inbound({ id: first.id, wait: 30 });
+			await operatorOf(1).setBusy({ conversation, busy });
+			const { id } = await say(clientOf(0), user, "patient");
+			const called = `SELECT count(*)::int AS n FROM keryx.events WHERE type = 'call.started' AND conversation = '${conversation}'`;
+			await expect.poll(() => onServer(server.url(), called)).toEqual([{ n: 1 }]);
+			return id;
+		};
+
+		test.each([0, 1])("joins its answer in mode steer (node %i)", async (n) => {
+			const first = await waiting(`steerer ${n}`, "steer");
+			const second = await say(clientOf(n), `steerer ${n}`, "also this");
+			for (const id of [first, second.id])
+				expect((await clientOf(2).inbound({ id, wait: 30 })).disposition).toMatchObject({ kind: "merged" });
+		});
+
+		test.each([0, 1])("stops its answer in mode interrupt, and is answered (node %i)", async (n) => {
+			const first = await waiting(`interrupter ${n}`, "interrupt");
+			const second = await say(clientOf(n), `interrupter ${n}`, "plain");
+			const ends = [];
+			for (const id of [first, second.id])
+				ends.push((await clientOf(2).inbound({ id, wait: 30 })).disposition?.kind);
+			expect(ends).toEqual(["stopped", "answered"]);
 		});
 	});
 
@@ -153,6 +195,27 @@ describe("several gateways on one store", () => {
 		await node(holder).start();
 	});
 
+	test("the one that answered last answers again, whichever gets the message or the decision", async () => {
+		const ended = async (id: number) => (await clientOf(1).inbound({ id, wait: 30 })).disposition?.kind;
+		const first = await say(clientOf(0), "regular", "plain");
+		expect(await ended(first.id)).toBe("answered");
+		const second = await say(clientOf(1), "regular", "danger");
+		expect(await ended(second.id)).toBe("answered");
+		const [open] = await onServer<{ id: string }>(
+			server.url(),
+			`SELECT id FROM keryx.confirmations WHERE conversation = '${second.conversation}'`,
+		);
+		await operatorOf(2).confirmations.approve(open?.id ?? "", {});
+		const turns = () =>
+			onServer(
+				server.url(),
+				`SELECT n.name, t.state FROM keryx.turns t JOIN keryx.nodes n ON n.epoch = t.epoch
+				WHERE t.conversation = '${second.conversation}' ORDER BY t.started_at`,
+			);
+		const done = { name: nameOf(0), state: "completed" };
+		await expect.poll(turns, { timeout: 30_000 }).toEqual([done, done, done]);
+	});
+
 	test("a conversation stays where its programs run while that gateway lives, and they are found again when it is back", async () => {
 		const answered = async (n: number, text: string) => {
 			const { id, conversation } = await say(clientOf(n), "keeper", text);
@@ -176,8 +239,12 @@ describe("several gateways on one store", () => {
 		expect(await programs(2)).toEqual(at(false));
 		await node(0).start();
 		expect(await programs(0)).toEqual([program]);
-		await clientOf(0).killProcess({ id: program?.id ?? "" });
+		const id = program?.id ?? "";
+		expect((await clientOf(1).processLog({ id })).output).toContain("printed");
+		expect((await clientOf(1).killProcess({ id })).result).toBe("killed");
 		expect(await programs(1)).toEqual([]);
+		expect((await clientOf(2).processLog({ id })).output).toContain("printed");
+		expect(await clientOf(2).process({ id })).toMatchObject({ state: "killed", survivors: [] });
 	});
 
 	test("one whose clock is an hour ahead keeps its lease, gives nobody up, and answers in the same order as the others", async () => {

@@ -26,6 +26,8 @@ export interface Orders {
 	readonly effects: string;
 	/** One line for each tool call and each request to a scripted platform, with the process that made it. Left out: none is kept. */
 	readonly acts?: string;
+	/** `lane.prefer_ms`; left out: the default. */
+	readonly preferMs?: number;
 }
 
 const parts = (length: number) => Array.from({ length }, (_, n) => `part ${n}, `);
@@ -36,9 +38,14 @@ export const SCRIPT: Script = {
 		{
 			when: "program",
 			steps: [
-				{ tools: [{ name: "terminal", input: { command: "sleep 300", background: true } }] },
+				{ tools: [{ name: "terminal", input: { command: "echo printed; sleep 300", background: true } }] },
 				{ text: "started" },
 			],
+		},
+		{ when: "patient", steps: [{ tools: [{ name: "patience" }] }, { text: "told {{input}}" }] },
+		{
+			when: "danger",
+			steps: [{ tools: [{ name: "terminal", input: { command: "rm -rf nothing" } }] }, { text: "asked" }],
 		},
 		{ when: "hang", steps: [{ text: "begun", hang: true }] },
 		{ when: "story", steps: [{ chunks: parts(600), chunk_delay_ms: 100 }] },
