@@ -136,7 +136,10 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 		leftBehind: async (id) => (await all.get((await usual.find(OPERATOR, id)).backend)?.leftBehind(id)) ?? [],
 		isUnreachable: async (process) => {
 			const other = (await elsewhere([process])).get(process.id);
-			return other ? !other.lives : await on(process.backend).isUnreachable(process);
+			if (other) return !other.lives;
+			// One of another gateway that has ended.
+			if (store.cluster && !all.has(process.backend)) return false;
+			return on(process.backend).isUnreachable(process);
 		},
 		elsewhere: async (process) => (await elsewhere([process])).get(process.id) ?? null,
 		adopt: (id) => usual.adopt(id),

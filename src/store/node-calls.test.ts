@@ -39,7 +39,7 @@ test("a question is answered by the node that is asked, and by no other", async 
 
 test("a long answer comes in pieces, whatever characters it has", async () => {
 	const { calls } = nodes(3);
-	const text = `${"\u001b[31m\\\"".repeat(2000)}${"語😀".repeat(5000)}`;
+	const text = `${'\u001b[31m\\"'.repeat(2000)}${"語😀".repeat(5000)}`;
 	calls[1].answer("read", () => Promise.resolve(text));
 	expect(await calls[0].ask(1, "read", null, 1000)).toBe(text);
 });

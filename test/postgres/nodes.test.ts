@@ -90,9 +90,14 @@ async function holderOf(duty: string): Promise<number> {
 
 describe("several gateways on one store", () => {
 	test("/stop at one stops a turn that runs at another, which then takes the next message", async () => {
-		const { id } = await say(clientOf(0), "stopper", "hang");
-		const running = "SELECT count(*)::int AS n FROM keryx.turns WHERE state = 'running'";
-		await expect.poll(() => onServer(server.url(), running)).toEqual([{ n: 1 }]);
+		const { id, conversation } = await say(clientOf(0), "stopper", "hang");
+		const leaving = new AbortController();
+		for await (const frame of clientOf(1).follow({
+			after: "",
+			conversation: conversation ?? "",
+			signal: leaving.signal,
+		}))
+			if (frame.kind === "delta" && frame.delta.text.includes("begun")) leaving.abort();
 		await say(clientOf(1), "stopper", "/stop");
 		expect((await clientOf(2).inbound({ id, wait: 30 })).disposition).toMatchObject({ kind: "stopped" });
 		// It has stored what it had written so far.
@@ -206,14 +211,13 @@ describe("several gateways on one store", () => {
 			`SELECT id FROM keryx.confirmations WHERE conversation = '${second.conversation}'`,
 		);
 		await operatorOf(2).confirmations.approve(open?.id ?? "", {});
-		const turns = () =>
+		const at = () =>
 			onServer(
 				server.url(),
-				`SELECT n.name, t.state FROM keryx.turns t JOIN keryx.nodes n ON n.epoch = t.epoch
+				`SELECT n.name FROM keryx.turns t JOIN keryx.nodes n ON n.epoch = t.epoch
 				WHERE t.conversation = '${second.conversation}' ORDER BY t.started_at`,
 			);
-		const done = { name: nameOf(0), state: "completed" };
-		await expect.poll(turns, { timeout: 30_000 }).toEqual([done, done, done]);
+		await expect.poll(at, { timeout: 30_000 }).toEqual([0, 0, 0].map((n) => ({ name: nameOf(n) })));
 	});
 
 	test("a conversation stays where its programs run while that gateway lives, and they are found again when it is back", async () => {
