@@ -231,7 +231,10 @@ describe("several gateways on one store", () => {
 			return turn?.name;
 		};
 		const programs = async (n: number) =>
-			(await clientOf(n).processes({})).processes.map(({ id, elsewhere }) => ({ id, elsewhere }));
+			(await clientOf(n).processes({ kind: "background" })).processes.map(({ id, elsewhere }) => ({
+				id,
+				elsewhere,
+			}));
 		expect(await answered(0, "program")).toBe(nameOf(0));
 		const [program] = await programs(0);
 		expect(program?.elsewhere).toBeNull();
