@@ -2,9 +2,9 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { createXmppChannel, type XmppOptions, type XmppSecrets } from "../../src/channels/xmpp/index.ts";
-import { NS } from "../../src/channels/xmpp/namespaces.ts";
-import { Parser } from "../../src/channels/xmpp/parser.ts";
-import { child, type Element, element, serialize } from "../../src/channels/xmpp/xml.ts";
+import { NS } from "../../src/channels/xmpp/stream/namespaces.ts";
+import { Parser } from "../../src/channels/xmpp/stream/parser.ts";
+import { child, type Element, element, serialize } from "../../src/channels/xmpp/stream/xml.ts";
 import type { Channel, ChannelHost, Outgoing } from "../../src/gateway/index.ts";
 import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy.ts";
 import { type ChannelPeer, type SeenMessage, TakingHost } from "../../src/testing/index.ts";

@@ -1,9 +1,9 @@
 // Somebody on XMPP, with a program that shows every stanza.
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import { parseJid } from "../../src/channels/xmpp/jid.ts";
-import { NS } from "../../src/channels/xmpp/namespaces.ts";
-import { Session } from "../../src/channels/xmpp/session.ts";
-import { child, type Element, element, elements, textOf } from "../../src/channels/xmpp/xml.ts";
+import { parseJid } from "../../src/channels/xmpp/stream/jid.ts";
+import { NS } from "../../src/channels/xmpp/stream/namespaces.ts";
+import { Session } from "../../src/channels/xmpp/stream/session.ts";
+import { child, type Element, element, elements, textOf } from "../../src/channels/xmpp/stream/xml.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { PASSWORD, type Prosody } from "./prosody.ts";
 

@@ -5,16 +5,16 @@ import { type Host, openHost } from "../../app/host.ts";
 import type { Config } from "../../config/index.ts";
 import { apiTransport, createClient } from "../../http/index.ts";
 import { systemClock } from "../../time/index.ts";
-import { forHandOver, handOver, heldUntilToldToGo, tidyWhenOld, untilAsked } from "../../update/index.ts";
+import { forHandOver, handOver, heldUntilReleased, tidyWhenOld, untilAsked } from "../../update/index.ts";
 import { asOperator } from "../connect.ts";
 import { type CliContext, openConfig } from "../context.ts";
 import type { Output } from "../io/output.ts";
-import { atOnceIfToldAgain, untilTold } from "../io/until-told.ts";
+import { exitAtNextSignal, untilStopSignal } from "../io/stop-signal.ts";
 import { texts } from "../texts.ts";
 import { askAtFirstStart } from "./first-start.ts";
 
 export async function runGateway(context: CliContext): Promise<void> {
-	const hold = heldUntilToldToGo();
+	const hold = heldUntilReleased();
 	// A version on trial has nobody to ask.
 	if (hold === null && (await askAtFirstStart(context)) === "served") return;
 	const { config, output } = openConfig(context);
@@ -67,24 +67,24 @@ async function untilStopped(
 		const client = createClient(apiTransport(host.api, asOperator(context)));
 		const connection = { client, config, output, isRemote: false, close: () => host.close() };
 		try {
-			const told = untilTold({ keepsAlive: false });
-			await Promise.race([chat(context, connection, {}), told, askedForUpdate, lost]);
+			const stopSignal = untilStopSignal({ keepsAlive: false });
+			await Promise.race([chat(context, connection, {}), stopSignal, askedForUpdate, lost]);
 		} catch (error) {
-			atOnceIfToldAgain();
+			exitAtNextSignal();
 			await closedInTime(host, config);
 			throw error;
 		}
-		atOnceIfToldAgain();
+		exitAtNextSignal();
 		return isForUpdate;
 	}
 	// A reader may stop it as soon as it says that it runs.
-	const stopAsked = untilTold();
+	const stopAsked = untilStopSignal();
 	output.line(texts.run.running(host.home.socketPath));
 	// If killed, it would leave nothing for the next start.
 	flushCompileCache();
 	tellWhere(host, output);
 	await Promise.race([stopAsked, askedForUpdate, lost]);
-	atOnceIfToldAgain();
+	exitAtNextSignal();
 	return isForUpdate;
 }
 

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import type { ConversationId } from "../../domain/index.ts";
 import { runToEnd } from "../engine.ts";
 import { migration, SCHEMA_VERSION } from "../schema.ts";
-import { events } from "./read-work.ts";
+import { events } from "./read-events.ts";
 
 const db = new Database(":memory:");
 for (let version = 0; version < SCHEMA_VERSION; version++) db.exec(migration(version, "sqlite"));
