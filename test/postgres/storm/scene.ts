@@ -47,7 +47,7 @@ export const SCRIPT: Script = {
 			when: "danger",
 			steps: [{ tools: [{ name: "terminal", input: { command: "rm -rf nothing" } }] }, { text: "asked" }],
 		},
-		{ when: "hang", steps: [{ chunks: ["begun"], hang: true }] },
+		{ when: "hang", steps: [{ chunks: parts(40), hang: true }] },
 		{ when: "story", steps: [{ chunks: parts(600), chunk_delay_ms: 100 }] },
 		// The tool is asked for while it stands still, or text comes while it does.
 		{
