@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { KeryxError } from "../errors.ts";
-import { createVirtualClock } from "../testing/virtual-clock.ts";
+import { createVirtualClock } from "../testing/index.ts";
 import { TOLD_BYTES } from "./engine.ts";
 import { NodeCalls } from "./node-calls.ts";
 
