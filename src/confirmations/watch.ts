@@ -5,6 +5,8 @@ import { LONGEST_PAUSE_MS, tellWebhook, type Webhook } from "./webhook.ts";
 
 const AT_ONCE = 100;
 const AFTER_FAULT_MS = 1000;
+/** How soon after another gateway's commit the deadlines are read. */
+const ELSEWHERE_MS = 1000;
 
 export interface WatchOptions {
 	readonly store: Store;
@@ -18,6 +20,8 @@ export interface WatchOptions {
 export class Watch {
 	readonly #options: WatchOptions;
 	readonly #rounds: Rounds;
+	/** What other gateways were asked has deadlines, too, and its webhooks are told by whoever has that duty. */
+	readonly #elsewhere: Rounds;
 	readonly #duty: Duty;
 	#unlisten = () => {};
 
@@ -29,18 +33,35 @@ export class Watch {
 			round: () => this.#round(),
 			failed: (error) => options.log("confirmations cannot be checked right now", error),
 		});
+		this.#elsewhere = new Rounds({
+			clock: options.clock,
+			round: async () => {
+				const { nextDueAt, nextNoticeAt } = await this.#work();
+				for (const at of [nextDueAt, nextNoticeAt]) if (at !== null) this.expects(at);
+				return null;
+			},
+			failed: (error) => options.log("confirmations of other gateways cannot be read right now", error),
+		});
 	}
 
 	start(): void {
 		const { store, clock } = this.#options;
 		this.#rounds.start();
 		// Unreported requests and decisions have a deadline, too.
-		this.#unlisten = store.onFault(() => this.expects(clock.now() + AFTER_FAULT_MS));
+		const unlisten = [
+			store.onFault(() => this.expects(clock.now() + AFTER_FAULT_MS)),
+			store.cluster?.onCommitElsewhere(() => this.#elsewhere.expects(clock.now() + ELSEWHERE_MS)),
+			store.cluster?.onNodeDead(() => this.look()),
+		];
+		this.#elsewhere.wait();
+		this.#unlisten = () => {
+			for (const end of unlisten) end?.();
+		};
 	}
 
-	stop(): Promise<void> {
+	async stop(): Promise<void> {
 		this.#unlisten();
-		return this.#rounds.stop();
+		await Promise.all([this.#rounds.stop(), this.#elsewhere.stop()]);
 	}
 
 	expects(at: number): void {
@@ -60,11 +81,16 @@ export class Watch {
 		}
 		const isMine = await this.#duty.isMine();
 		if (isMine) await this.#tell();
-		const { nextDueAt, nextNoticeAt } = await store.confirmationWork({ scope: OPERATOR, now: clock.now() });
+		const { nextDueAt, nextNoticeAt } = await this.#work();
 		// A webhook's sender may die.
 		const lookAt = nextNoticeAt === null || isMine ? nextNoticeAt : clock.now() + ASK_EVERY_MS;
 		const next = [nextDueAt, lookAt].filter((at) => at !== null);
 		return next.length === 0 ? null : Math.min(...next);
+	}
+
+	#work() {
+		const { store, clock } = this.#options;
+		return store.confirmationWork({ scope: OPERATOR, now: clock.now() });
 	}
 
 	async #tell(): Promise<void> {

@@ -224,6 +224,8 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		refresh: (conversation) => unheard.refresh(conversation),
 		lookForUnheard: () => unheard.look(),
 		turnEnded: (conversation, turn) => deltas.endHeard(conversation, turn),
+		readHomes: async () => sessionSettings.takeHomes(await store.homeChannels({ scope: OPERATOR })),
+		letGo: () => connections.letGo(),
 		takeOver,
 	});
 	const relay = store.cluster && new TextRelay({ cluster: store.cluster, clock, deltas });
@@ -314,6 +316,8 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		unheard.look();
 		await connections.openWaiting();
 		outbox.kick();
+		// Its jobs, and the ends of its runs.
+		scheduleRunner.look();
 	}
 
 	async function lookAgain(conversation: ConversationId): Promise<void> {

@@ -5,8 +5,9 @@ import { child, type Element, element, textOf } from "../../src/channels/xmpp/st
 import type { Inbound } from "../../src/gateway/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Prosody, startProsody } from "../support/prosody.ts";
+import { until } from "../support/until.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
-import { connected, stanzaProxy, until, xmppChannelOn } from "./xmpp-scene.ts";
+import { connected, stanzaProxy, xmppChannelOn } from "./xmpp-scene.ts";
 
 let server: Prosody;
 beforeAll(async () => {

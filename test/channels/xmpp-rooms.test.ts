@@ -7,8 +7,9 @@ import { NS } from "../../src/channels/xmpp/stream/namespaces.ts";
 import { child, type Element, element } from "../../src/channels/xmpp/stream/xml.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Prosody, startProsody } from "../support/prosody.ts";
+import { until } from "../support/until.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
-import { connected, outgoing, sendUntilTaken, until, xmppChannelOn } from "./xmpp-scene.ts";
+import { connected, outgoing, sendUntilTaken, xmppChannelOn } from "./xmpp-scene.ts";
 
 let server: Prosody;
 beforeAll(async () => {

@@ -8,8 +8,9 @@ import type { Channel, Inbound } from "../../src/gateway/index.ts";
 import { createFaultProxy } from "../../src/testing/fault-proxy.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { PASSWORD, type Prosody, startProsody } from "../support/prosody.ts";
+import { until } from "../support/until.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
-import { connected, outgoing, sendUntilTaken, stanzaProxy, until, xmppChannelOn } from "./xmpp-scene.ts";
+import { connected, outgoing, sendUntilTaken, stanzaProxy, xmppChannelOn } from "./xmpp-scene.ts";
 
 let server: Prosody;
 beforeAll(async () => {

@@ -6,8 +6,9 @@ import { child, type Element, element } from "../../src/channels/xmpp/stream/xml
 import type { Channel, ChannelHost, Inbound } from "../../src/gateway/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Prosody, startProsody } from "../support/prosody.ts";
+import { until } from "../support/until.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
-import { connected, fileMessage, outgoing, putFile, until, xmppChannelOn } from "./xmpp-scene.ts";
+import { connected, fileMessage, outgoing, putFile, xmppChannelOn } from "./xmpp-scene.ts";
 
 let server: Prosody;
 beforeAll(async () => {

@@ -5,6 +5,7 @@ import { KeryxError } from "../../src/errors.ts";
 import type { ChannelHost, ChannelTraits } from "../../src/gateway/index.ts";
 import { Access } from "../../src/http/entry/auth.ts";
 import { type ApiHost, createApi } from "../../src/http/index.ts";
+import { until } from "../support/until.ts";
 import { onPort, type Ported } from "./port.ts";
 import { SECRET } from "./support.ts";
 
@@ -129,7 +130,7 @@ test("a bridge that waits for work is sent away when its token is revoked, and t
 	const made = await ask("POST", "/api/tokens", SECRET, { name: "b", role: "channel", channel: "carrier" });
 	const { token } = (await made.json()) as { token: string };
 	const waits = ask("GET", "/api/bridges/carrier/work?wait=60", token);
-	while (channel.health().state !== "connected") await new Promise((resolve) => setImmediate(resolve));
+	await until(() => channel.health().state === "connected");
 	await ask("POST", "/api/tokens/b/revoke", SECRET, {});
 	expect(await (await waits).json()).toEqual({ work: [] });
 	expect((await ask("GET", "/api/bridges/carrier/work?wait=0", token)).status).toBe(401);

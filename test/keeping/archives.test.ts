@@ -1,5 +1,13 @@
 // Archives as their owner meets them: many at once, two of one conversation, damaged ones.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	utimesSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -205,11 +213,8 @@ test.each([
 	mkdirSync(join(folder, "2026-01", `${"1".repeat(32)}.0123456789abcdef.jsonl`));
 	const listed = await listArchives(folder, { limit: 10 });
 	expect(listed.map((one) => "problem" in one)).toEqual([true, true]);
-	for (const use of [readArchive(folder, id, 10), restoreArchive(told.store, folder, id)])
-		await expect(use).rejects.toMatchObject({ code: "archive.failed" });
-	for (const use of [
-		readArchive(folder, "1".repeat(32), 10),
-		restoreArchive(told.store, folder, "1".repeat(32)),
-	])
-		await expect(use).rejects.toMatchObject({ code: "archive.failed" });
+	for (const one of [id, "1".repeat(32)]) {
+		await expect(readArchive(folder, one, 10)).rejects.toMatchObject({ code: "archive.failed" });
+		await expect(restoreArchive(told.store, folder, one)).rejects.toMatchObject({ code: "archive.failed" });
+	}
 });

@@ -25,6 +25,7 @@ import { createScriptedAgent, createVirtualClock } from "../../src/testing/index
 import { systemClock } from "../../src/time/index.ts";
 import { virtualClock } from "../support/clock.ts";
 import { asJson, call, commandIn, dataOf } from "../support/keryx.ts";
+import { until } from "../support/until.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-keeping-"));
 const running: Keryx[] = [];
@@ -79,7 +80,7 @@ describe("under load", () => {
 			}
 		};
 		const senders = Array.from({ length: SENDERS }, sender);
-		while (acknowledged.length < 200) await new Promise(setImmediate);
+		await until(() => acknowledged.length >= 200);
 		const began = { at: performance.now(), sent: acknowledged.length };
 		const before = [...acknowledged];
 		const file = join(root, "load.backup");
@@ -96,7 +97,7 @@ describe("under load", () => {
 		const { lastEvent, messages } = await backups.make(file, null);
 		const after = next;
 		const perSecond = (acknowledged.length - began.sent) / ((performance.now() - began.at) / 1000);
-		while (acknowledged.length < after + 50) await new Promise(setImmediate);
+		await until(() => acknowledged.length >= after + 50);
 		isOver = true;
 		await Promise.all(senders);
 		console.log(`${Math.round(perSecond)} messages a second while the backup was made`);
@@ -437,11 +438,9 @@ describe("a schedule", () => {
 			warn: (text) => warnings.push(text),
 		});
 		const made = () => (existsSync(backup.to) ? readdirSync(backup.to) : []);
-		const until = async (holds: () => boolean) => {
-			while (!holds() || clock.pendingTimers().length === 0) await new Promise(setImmediate);
-		};
+		const rested = (holds: () => boolean) => until(() => holds() && clock.pendingTimers().length > 0);
 		backups.start();
-		await until(() => last.made !== null);
+		await rested(() => last.made !== null);
 		writeFileSync(join(backup.to, "mine.backup"), "of somebody else");
 		for (let n = 1; n <= 3; n++) {
 			const at = clock.now();
@@ -449,9 +448,9 @@ describe("a schedule", () => {
 			await clock.advance(6 * 3_600_000);
 			await backups.make(join(root, `by-hand-${n}.backup`), null);
 			await clock.advance(6 * 3_600_000);
-			await until(() => (last.scheduled?.at ?? 0) > at);
+			await rested(() => (last.scheduled?.at ?? 0) > at);
 		}
-		await until(() => made().length === 3);
+		await rested(() => made().length === 3);
 		expect(made().sort()).toEqual([
 			"keryx-20260311T120000Z.backup",
 			"keryx-20260312T000000Z.backup",
@@ -459,11 +458,11 @@ describe("a schedule", () => {
 		]);
 		fails = true;
 		await clock.advance(12 * 3_600_000);
-		await until(() => warnings.length === 1);
+		await rested(() => warnings.length === 1);
 		expect(warnings).toEqual(["no backup was made: the disk is full"]);
 		fails = false;
 		await clock.advance(3_600_000);
-		await until(() => last.failed === null);
+		await rested(() => last.failed === null);
 		expect(made()).toContain("keryx-20260312T130000Z.backup");
 		// The clock was ahead, and is right again.
 		for (const year of [2098, 2099]) writeFileSync(join(backup.to, `keryx-${year}0101T000000Z.backup`), "");
@@ -473,9 +472,9 @@ describe("a schedule", () => {
 		]) {
 			last = { made: null, ...ahead };
 			await clock.advance(12 * 3_600_000);
-			await until(() => last.made?.at === clock.now());
+			await rested(() => last.made?.at === clock.now());
 		}
-		await until(() => !made().some((name) => name.startsWith("keryx-209")));
+		await rested(() => !made().some((name) => name.startsWith("keryx-209")));
 		expect(made().sort()).toEqual([
 			"keryx-20260313T010000Z.backup",
 			"keryx-20260313T130000Z.backup",

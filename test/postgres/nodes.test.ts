@@ -216,6 +216,15 @@ describe("several gateways on one store", () => {
 		await expect.poll(at, { timeout: 30_000 }).toEqual([0, 0, 0].map((n) => ({ name: nameOf(n) })));
 	});
 
+	test("a job that was made at one that died since runs at another, once", async () => {
+		const when = new Date(Date.now() + 2000).toISOString();
+		const { id: job } = await clientOf(2).createSchedule({ when, task: "prompt", text: "plain" });
+		await node(2).kill();
+		const runs = async () => (await clientOf(0).scheduleRuns({ job })).runs.map(({ state }) => state);
+		await expect.poll(runs, { timeout: 30_000 }).toEqual(["answered"]);
+		await node(2).start();
+	});
+
 	test("a conversation stays where its programs run while that gateway lives, and they are found again when it is back", async () => {
 		const answered = async (n: number, text: string) => {
 			const { id, conversation } = await say(clientOf(n), "keeper", text);

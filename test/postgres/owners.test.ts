@@ -1,8 +1,11 @@
 // Who may write to a store on a server: nodes, each of which loses everything it could write once another has found it dead.
+import { createHash } from "node:crypto";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_SECRETS, OPERATOR, type Store, storeOn } from "../../src/store/index.ts";
 import { openPostgres } from "../../src/store/postgres/engine.ts";
 import { refusal } from "../../src/testing/conformance/store/scene.ts";
+import { createFaultProxy } from "../../src/testing/index.ts";
 import { countedIds, virtualClock } from "../support/clock.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { onServer } from "../support/postgres-store.ts";
@@ -165,6 +168,84 @@ describe("a node on a store on a server", () => {
 		await second.close();
 		await died;
 		await first.close();
+	});
+
+	it("comes back at once when the server has ended its connection, before others give it up", async () => {
+		const first = await openIn("ended", [], "many");
+		const url = `${server.url()}?schema=ended`;
+		const node = { nodes: "many", heartbeatMs: 100 } as const;
+		const other = storeOn(await openPostgres({ url, startedAt: 0, access: "own", node }), given());
+		const known = "SELECT epoch FROM ended.nodes WHERE ended_at IS NOT NULL";
+		// The older connection is the first one's, which would look again after a minute.
+		const [ended] = await onServer<{ pid: number }>(
+			server.url(),
+			`SELECT a.pid, pg_terminate_backend(a.pid) FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid
+			WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.objid::int = ${first.epoch} AND a.application_name = 'keryx node'
+				AND l.classid::bigint = hashtext('keryx nodes:ended')::bigint & 4294967295`,
+		);
+		const isBack = async () => {
+			const held = await onServer(
+				server.url(),
+				`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND objid::int = ${first.epoch}
+					AND classid::bigint = hashtext('keryx nodes:ended')::bigint & 4294967295 AND pid <> ${ended?.pid}`,
+			);
+			return held.length > 0 || (await onServer(server.url(), known)).length > 0;
+		};
+		await expect.poll(isBack, { timeout: 20_000 }).toBe(true);
+		await say(first);
+		await first.close();
+		await other.close();
+	});
+
+	it("sends nothing any more by the time that others give it up, whatever is left of its lease", async () => {
+		const proxy = await createFaultProxy(server.url());
+		const through = new URL(`${server.url()}?schema=fenced`);
+		through.port = String(proxy.port);
+		const node = { nodes: "many", leaseMs: 120_000, heartbeatMs: 100 } as const;
+		const open = async (url: string) =>
+			storeOn(await openPostgres({ url, startedAt: 0, access: "own", node }), given());
+		const cutOff = await open(through.href);
+		const other = await open(`${server.url()}?schema=fenced`);
+		expect(cutOff.cluster?.holdsLease).toBe(true);
+		const died = new Promise<void>((resolve) => other.cluster?.onNodeDead(resolve));
+		await proxy.set("cut");
+		await died;
+		expect(cutOff.cluster?.holdsLease).toBe(false);
+		expect(other.cluster?.holdsLease).toBe(true);
+		await proxy.set("open");
+		expect(await refusal(say(cutOff))).toBe("store.owner_lost");
+		await Promise.all([cutOff.close(), other.close()]);
+		await proxy.close();
+	});
+
+	it("tells others what nobody else with access to the database can read, forge or repeat", async () => {
+		const first = await openIn("telling", [], "many");
+		const second = await openIn("telling", [], "many");
+		const channel = `keryx_${createHash("sha256").update("telling").digest("hex").slice(0, 16)}`;
+		const stranger = new pg.Client({ connectionString: server.url() });
+		await stranger.connect();
+		const payloads: string[] = [];
+		stranger.on("notification", ({ payload = "" }) => payloads.push(payload));
+		await stranger.query(`LISTEN ${channel}`);
+		const heard: string[] = [];
+		second.cluster?.onTold((text) => heard.push(text));
+		let told = 0;
+		// It may not know of the second yet.
+		const tries = () => {
+			if (heard.length === 0) first.cluster?.tell(`secret word ${++told}`);
+			return heard.length;
+		};
+		await expect.poll(tries).toBeGreaterThan(0);
+		await expect.poll(() => payloads.length).toBeGreaterThan(0);
+		expect(payloads.join()).not.toContain("secret");
+		const forged = [...payloads, `${first.epoch} told forged`, '99 told ["rates"', "99 nodes", "", "AAAA"];
+		for (const payload of forged) await stranger.query("SELECT pg_notify($1, $2)", [channel, payload]);
+		first.cluster?.tell("the last word");
+		await expect.poll(() => heard).toContain("the last word");
+		expect(heard.filter((text) => !text.startsWith("secret word "))).toEqual(["the last word"]);
+		expect(new Set(heard).size).toBe(heard.length);
+		await stranger.end();
+		for (const store of [first, second]) await store.close();
 	});
 
 	it("gives nobody up after the server was gone for longer than a lease", async () => {

@@ -168,6 +168,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 			({ id: channel, last_message_id: last }) => last != null && isAfter(last, gap.after(channel)),
 		);
 		let left = news.length;
+		startup.begin(id);
 		if (left === 0) startup.read(id);
 		return {
 			works: news.map((channel) => {

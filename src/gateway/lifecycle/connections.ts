@@ -34,6 +34,8 @@ export class Connections {
 	readonly #channels = new Map<string, Removable>();
 	/** Another gateway has their account: they are opened here when it is gone. */
 	readonly #waiting = new Set<Removable>();
+	/** Ends when every channel that was let go is disconnected. */
+	#lettingGo: Promise<void> = Promise.resolve();
 
 	constructor(options: ConnectionsOptions) {
 		this.#options = options;
@@ -65,7 +67,9 @@ export class Connections {
 		const { hostOf, log, store } = this.#options;
 		const known = this.#channels.get(keyOf(channel));
 		if (known && store.cluster && !channel.everywhere) {
-			if (!(await store.takeDuty({ name: dutyOf(channel) })).holds) {
+			const { holds } = await store.takeDuty({ name: dutyOf(channel) });
+			// Without a lease somebody else may take it at any moment.
+			if (!holds || !store.cluster.holdsLease) {
 				this.#waiting.add(known);
 				return;
 			}
@@ -82,7 +86,23 @@ export class Connections {
 
 	/** Channels whose account may be free now. */
 	async openWaiting(): Promise<void> {
+		await this.#lettingGo;
 		for (const channel of [...this.#waiting]) await this.open(channel);
+	}
+
+	/** Another gateway may connect to their accounts now: a platform would serve neither of two. */
+	letGo(): void {
+		const { log } = this.#options;
+		const held = [...this.#channels.values()].filter(
+			(channel) => !channel.everywhere && !this.#waiting.has(channel),
+		);
+		for (const channel of held) this.#waiting.add(channel);
+		const stopped = held.map((channel) =>
+			channel
+				.stop()
+				.catch((error: unknown) => log(`the channel ${channel.name} could not be disconnected`, error)),
+		);
+		this.#lettingGo = Promise.all([this.#lettingGo, ...stopped]).then(() => {});
 	}
 
 	async remove(name: string): Promise<void> {
@@ -96,7 +116,7 @@ export class Connections {
 
 	async stopAll(): Promise<void> {
 		const open = [...this.#channels.values()].filter((channel) => !this.#waiting.has(channel));
-		await Promise.all(open.map((channel) => channel.stop()));
+		await Promise.all([this.#lettingGo, ...open.map((channel) => channel.stop())]);
 	}
 
 	get(platform: string, account: string): Channel | undefined {

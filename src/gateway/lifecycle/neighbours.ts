@@ -7,6 +7,7 @@ import type { Lanes } from "../lanes/lanes.ts";
 import type { LastAnswered } from "../lanes/last-answered.ts";
 
 const AT_ONCE = 500;
+const HOMES = /^home\./;
 
 export interface NeighboursOptions {
 	readonly store: Store;
@@ -19,6 +20,10 @@ export interface NeighboursOptions {
 	readonly lookForUnheard: () => void;
 	/** A turn has ended, wherever it ran. */
 	readonly turnEnded: (conversation: ConversationId, turn: string) => void;
+	/** A home channel may have been set at another gateway. */
+	readonly readHomes: () => Promise<void>;
+	/** Disconnects from platforms. */
+	readonly letGo: () => void;
 	/** Takes over the work of dead nodes. */
 	readonly takeOver: () => Promise<void>;
 	readonly log: (message: string, error: unknown) => void;
@@ -53,6 +58,8 @@ export class Neighbours {
 		const { cluster } = this.#options.store;
 		if (!cluster) return;
 		await this.#follow();
+		// What was set before the first look is in no event that is read.
+		await this.#options.readHomes();
 		this.#following.wait();
 		this.#burying.wait();
 		const unlisten = [
@@ -60,8 +67,14 @@ export class Neighbours {
 			cluster.onNodeDead(() => this.#burying.look()),
 			// Another node may also run a turn whose lease has expired.
 			cluster.onLease((holds) => {
-				if (holds) this.#options.lookForUnheard();
-				else this.#options.lanes.loseAll();
+				if (holds) {
+					this.#options.lookForUnheard();
+					// Its channels, too, unless another one has them by now.
+					this.#burying.look();
+				} else {
+					this.#options.lanes.loseAll();
+					this.#options.letGo();
+				}
 			}),
 		];
 		this.#unlisten = () => {
@@ -75,9 +88,10 @@ export class Neighbours {
 	}
 
 	async #follow(): Promise<null> {
-		const { store, lanes, lastAnswered, refresh, turnEnded } = this.#options;
+		const { store, lanes, lastAnswered, refresh, turnEnded, readHomes } = this.#options;
 		for (;;) {
 			const page = await store.events({ scope: OPERATOR, after: this.#cursor, limit: AT_ONCE });
+			if (page.kind === "resync" || page.events.some(({ type }) => HOMES.test(type))) await readHomes();
 			this.#cursor = page.cursor;
 			if (page.kind === "resync") break;
 			const waiting = new Set<ConversationId>();

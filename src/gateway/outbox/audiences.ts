@@ -65,6 +65,7 @@ export class Audiences {
 			...(channel.traits && { traits: channel.traits }),
 			platform: channel.platform,
 			account: channel.account,
+			...(channel.everywhere && { everywhere: channel.everywhere }),
 			start: (host) => channel.start(host),
 			stop: () => channel.stop(),
 			send: (outgoing) => channel.send(shown(outgoing)),

@@ -7,7 +7,7 @@ import type { Rates } from "./guards.ts";
 
 const EVERY_MS = 100;
 /** So many callers fit in what may be told at once. */
-const AT_ONCE = 60;
+const AT_ONCE = 44;
 
 const wireMessage = z.tuple([z.literal("rates"), z.array(z.tuple([z.string(), z.int().positive()]))]);
 
@@ -31,7 +31,15 @@ export function shareRates(
 	};
 	cluster.onTold((text) => {
 		if (!text.startsWith('["rates"')) return;
-		const { data } = wireMessage.safeParse(JSON.parse(text));
+		const { data } = wireMessage.safeParse(parsed(text));
 		for (const [caller, requests] of data?.[1] ?? []) rates.spend(caller, requests);
 	});
+}
+
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
 }

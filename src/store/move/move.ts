@@ -36,7 +36,7 @@ const PAGE_OF_CHUNKS = 8;
 const LATE: Readonly<Record<string, string>> = { principals: "merged_into" };
 /** Written last, by name: the target has some of its own. */
 const SETTINGS = "settings";
-const OWN_SETTINGS: ReadonlySet<string> = new Set(["schema", "moving"]);
+const OWN_SETTINGS: ReadonlySet<string> = new Set(["schema", "moving", "telling_key"]);
 
 /** Throws store.owned while one of them is in use, and store.conflict if the two differ in the end. */
 export async function moveStore(options: MoveOptions): Promise<readonly MovedTable[]> {

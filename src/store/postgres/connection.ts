@@ -31,12 +31,13 @@ const types = {
 
 export class Connection {
 	readonly #client: pg.Client;
+	readonly #losing = new Set<() => void>();
 	#lost: Error | undefined;
 
 	private constructor(client: pg.Client) {
 		this.#client = client;
-		client.on("error", (error) => (this.#lost ??= error));
-		client.on("end", () => (this.#lost ??= new Error("the connection was closed")));
+		client.on("error", (error) => this.#lose(error));
+		client.on("end", () => this.#lose(new Error("the connection was closed")));
 	}
 
 	static async open({ url, schema }: ServerSettings, options: ConnectionOptions): Promise<Connection> {
@@ -68,6 +69,11 @@ export class Connection {
 	/** Whether it is no longer usable. */
 	get isLost(): boolean {
 		return this.#lost !== undefined;
+	}
+
+	/** Called at once when it is lost or closed. */
+	onLost(listener: () => void): void {
+		this.#losing.add(listener);
 	}
 
 	/** The server's process id of this connection. */
@@ -102,10 +108,16 @@ export class Connection {
 
 	/** Without waiting for running statements. */
 	drop(): void {
-		this.#lost ??= new Error("the connection was dropped");
+		this.#lose(new Error("the connection was dropped"));
 		(
 			this.#client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
 		).connection.stream.destroy();
+	}
+
+	#lose(error: Error): void {
+		if (this.#lost) return;
+		this.#lost = error;
+		for (const listener of this.#losing) listener();
 	}
 }
 

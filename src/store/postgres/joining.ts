@@ -8,15 +8,17 @@ import { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
 import { freeName, nameTaken } from "./names.ts";
 import { NOW_MS, type NodeSettings, nodeLock, nodeLost, renew, seenNodes } from "./nodes.ts";
+import { Sealing } from "./sealing.ts";
 import { lockOf } from "./server.ts";
 
 /** How long the row of a dead node is kept, for diagnosis. */
 const KEPT_MS = 86_400_000;
+const TELLING_KEY = "telling_key";
 
 export async function join(
 	settings: ServerSettings,
 	{ name, nodes, leaseMs, startedAt }: NodeSettings & { readonly startedAt: number },
-): Promise<{ readonly epoch: number; readonly connection: Connection }> {
+): Promise<{ readonly epoch: number; readonly connection: Connection; readonly key: string }> {
 	const connection = await openNode(settings, leaseMs);
 	try {
 		if (!(await lockSoon(connection, settings, nodes))) await takeFromHanging(connection, settings, nodes);
@@ -39,12 +41,23 @@ export async function join(
 		);
 		if (count === 0) throw nameTaken(called);
 		await connection.exec("INSERT INTO writers (epoch, slot, last) VALUES ($1, 1, '')", [epoch]);
+		const key = await tellingKey(connection);
 		await connection.exec("COMMIT");
-		return { epoch, connection };
+		return { epoch, connection, key };
 	} catch (error) {
 		await connection.close();
 		throw toKeryxError(error);
 	}
+}
+
+/** The first node makes it. */
+async function tellingKey(connection: Connection): Promise<string> {
+	const { rows } = await connection.exec(
+		`INSERT INTO settings (name, value) VALUES ('${TELLING_KEY}', $1)
+		ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value`,
+		[Sealing.newKey()],
+	);
+	return (rows[0] as { value: string }).value;
 }
 
 /** After a lost connection: the same node, unless it was buried meanwhile. */

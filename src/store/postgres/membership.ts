@@ -10,6 +10,7 @@ import { toKeryxError } from "./faults.ts";
 import { join, rejoin } from "./joining.ts";
 import { LOOK_MS, UNLOCKED_MS } from "./names.ts";
 import { bury, leave, nodeLost, renew, seenNodes } from "./nodes.ts";
+import { Sealing } from "./sealing.ts";
 
 /** The longest pause before the next attempt to reach the server. */
 const RETRY_MS = 1000;
@@ -38,6 +39,7 @@ export class Membership implements Cluster {
 	readonly #settings: ServerSettings;
 	readonly #options: MembershipOptions;
 	readonly #channel: string;
+	readonly #sealing: Sealing;
 	readonly #ending = new AbortController();
 	readonly #elsewhere = new Set<() => void>();
 	readonly #dead = new Set<() => void>();
@@ -49,6 +51,8 @@ export class Membership implements Cluster {
 	#connection: Connection | null;
 	/** Monotonic, from before the renewal was sent. */
 	#renewedAt: number;
+	/** Since when there is no connection (monotonic). */
+	#lostAt = Number.POSITIVE_INFINITY;
 	/** When the connection was made again, by the monotonic clock. */
 	#rejoinedAt = Number.NEGATIVE_INFINITY;
 	#held = true;
@@ -65,13 +69,14 @@ export class Membership implements Cluster {
 	private constructor(
 		settings: ServerSettings,
 		options: MembershipOptions,
-		{ epoch, connection }: { readonly epoch: number; readonly connection: Connection },
+		{ epoch, connection, key }: Awaited<ReturnType<typeof join>>,
 		renewedAt: number,
 	) {
 		this.#settings = settings;
 		this.#options = options;
 		this.epoch = epoch;
 		this.#connection = connection;
+		this.#sealing = new Sealing(key, epoch);
 		this.#renewedAt = renewedAt;
 		this.#channel = `keryx_${createHash("sha256").update(settings.schema).digest("hex").slice(0, 16)}`;
 	}
@@ -107,7 +112,16 @@ export class Membership implements Cluster {
 		return this.#options.nodes === "many";
 	}
 
+	/** Without a connection the others give this node up before its lease has expired. */
 	get holdsLease(): boolean {
+		return this.#isRenewed && !this.#isCutOff;
+	}
+
+	get #isCutOff(): boolean {
+		return performance.now() - this.#lostAt >= UNLOCKED_MS - MARGIN_MS;
+	}
+
+	get #isRenewed(): boolean {
 		return performance.now() - this.#renewedAt < this.#options.leaseMs - MARGIN_MS;
 	}
 
@@ -195,15 +209,20 @@ export class Membership implements Cluster {
 	async #beat(): Promise<void> {
 		const { leaseMs } = this.#options;
 		const before = performance.now();
-		if (this.#connection) {
+		let wasFenced = false;
+		if (this.#connection && !this.#connection.isLost) {
 			if (!(await renew(this.#connection, this.epoch, leaseMs))) throw nodeLost();
 		} else {
 			const connection = await rejoin(this.#settings, this.epoch, this.#options);
 			this.#connection = connection;
 			this.#rejoinedAt = before;
+			wasFenced = this.#isCutOff;
+			this.#lostAt = Number.POSITIVE_INFINITY;
 			await this.#listen(connection);
 		}
 		this.#renewedAt = before;
+		// What was refused meanwhile is looked for, even if the lease was not lost.
+		if (wasFenced && this.#held) for (const listener of this.#lease) listener(true);
 		this.#checkLease();
 		await this.#look(this.#connection);
 		// Covers hints that were lost.
@@ -239,22 +258,32 @@ export class Membership implements Cluster {
 		if (gone) for (const listener of this.#dead) listener();
 	}
 
+	/** Turns are given up with the lease, not with a connection that may be back in a moment. */
 	#checkLease(): void {
-		const holds = this.holdsLease;
+		const holds = this.#isRenewed;
 		if (holds === this.#held) return;
 		this.#held = holds;
 		for (const listener of this.#lease) listener(holds);
 	}
 
 	async #listen(connection: Connection): Promise<void> {
+		connection.onLost(() => this.#lose(connection));
 		connection.onNotification((payload) => {
-			const [, from = "", what = "", text = ""] = /^(\d+) (\w+) ?(.*)$/s.exec(payload) ?? [];
-			if (from === String(this.epoch)) return;
+			const heard = this.#sealing.open(payload);
+			if (!heard) return;
+			const [, what, text = ""] = /^(\w+) ?(.*)$/s.exec(heard.text) ?? [];
 			if (what === "nodes") this.#hurry();
-			else if (what === "told") for (const listener of this.#toldBy) listener(text, Number(from));
+			else if (what === "told") for (const listener of this.#toldBy) listener(text, heard.from);
 			else this.#hear();
 		});
 		await connection.exec(`LISTEN ${this.#channel}`);
+	}
+
+	/** At once: the others see its lock free, and wait only a moment. */
+	#lose(connection: Connection): void {
+		if (connection !== this.#connection) return;
+		this.#lostAt = performance.now();
+		this.#hurry();
 	}
 
 	#hear(): void {
@@ -269,6 +298,6 @@ export class Membership implements Cluster {
 	}
 
 	async #notify(connection: Connection, what: "commit" | "nodes" | `told ${string}`): Promise<void> {
-		await connection.exec("SELECT pg_notify($1, $2)", [this.#channel, `${this.epoch} ${what}`]);
+		await connection.exec("SELECT pg_notify($1, $2)", [this.#channel, this.#sealing.seal(what)]);
 	}
 }

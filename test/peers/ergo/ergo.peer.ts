@@ -3,13 +3,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type IrcOptions, identifyIrc } from "../../../src/channels/irc/index.ts";
 import type { Channel } from "../../../src/gateway/index.ts";
 import { TakingHost } from "../../../src/testing/index.ts";
-import { connected, ircChannelOn, outgoing, until } from "../../channels/irc-scene.ts";
+import { connected, ircChannelOn, outgoing } from "../../channels/irc-scene.ts";
 import { IrcWorld } from "../../channels/storm/irc-world.ts";
 import { randomBy } from "../../crash/acks.ts";
 import { Workbench } from "../../crash/support.ts";
 import { type Ergo, saslBegin, startErgo } from "../../support/ergo.ts";
 import { IrcPerson } from "../../support/irc-person.ts";
 import { SEED } from "../../support/seed.ts";
+import { until } from "../../support/until.ts";
 
 const MESSAGES = Number(process.env.KERYX_STORM_MESSAGES ?? 60);
 

@@ -1,0 +1,58 @@
+// What nodes tell each other passes through the server, where every role that may connect to the database can read and write it. So it is
+// encrypted with a key that only whoever can read the store's tables knows, and numbered: anything else, and anything repeated, is ignored.
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+const CIPHER = "aes-256-gcm";
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export interface Unsealed {
+	/** The epoch of the node that tells. */
+	readonly from: number;
+	readonly text: string;
+}
+
+export class Sealing {
+	readonly #key: Buffer;
+	readonly #epoch: number;
+	#sent = 0;
+	/** The last number of each node. */
+	readonly #heard = new Map<number, number>();
+
+	constructor(key: string, epoch: number) {
+		this.#key = Buffer.from(key, "hex");
+		this.#epoch = epoch;
+	}
+
+	static newKey(): string {
+		return randomBytes(KEY_BYTES).toString("hex");
+	}
+
+	seal(text: string): string {
+		const nonce = randomBytes(NONCE_BYTES);
+		const cipher = createCipheriv(CIPHER, this.#key, nonce);
+		const sealed = cipher.update(`${this.#epoch} ${++this.#sent} ${text}`, "utf8");
+		return Buffer.concat([nonce, sealed, cipher.final(), cipher.getAuthTag()]).toString("base64");
+	}
+
+	/** Null: not from a node of this store, from this one, or heard before. */
+	open(payload: string): Unsealed | null {
+		const bytes = Buffer.from(payload, "base64");
+		if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
+		const decipher = createDecipheriv(CIPHER, this.#key, bytes.subarray(0, NONCE_BYTES));
+		decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+		let opened: string;
+		try {
+			const sealed = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+			opened = Buffer.concat([sealed, decipher.final()]).toString("utf8");
+		} catch {
+			return null;
+		}
+		const [, epoch, number, text = ""] = /^(\d+) (\d+) (.*)$/s.exec(opened) ?? [];
+		const from = Number(epoch);
+		if (from === this.#epoch || Number(number) <= (this.#heard.get(from) ?? 0)) return null;
+		this.#heard.set(from, Number(number));
+		return { from, text };
+	}
+}
