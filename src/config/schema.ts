@@ -561,6 +561,13 @@ export const configSchema = z
 			})
 			.prefault({})
 			.meta(RESTART),
+		/** Which of several gateways answers. */
+		lane: z
+			.strictObject({
+				/** So long the gateway that answered last in a conversation may begin before the one that got the message. */
+				prefer_ms: whole(0, 60_000).default(500),
+			})
+			.prefault({}),
 		/** Copies of the store that Keryx makes by itself. */
 		backup: z
 			.strictObject({

@@ -9,9 +9,12 @@ import type { CommandTurn } from "./commands/changes.ts";
 import { createCommands } from "./commands/index.ts";
 import { CommandRunner } from "./commands/runner.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
+import type { Waiting } from "./inbox/batch.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import { Unheard } from "./inbox/unheard.ts";
-import { Lanes } from "./lanes/lanes.ts";
+import { stoppingElsewhere } from "./lanes/elsewhere.ts";
+import { type Begun, Lanes } from "./lanes/lanes.ts";
+import { LastAnswered } from "./lanes/last-answered.ts";
 import { ChannelWatch } from "./lifecycle/channel-watch.ts";
 import { Connections } from "./lifecycle/connections.ts";
 import { HookFollower } from "./lifecycle/hook-follower.ts";
@@ -77,6 +80,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 	});
 	const output = folder === undefined ? null : new OutputFiles({ store, clock, folder, randomBytes: draw });
 	const sending = createSending({ store, targets, outlet, sessionSettings, output });
+	const lastAnswered = new LastAnswered();
 	const lanes: Lanes = new Lanes({
 		clock,
 		get maxTurns() {
@@ -86,11 +90,17 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 			return live.values.gateway.batch_cap_ms;
 		},
 		work: {
-			begin: (conversation, items) => turns.begin(conversation, items),
+			begin: async (conversation, items) =>
+				preferred(conversation, items) ?? (await turns.begin(conversation, items)),
 			resume: (conversation, turn) => turns.resume(conversation, turn),
 			// Other gateways may have accepted something for a conversation that runs here.
 			...(store.cluster && {
 				refresh: (conversation) => unheard.refresh(conversation),
+				stopElsewhere: (conversation, only) => stopElsewhere?.(conversation, only) ?? Promise.resolve(null),
+				isBusyElsewhere: async (conversation) => {
+					const turn = await store.openTurnOf({ scope: OPERATOR, conversation });
+					return turn?.state === "running" && turn.node !== store.epoch;
+				},
 				idle: (conversation) => life.track(lookAgain(conversation)),
 				// Its lease was away for a moment, and is back before the turn was stopped.
 				lost: () => {
@@ -100,6 +110,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 			log,
 		},
 	});
+	const stopElsewhere = store.cluster && stoppingElsewhere(store, store.cluster, { clock, lanes });
 	const channelOf = (platform: string, account: string) => connections.get(platform, account);
 	const outbox: Outbox = new Outbox({
 		...common,
@@ -151,6 +162,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		channelOf,
 		awaySince: () => life.awaySince,
 		promptOf: options.promptOf ?? (() => Promise.resolve(null)),
+		began: (conversation, turn) => lastAnswered.ran(conversation, turn),
 		completed: (start) => life.track(titles.after(start)),
 	});
 	const titles: Titles = new Titles({
@@ -208,6 +220,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 	const neighbours: Neighbours = new Neighbours({
 		...common,
 		lanes,
+		lastAnswered,
 		refresh: (conversation) => unheard.refresh(conversation),
 		lookForUnheard: () => unheard.look(),
 		turnEnded: (conversation, turn) => deltas.endHeard(conversation, turn),
@@ -286,8 +299,17 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		);
 	}
 
+	/** Another gateway answered last, and its files are there: it may begin first. Null: this one does now. */
+	function preferred(conversation: ConversationId, [first]: readonly Waiting[]): Begun | null {
+		if (!first || !lastAnswered.isElsewhere(conversation)) return null;
+		const ms = first.arrivedAt + live.values.lane.prefer_ms - clock.monotonic();
+		return ms > 0 ? { kind: "preferred", ms } : null;
+	}
+
 	/** A gateway on the same store has died: its started and accepted work continues here. */
 	async function takeOver(): Promise<void> {
+		lastAnswered.forgetOthers();
+		lanes.reconsider();
 		const channels = connections.values();
 		for (const { conversation, turn } of await takeFromDead({ store, aliveAt: null, channels }))
 			if (!lanes.isBusy(conversation)) lanes.resume(conversation, turn);

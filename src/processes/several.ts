@@ -1,7 +1,8 @@
 // The processes of a store on several machines, each with its keeper. A process's row names its machine: it starts there, and is never
-// looked for elsewhere.
+// looked for elsewhere. Programs of another gateway are read and killed by asking that gateway.
 import { KeryxError } from "../errors.ts";
 import { OPERATOR, type Process, type ProcessEnd, type ProcessScope, type Woken } from "../store/index.ts";
+import { ProgramsElsewhere } from "./elsewhere.ts";
 import type { ProcessMachine } from "./machine.ts";
 import { createProcesses, mayTouch, refused } from "./processes.ts";
 import type { KilledProcess, ListedProcess, ProcessActor, Processes, ProcessesOptions } from "./registry.ts";
@@ -11,6 +12,9 @@ export interface SeveralOptions extends Omit<ProcessesOptions, "machine"> {
 	/** The first one is the default machine. */
 	readonly machines: readonly [ProcessMachine, ...ProcessMachine[]];
 }
+
+/** As many as are killed at once elsewhere. */
+const MOST_KILLED = 1000;
 
 export function createProcessesOn({ machines, ...options }: SeveralOptions): Processes {
 	const [first, ...rest] = machines;
@@ -35,7 +39,7 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 		if (found) return found;
 		if (store.cluster)
 			throw new KeryxError("process.unreachable", `it runs at the gateway ${name}`, {
-				hint: "ask there; if that gateway is gone, its programs are found again when it is back, or killing them gives them up",
+				hint: "do this there; if that gateway is gone, its programs are found again when it is back, or killing them gives them up",
 			});
 		throw new KeryxError(
 			"process.unreachable",
@@ -51,13 +55,26 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 	): Promise<ReadonlyMap<string, ListedProcess["elsewhere"]>> => {
 		const running = rows.filter(({ endedAt, backend }) => endedAt === null && !all.has(backend));
 		if (!store.cluster || running.length === 0) return new Map();
-		const names = (await store.nodes({ scope: OPERATOR })).map(({ name }) => name);
+		const nodes = await store.nodes({ scope: OPERATOR });
 		return new Map(
 			running.map(({ id, backend }) => {
-				const living = names.find((name) => backend === name || backend.endsWith(`@${name}`));
-				return [id, { node: living ?? backend, lives: living !== undefined }];
+				const living = nodes.find((node) => isOf(node, backend));
+				return [id, { node: living?.name ?? backend, lives: living !== undefined }];
 			}),
 		);
+	};
+	const others =
+		store.cluster &&
+		new ProgramsElsewhere({
+			store,
+			cluster: store.cluster,
+			clock: options.clock,
+			at: (name) => all.get(name),
+		});
+	/** Its gateway, which lives; null: it is this one's, or its gateway is gone. */
+	const otherOf = async ({ backend }: Process): Promise<number | null> => {
+		if (!others || all.has(backend)) return null;
+		return (await store.nodes({ scope: OPERATOR })).find((node) => isOf(node, backend))?.epoch ?? null;
 	};
 	const of = async (scope: ProcessScope, id: string, signal?: AbortSignal): Promise<Processes> =>
 		on((await usual.find(scope, id, signal)).backend);
@@ -75,6 +92,25 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 		const ended = await store.endProcess({ id, end, at, logBytes: 0, logLost: 0, note });
 		if (ended?.woken) for (const listener of listeners) listener(ended.woken);
 		return { process: await usual.find(OPERATOR, id), result: "already_exited", survivors: [] };
+	};
+	/** What a silent gateway runs is reported as still running. */
+	const killElsewhere = async (
+		actor: ProcessActor,
+		conversation: Process["conversation"],
+	): Promise<readonly KilledProcess[]> => {
+		if (!others) return [];
+		const rows = await store.processes({ scope: { kind: "conversation", conversation }, limit: MOST_KILLED });
+		const killed = rows
+			.filter((row) => row.endedAt === null && mayTouch(actor, row))
+			.map(async (process) => {
+				const node = await otherOf(process);
+				if (node === null) return [];
+				const survivors = process.identity ? [process.identity.pid] : [];
+				return others
+					.kill(node, actor, process)
+					.catch((): KilledProcess => ({ process, result: "survived", survivors }));
+			});
+		return (await Promise.all(killed)).flat();
 	};
 	const each = async (work: (one: Processes) => Promise<unknown>): Promise<void> => {
 		for (const one of all.values()) await work(one);
@@ -96,10 +132,14 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 				return other ? { ...row, elsewhere: other, isUnreachable: !other.lives } : row;
 			});
 		},
-		leftBehind: async (id) => (await of(OPERATOR, id)).leftBehind(id),
+		// Only its own gateway knows.
+		leftBehind: async (id) => (await all.get((await usual.find(OPERATOR, id)).backend)?.leftBehind(id)) ?? [],
 		isUnreachable: async (process) => {
 			const other = (await elsewhere([process])).get(process.id);
-			return other ? !other.lives : await on(process.backend).isUnreachable(process);
+			if (other) return !other.lives;
+			// One of another gateway that has ended.
+			if (store.cluster && !all.has(process.backend)) return false;
+			return on(process.backend).isUnreachable(process);
 		},
 		elsewhere: async (process) => (await elsewhere([process])).get(process.id) ?? null,
 		adopt: (id) => usual.adopt(id),
@@ -114,19 +154,30 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 		tail: async (scope, id, most) => (await of(scope, id)).tail(scope, id, most),
 		output: async (scope, id, given) => (await of(scope, id, given.signal)).output(scope, id, given),
 		log: async (scope, id, given) => (await of(scope, id)).log(scope, id, given),
-		part: async (scope, id, given) => (await of(scope, id)).part(scope, id, given),
+		part: async (scope, id, given) => {
+			const process = await usual.find(scope, id);
+			const node = await otherOf(process);
+			return node !== null && others
+				? await others.part(node, process, given)
+				: await on(process.backend).part(scope, id, given);
+		},
 		read: async (scope, id, given) => (await of(scope, id)).read(scope, id, given),
 		attach: async (scope, id) => (await of(scope, id)).attach(scope, id),
 		wait: async (scope, id, given) => (await of(scope, id, given.signal)).wait(scope, id, given),
 		kill: async (actor, id, given) => {
 			const process = await usual.find(actor, id);
 			const other = (await elsewhere([process])).get(process.id);
-			return other && !other.lives
-				? giveUp(actor, process, other.node)
+			if (other && !other.lives) return giveUp(actor, process, other.node);
+			const node = await otherOf(process);
+			return node !== null && others
+				? others.kill(node, actor, process, given)
 				: on(process.backend).kill(actor, id, given);
 		},
 		killAll: async (actor, conversation) => {
-			const killed = await Promise.all([...all.values()].map((one) => one.killAll(actor, conversation)));
+			const killed = await Promise.all([
+				...[...all.values()].map((one) => one.killAll(actor, conversation)),
+				killElsewhere(actor, conversation),
+			]);
 			return killed.flat();
 		},
 		write: async (actor, id, data) => (await of(actor, id)).write(actor, id, data),
@@ -141,4 +192,8 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 			};
 		},
 	};
+}
+
+function isOf({ name }: { readonly name: string }, backend: string): boolean {
+	return backend === name || backend.endsWith(`@${name}`);
 }

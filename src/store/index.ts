@@ -35,6 +35,7 @@ export { systemIds } from "./ids.ts";
 export { readInsights } from "./insights.ts";
 export { exportMarkdown } from "./markdown.ts";
 export { type MovedTable, type MoveProgress, moveStore } from "./move/move.ts";
+export { NodeCalls } from "./node-calls.ts";
 export type { LastBackup } from "./operations/backups.ts";
 export type { EndedRestore } from "./operations/checkpoints.ts";
 export type { AuditFilter, Verified } from "./operations/confirmations/audit.ts";

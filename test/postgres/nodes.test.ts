@@ -41,6 +41,8 @@ beforeAll(async () => {
 		telegram: { apiRoot: peer.apiRoot, token: peer.bot.token },
 		effects: join(root, "effects"),
 		acts,
+		// Longer than a busy machine lets a message wait.
+		preferMs: 10_000,
 	};
 	cluster = await createCluster({
 		url: server.url(),
@@ -59,6 +61,12 @@ afterAll(async () => {
 
 function clientOf(n: number): Client {
 	return createClient(socketTransport(join(homeOf(root, n), "keryx.sock")));
+}
+
+/** With the proof that settings and decisions ask for. */
+function operatorOf(n: number): Client {
+	const bearer = readFileSync(join(homeOf(root, n), "operator.secret"), "utf8").trim();
+	return createClient(socketTransport(join(homeOf(root, n), "keryx.sock"), { bearer }));
 }
 
 function node(n: number): ClusterNode {
@@ -82,14 +90,49 @@ async function holderOf(duty: string): Promise<number> {
 
 describe("several gateways on one store", () => {
 	test("/stop at one stops a turn that runs at another, which then takes the next message", async () => {
-		const { id } = await say(clientOf(0), "stopper", "hang");
-		const running = "SELECT count(*)::int AS n FROM keryx.turns WHERE state = 'running'";
-		await expect.poll(() => onServer(server.url(), running)).toEqual([{ n: 1 }]);
+		const { id, conversation } = await say(clientOf(0), "stopper", "hang");
+		const onItsWay = async () =>
+			(await clientOf(0).partial({ conversation: conversation ?? "" })).partial?.text;
+		await expect.poll(onItsWay).toContain("part 1, ");
 		await say(clientOf(1), "stopper", "/stop");
 		expect((await clientOf(2).inbound({ id, wait: 30 })).disposition).toMatchObject({ kind: "stopped" });
+		// It has stored what it had written so far.
+		const said =
+			"SELECT count(*)::int AS n FROM keryx.messages WHERE role = 'assistant' AND body LIKE '%part 1, %'";
+		expect(await onServer(server.url(), said)).toEqual([{ n: 1 }]);
 		const next = await say(clientOf(0), "stopper", "plain");
 		expect((await clientOf(0).inbound({ id: next.id, wait: 30 })).disposition).toMatchObject({
 			kind: "answered",
+		});
+	});
+
+	describe("while one answers, a message that comes to another", () => {
+		/** A conversation whose turn waits at the first node for a message. */
+		const waiting = async (user: string, busy: "steer" | "interrupt") => {
+			const first = await say(clientOf(0), user, "plain");
+			const conversation = first.conversation ?? "";
+			await clientOf(0).inbound({ id: first.id, wait: 30 });
+			await operatorOf(1).setBusy({ conversation, busy });
+			const { id } = await say(clientOf(0), user, "patient");
+			const called = `SELECT count(*)::int AS n FROM keryx.events WHERE type = 'call.started' AND conversation = '${conversation}'`;
+			await expect.poll(() => onServer(server.url(), called)).toEqual([{ n: 1 }]);
+			return id;
+		};
+
+		test.each([0, 1])("joins its answer in mode steer (node %i)", async (n) => {
+			const first = await waiting(`steerer ${n}`, "steer");
+			const second = await say(clientOf(n), `steerer ${n}`, "also this");
+			for (const id of [first, second.id])
+				expect((await clientOf(2).inbound({ id, wait: 30 })).disposition).toMatchObject({ kind: "merged" });
+		});
+
+		test.each([0, 1])("stops its answer in mode interrupt, and is answered (node %i)", async (n) => {
+			const first = await waiting(`interrupter ${n}`, "interrupt");
+			const second = await say(clientOf(n), `interrupter ${n}`, "plain");
+			const ends = [];
+			for (const id of [first, second.id])
+				ends.push((await clientOf(2).inbound({ id, wait: 30 })).disposition?.kind);
+			expect(ends).toEqual(["stopped", "answered"]);
 		});
 	});
 
@@ -153,6 +196,26 @@ describe("several gateways on one store", () => {
 		await node(holder).start();
 	});
 
+	test("the one that answered last answers again, whichever gets the message or the decision", async () => {
+		const ended = async (id: number) => (await clientOf(1).inbound({ id, wait: 30 })).disposition?.kind;
+		const first = await say(clientOf(0), "regular", "plain");
+		expect(await ended(first.id)).toBe("answered");
+		const second = await say(clientOf(1), "regular", "danger");
+		expect(await ended(second.id)).toBe("answered");
+		const [open] = await onServer<{ id: string }>(
+			server.url(),
+			`SELECT id FROM keryx.confirmations WHERE conversation = '${second.conversation}'`,
+		);
+		await operatorOf(2).confirmations.approve(open?.id ?? "", {});
+		const at = () =>
+			onServer(
+				server.url(),
+				`SELECT n.name FROM keryx.turns t JOIN keryx.nodes n ON n.epoch = t.epoch
+				WHERE t.conversation = '${second.conversation}' ORDER BY t.started_at`,
+			);
+		await expect.poll(at, { timeout: 30_000 }).toEqual([0, 0, 0].map((n) => ({ name: nameOf(n) })));
+	});
+
 	test("a job that was made at one that died since runs at another, once", async () => {
 		const when = new Date(Date.now() + 2000).toISOString();
 		const { id: job } = await clientOf(2).createSchedule({ when, task: "prompt", text: "plain" });
@@ -173,7 +236,10 @@ describe("several gateways on one store", () => {
 			return turn?.name;
 		};
 		const programs = async (n: number) =>
-			(await clientOf(n).processes({})).processes.map(({ id, elsewhere }) => ({ id, elsewhere }));
+			(await clientOf(n).processes({ kind: "background" })).processes.map(({ id, elsewhere }) => ({
+				id,
+				elsewhere,
+			}));
 		expect(await answered(0, "program")).toBe(nameOf(0));
 		const [program] = await programs(0);
 		expect(program?.elsewhere).toBeNull();
@@ -185,8 +251,12 @@ describe("several gateways on one store", () => {
 		expect(await programs(2)).toEqual(at(false));
 		await node(0).start();
 		expect(await programs(0)).toEqual([program]);
-		await clientOf(0).killProcess({ id: program?.id ?? "" });
+		const id = program?.id ?? "";
+		expect((await clientOf(1).processLog({ id })).output).toContain("printed");
+		expect((await clientOf(1).killProcess({ id })).result).toBe("killed");
 		expect(await programs(1)).toEqual([]);
+		expect((await clientOf(2).processLog({ id })).output).toContain("printed");
+		expect(await clientOf(2).process({ id })).toMatchObject({ state: "killed", survivors: [] });
 	});
 
 	test("one whose clock is an hour ahead keeps its lease, gives nobody up, and answers in the same order as the others", async () => {

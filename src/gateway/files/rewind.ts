@@ -36,7 +36,7 @@ export async function restoreFiles(
 	},
 ): Promise<RestoreReport> {
 	const { files, lanes, command } = parts;
-	if (lanes.isBusy(conversation.id)) throw stillRunning();
+	if (await lanes.isBusyAnywhere(conversation.id)) throw stillRunning();
 	return files.restore(conversation, id, {
 		...options,
 		together: { ...(undo && { undo }), ...(command && { command }) },
@@ -63,8 +63,9 @@ export async function planRewind(
 ): Promise<RestoreRequest | null> {
 	const { store, files, lanes } = parts;
 	const { id } = conversation;
+	await lanes.stopElsewhere(id);
 	await lanes.stopAndWait(id, STOP_MS);
-	if (lanes.isBusy(id)) throw stillRunning();
+	if (await lanes.isBusyAnywhere(id)) throw stillRunning();
 	const target = await store.undoTarget({ scope: OPERATOR, conversation: id, turns });
 	if (!target) return null;
 	const listed = await files.list(conversation);

@@ -62,9 +62,13 @@ export class Unheard {
 
 	/** Waiting messages of a conversation, whichever node accepted them. */
 	async refresh(conversation: ConversationId): Promise<void> {
-		const { store } = this.#options;
-		for (const item of await store.waitingItems({ scope: OPERATOR, conversation, after: 0, limit: AT_ONCE }))
-			if (this.#unknown([item]).length > 0 && !isCommand(item)) await this.#takeUp(item.id);
+		const { store, accepted } = this.#options;
+		const waiting = await store.waitingItems({ scope: OPERATOR, conversation, after: 0, limit: AT_ONCE });
+		const unknown = this.#unknown(waiting).filter((item) => !isCommand(item));
+		if (unknown.length === 0) return;
+		// Accepted here just now: such a message must not be added twice.
+		await accepted();
+		for (const { id } of this.#unknown(unknown)) await this.#takeUp(id);
 	}
 
 	async stop(): Promise<void> {

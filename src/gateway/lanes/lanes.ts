@@ -14,6 +14,10 @@ export interface LaneWork {
 	resume(conversation: ConversationId, turn: string): Promise<Begun>;
 	/** Adds waiting messages that another node accepted. Absent if there are no other nodes. */
 	refresh?(conversation: ConversationId): Promise<void>;
+	/** Asks the node that runs the conversation's turn to stop it. Returns that turn; null: no other node runs one. */
+	stopElsewhere?(conversation: ConversationId, only: string | undefined): Promise<string | null>;
+	/** Whether another node runs a turn there. */
+	isBusyElsewhere?(conversation: ConversationId): Promise<boolean>;
 	/** The conversation has nothing left to do here. */
 	idle?(conversation: ConversationId): void;
 	/** A turn was given up here, and its lane is free: it may still be open in the store. */
@@ -29,6 +33,8 @@ export type Begun =
 	| { readonly kind: "resume"; readonly turn: string }
 	/** Another node runs a turn here: it picks up waiting messages when that ends. */
 	| { readonly kind: "elsewhere" }
+	/** Another node may begin it first. If it has not by then, this one does. */
+	| { readonly kind: "preferred"; readonly ms: number }
 	/** Nothing may start until a person writes: the items stay. */
 	| { readonly kind: "parked" };
 
@@ -82,6 +88,8 @@ interface Lane {
 	parked: boolean;
 	/** How many attempts in a row failed: the store failed, or says that another node has the work. */
 	fruitless: number;
+	/** How long another node may begin the next turn first. */
+	yieldMs: number;
 }
 
 export interface LanesOptions {
@@ -178,6 +186,11 @@ export class Lanes {
 		if (running?.id === turn && !running.isEnding) running.stop("lost");
 	}
 
+	/** Something outside has changed: whatever waits is decided again. */
+	reconsider(): void {
+		for (const lane of this.#lanes.values()) this.#consider(lane);
+	}
+
 	/** Stops every running turn here; each stays open in the store. */
 	loseAll(): void {
 		for (const lane of this.#lanes.values()) turnOf(lane)?.stop("lost");
@@ -210,6 +223,12 @@ export class Lanes {
 		).catch(() => false);
 	}
 
+	/** The same for a turn that runs on another node. Returns it; null: there is none. */
+	async stopElsewhere(conversation: ConversationId, only?: string): Promise<string | null> {
+		if (this.isBusy(conversation)) return null;
+		return (await this.#options.work.stopElsewhere?.(conversation, only)) ?? null;
+	}
+
 	/** Waiting messages, including those a turn is just starting for. */
 	waitingIn(conversation: ConversationId): ReadonlySet<number> {
 		return new Set(this.#lanes.get(conversation)?.queue.map(({ id }) => id));
@@ -227,6 +246,11 @@ export class Lanes {
 	isBusy(conversation: ConversationId): boolean {
 		const kind = this.#lanes.get(conversation)?.doing.kind;
 		return kind === "beginning" || kind === "running";
+	}
+
+	/** The same on every node. */
+	async isBusyAnywhere(conversation: ConversationId): Promise<boolean> {
+		return this.isBusy(conversation) || ((await this.#options.work.isBusyElsewhere?.(conversation)) ?? false);
 	}
 
 	get active(): number {
@@ -256,6 +280,7 @@ export class Lanes {
 			busy: "queue",
 			parked: false,
 			fruitless: 0,
+			yieldMs: 0,
 		};
 		this.#lanes.set(conversation, lane);
 		return lane;
@@ -322,10 +347,13 @@ export class Lanes {
 			this.#options.work.log(`the lane of conversation ${lane.conversation} failed`, error);
 			lane.fruitless = Math.max(2, lane.fruitless + 1);
 		}
+		const { yieldMs } = lane;
+		lane.yieldMs = 0;
 		lane.doing = IDLE;
 		this.#running--;
 		if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
-		this.#after(lane);
+		if (yieldMs > 0 && !this.#stopping) this.#wait(lane, yieldMs);
+		else this.#after(lane);
 		this.#pump();
 	}
 
@@ -343,6 +371,7 @@ export class Lanes {
 		const begun = await this.#begin(lane);
 		if (begun.kind === "resume") goOnWith(lane, begun.turn);
 		if (begun.kind === "parked") lane.parked = true;
+		if (begun.kind === "preferred") lane.yieldMs = begun.ms;
 		if (begun.kind !== "turn") return begun.kind !== "resume" && begun.kind !== "gone";
 		const { turn } = begun;
 		lane.doing = { kind: "running", turn, ended: beginning.ended };

@@ -20,12 +20,13 @@ export async function planStop(
 	}: { readonly all: boolean; readonly only?: string | undefined; readonly before?: number },
 	{ store, lanes }: { readonly store: Store; readonly lanes: Lanes },
 ): Promise<ChangeArgs<"stopTurn">> {
-	const running = lanes.running(conversation);
-	if (only !== undefined && running !== only) return { conversation, turn: only };
+	const here = lanes.running(conversation);
+	if (only !== undefined && here !== null && here !== only) return { conversation, turn: only };
+	const turn = here ?? (await lanes.stopElsewhere(conversation, only)) ?? only;
 	await lanes.stopAndWait(conversation, STOP_MS);
 	return {
 		conversation,
-		...(running !== null && { turn: running }),
+		...(turn !== undefined && { turn }),
 		...(all && { drop: await waiting(store, conversation, before) }),
 	};
 }

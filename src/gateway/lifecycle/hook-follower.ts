@@ -1,18 +1,24 @@
 // Runs hooks for events in log order. Ends of sessions are reported by finalising, which repeats until it is done; everything else once,
-// from the start of this process on.
+// from the start of this process on. Among several gateways one runs them. How far it got is kept, so that another one continues there.
 
 import { Duty, hookOf, OPERATOR, type Store, type StoreEvent } from "../../store/index.ts";
 import { type Clock, Rounds } from "../../time/index.ts";
 import type { Hooks } from "./hooks.ts";
 
 const AT_ONCE = 200;
+/** After a longer pause of all gateways, what happened before is not told. */
+const LATEST_MS = 600_000;
+/** Where a position is kept, among those of channels. */
+const KEPT = { platform: "keryx", account: "hooks" } as const;
 
 export class HookFollower {
 	readonly #store: Store;
 	readonly #hooks: Hooks;
 	readonly #rounds: Rounds;
 	readonly #duty: Duty;
-	#cursor = "now";
+	readonly #clock: Clock;
+	/** Null: the duty is not this gateway's yet. */
+	#cursor: string | null = null;
 	#unlisten = () => {};
 
 	constructor(
@@ -22,6 +28,7 @@ export class HookFollower {
 	) {
 		this.#store = store;
 		this.#hooks = hooks;
+		this.#clock = clock;
 		this.#duty = new Duty(store, clock, "hooks");
 		this.#rounds = new Rounds({
 			clock,
@@ -53,21 +60,33 @@ export class HookFollower {
 	async #look(): Promise<void> {
 		// Another gateway runs them.
 		if (!(await this.#duty.isMine())) return;
-		for (;;) {
-			const page = await this.#store.events({
-				scope: OPERATOR,
-				after: this.#cursor,
-				limit: AT_ONCE,
-			});
-			this.#cursor = page.cursor;
-			if (page.kind === "resync") return;
-			for (const event of page.events) await this.#tell(event);
-			if (page.events.length < AT_ONCE) return;
+		const kept = this.#cursor ?? (await this.#kept());
+		for (let after = kept ?? "now"; ; ) {
+			const page = await this.#store.events({ scope: OPERATOR, after, limit: AT_ONCE });
+			after = page.cursor;
+			let told = kept === null;
+			for (const event of page.kind === "resync" ? [] : page.events) told = (await this.#tell(event)) || told;
+			if (told) await this.#keep(after);
+			this.#cursor = after;
+			if (page.kind === "resync" || page.events.length < AT_ONCE) return;
 		}
 	}
 
-	async #tell({ type, at, conversation, session, turn, subject, facts }: StoreEvent): Promise<void> {
+	/** Whether a hook may listen to it. */
+	async #tell({ type, at, conversation, session, turn, subject, facts }: StoreEvent): Promise<boolean> {
 		const name = hookOf(type);
-		if (name) await this.#hooks.tell(name, { at, conversation, session, turn, subject, ...facts });
+		if (!name || at < this.#clock.now() - LATEST_MS) return false;
+		await this.#hooks.tell(name, { at, conversation, session, turn, subject, ...facts });
+		return true;
+	}
+
+	/** Where an earlier gateway got to; null: nobody has begun, or there is only this one. */
+	async #kept(): Promise<string | null> {
+		return this.#store.cluster ? await this.#store.channelCursor({ scope: OPERATOR, ...KEPT }) : null;
+	}
+
+	/** If this gateway dies before it, the last ones are told twice. */
+	async #keep(cursor: string): Promise<void> {
+		if (this.#store.cluster) await this.#store.moveCursor({ ...KEPT, value: cursor });
 	}
 }

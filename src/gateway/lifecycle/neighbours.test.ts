@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Store } from "../../store/index.ts";
 import { systemClock } from "../../time/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
+import { LastAnswered } from "../lanes/last-answered.ts";
 import { Neighbours } from "./neighbours.ts";
 
 test("home channels are read again when another gateway has set one, and after a gap in the events", async () => {
@@ -23,6 +24,7 @@ test("home channels are read again when another gateway has set one, and after a
 		store,
 		clock: systemClock,
 		lanes: { has: () => false } as unknown as Lanes,
+		lastAnswered: new LastAnswered(),
 		refresh: async () => {},
 		lookForUnheard: () => {},
 		turnEnded: () => {},

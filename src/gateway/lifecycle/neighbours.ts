@@ -1,9 +1,10 @@
-// The other gateways on the same store. Their commits are read from the events: a message for a conversation that runs or has programs here,
-// the end of a turn that runs here. When one has died, its unfinished work is taken over. Without other gateways nothing is read.
+// The other gateways on the same store. Their commits are read from the events: a message for a conversation that runs, was answered last or
+// has programs here, the end of a turn that runs here. When one has died, its unfinished work is taken over. Without other gateways nothing is read.
 import type { ConversationId } from "../../domain/index.ts";
 import { OPERATOR, type Store, type StoreEvent } from "../../store/index.ts";
 import { type Clock, Rounds } from "../../time/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
+import type { LastAnswered } from "../lanes/last-answered.ts";
 
 const AT_ONCE = 500;
 const HOMES = /^home\./;
@@ -12,6 +13,7 @@ export interface NeighboursOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly lanes: Lanes;
+	readonly lastAnswered: LastAnswered;
 	/** Adds waiting messages of a conversation to its lane. */
 	readonly refresh: (conversation: ConversationId) => Promise<void>;
 	/** Messages that were accepted here but are in no lane. */
@@ -86,7 +88,7 @@ export class Neighbours {
 	}
 
 	async #follow(): Promise<null> {
-		const { store, lanes, refresh, turnEnded, readHomes } = this.#options;
+		const { store, lanes, lastAnswered, refresh, turnEnded, readHomes } = this.#options;
 		for (;;) {
 			const page = await store.events({ scope: OPERATOR, after: this.#cursor, limit: AT_ONCE });
 			if (page.kind === "resync" || page.events.some(({ type }) => HOMES.test(type))) await readHomes();
@@ -100,7 +102,10 @@ export class Neighbours {
 				if (ended !== null) turnEnded(conversation, ended);
 				// What waited for the gateway of its programs may be begun by any of them.
 				if (type === "process.ended") waiting.add(conversation);
-				if (type === "inbound.accepted" && held.has(conversation)) waiting.add(conversation);
+				if (type === "inbound.accepted" && (held.has(conversation) || lastAnswered.isHere(conversation)))
+					waiting.add(conversation);
+				if ((type === "turn.begun" || type === "turn.resumed") && turn !== null)
+					lastAnswered.heard(conversation, turn);
 				if (!lanes.has(conversation)) continue;
 				if (type === "inbound.accepted") waiting.add(conversation);
 				if (ended !== null) lanes.loseUnlessEnding(conversation, ended);

@@ -45,6 +45,8 @@ export interface TurnFactoryOptions {
 	readonly channelOf: (platform: string, account: string) => Channel | undefined;
 	/** When Keryx was last running before this start; null if it was not away. */
 	readonly awaySince: () => number | null;
+	/** A turn begins here. */
+	readonly began: (conversation: ConversationId, turn: string) => void;
 	readonly completed: (start: TurnStart) => void;
 	/** What the agent is told if a person asks for a prompt of an MCP server; otherwise null. */
 	readonly promptOf: (asked: AskedPrompt) => Promise<string | null>;
@@ -186,6 +188,7 @@ export class TurnFactory {
 		const config = this.#with.config();
 		const { platform, account } = start.destination;
 		const { profile } = start.conversationInfo;
+		this.#with.began(start.conversation, start.turn);
 		const own = profile === "" ? undefined : config.profiles[profile];
 		return new Turn(start, {
 			store,

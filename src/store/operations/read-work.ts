@@ -140,6 +140,7 @@ function* toTurn(row: TurnRow): Op<Turn> {
 		token: row.token,
 		state: row.state,
 		detail: row.detail,
+		node: row.epoch,
 		attempts: row.attempts,
 		destination: JSON.parse(row.destination) as Destination,
 		startedAt: row.started_at,

@@ -68,6 +68,8 @@ export interface Turn {
 	readonly token: number;
 	readonly state: TurnState;
 	readonly detail: string | null;
+	/** The node that ran it last. */
+	readonly node: number;
 	readonly attempts: number;
 	readonly destination: Destination;
 	readonly startedAt: number;

@@ -1,6 +1,7 @@
 // One gateway of a cluster in a process of its own: a whole Keryx on scripted platforms and on Telegram, until it is killed or has lost its
 // place to another.
 import "../../support/keep-compiled.ts";
+import { once } from "node:events";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -28,6 +29,18 @@ const effect = defineTool({
 	},
 });
 
+/** Until a message comes, or the turn is stopped. */
+const patience = defineTool({
+	name: "patience",
+	description: "waits for a message",
+	input: z.object({}),
+	repeatable: false,
+	run: async (_, { interrupted, signal }) => {
+		await once(AbortSignal.any([interrupted, signal]), "abort");
+		return { content: "a message has come" };
+	},
+});
+
 const keryx = await createKeryx({
 	home: orders.home,
 	env: { HOME: orders.home, PATH: process.env.PATH },
@@ -35,6 +48,7 @@ const keryx = await createKeryx({
 		store: { url: orders.url, nodes: "many" },
 		node: { name: orders.name },
 		lease: orders.lease,
+		...(orders.preferMs !== undefined && { lane: { prefer_ms: orders.preferMs } }),
 		// Few messages, so that sessions rotate.
 		session_reset: { mode: "none", max_messages: 24, timezone: "UTC" },
 		gateway: { batch_ms: 4, batch_cap_ms: 20 },
@@ -42,7 +56,7 @@ const keryx = await createKeryx({
 		auth: Object.fromEntries(Object.keys(PLATFORMS).map((platform) => [platform, { allow_all: true }])),
 	},
 	agent: createScriptedAgent({ script: SCRIPT, clock: systemClock }),
-	tools: [effect],
+	tools: [effect, patience],
 	channels: [
 		...Object.keys(PLATFORMS).map(channelTo),
 		...(orders.telegram ? [telegram(orders.telegram)] : []),

@@ -26,6 +26,8 @@ export interface Orders {
 	readonly effects: string;
 	/** One line for each tool call and each request to a scripted platform, with the process that made it. Left out: none is kept. */
 	readonly acts?: string;
+	/** `lane.prefer_ms`; left out: the default. */
+	readonly preferMs?: number;
 }
 
 const parts = (length: number) => Array.from({ length }, (_, n) => `part ${n}, `);
@@ -36,11 +38,16 @@ export const SCRIPT: Script = {
 		{
 			when: "program",
 			steps: [
-				{ tools: [{ name: "terminal", input: { command: "sleep 300", background: true } }] },
+				{ tools: [{ name: "terminal", input: { command: "echo printed; sleep 300", background: true } }] },
 				{ text: "started" },
 			],
 		},
-		{ when: "hang", steps: [{ text: "begun", hang: true }] },
+		{ when: "patient", steps: [{ tools: [{ name: "patience" }] }, { text: "told {{input}}" }] },
+		{
+			when: "danger",
+			steps: [{ tools: [{ name: "terminal", input: { command: "rm -rf nothing" } }] }, { text: "asked" }],
+		},
+		{ when: "hang", steps: [{ chunks: parts(40), hang: true }] },
 		{ when: "story", steps: [{ chunks: parts(600), chunk_delay_ms: 100 }] },
 		// The tool is asked for while it stands still, or text comes while it does.
 		{
