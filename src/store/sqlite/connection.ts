@@ -2,9 +2,8 @@
 import { rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import { KeryxError } from "../../errors.ts";
-import { runToEnd } from "../engine.ts";
 import { insertEvent } from "../operations/events.ts";
-import type { Op, Query } from "../query.ts";
+import { type Op, type Query, runToEnd } from "../query.ts";
 import { migration, SCHEMA_VERSION } from "../schema.ts";
 import { createPrivately } from "./files.ts";
 

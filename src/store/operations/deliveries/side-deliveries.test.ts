@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
 import type { ConversationId } from "../../../domain/index.ts";
-import { runToEnd } from "../../engine.ts";
+import { runToEnd } from "../../query.ts";
 import { migration, SCHEMA_VERSION } from "../../schema.ts";
 import { sideDeliveries } from "./side-deliveries.ts";
 
