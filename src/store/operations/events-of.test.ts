@@ -7,6 +7,7 @@ import { migration, SCHEMA_VERSION } from "../schema.ts";
 import { events } from "./read-work.ts";
 
 const db = new Database(":memory:");
+db.unsafeMode();
 for (let version = 0; version < SCHEMA_VERSION; version++) db.exec(migration(version, "sqlite"));
 afterAll(() => db.close());
 

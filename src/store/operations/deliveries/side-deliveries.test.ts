@@ -6,6 +6,7 @@ import { migration, SCHEMA_VERSION } from "../../schema.ts";
 import { sideDeliveries } from "./side-deliveries.ts";
 
 const db = new Database(":memory:");
+db.unsafeMode();
 for (let version = 0; version < SCHEMA_VERSION; version++) db.exec(migration(version, "sqlite"));
 afterAll(() => db.close());
 
