@@ -25,6 +25,8 @@ export interface Query {
 	readonly mode: "run" | "get" | "all" | "later";
 	/** Requests unused ids: an engine that draws them itself answers without the statement. */
 	readonly reserve?: { readonly from: number; readonly count: number };
+	/** Inserts one row and asks for its number: SQLite knows it without RETURNING, which costs half as much as the insert. */
+	readonly numbers?: true;
 }
 
 export type Op<Result> = Generator<Query, Result, unknown>;
@@ -118,6 +120,11 @@ export function allWith<Row>(
 /** Returns the number of changed rows. */
 export function run(statement: Statement<unknown>, ...params: Value[]): Op<number> {
 	return ask({ statement, params, mode: "run" });
+}
+
+/** Inserts one row and returns its number. The PostgreSQL version returns it as `id`. */
+export function* insert(statement: Statement<{ id: number }>, ...params: Value[]): Op<number> {
+	return (yield* ask<{ id: number }>({ statement, params, mode: "get", numbers: true })).id;
 }
 
 /** The last used id below a run of unused ones, all from `from` on; the statement reads the last one in use. */
