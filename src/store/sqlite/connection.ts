@@ -210,7 +210,7 @@ export class Connection {
 			this.#manyEvents ??= this.db.prepare(INSERT_EVENTS);
 			const values: Value[] = [];
 			for (let n = next; n < next + EVENTS_AT_ONCE; n++) values.push(...(events[n] as Query).params);
-			this.#manyEvents.run(values);
+			this.#manyEvents.run(...values);
 		}
 		for (const { params } of events.slice(next)) this.#prepare(insertEvent).run(...params);
 	}
