@@ -20,7 +20,7 @@ const MEMORY_BAR_MIB = 250;
 const MESSAGES_PER_SECOND = 500;
 
 export async function measureGateway({ full = false }: { readonly full?: boolean } = {}): Promise<Row[]> {
-	// As the command does for a gateway.
+	// As the command does for a gateway that has started.
 	setFlagsFromString("--optimize-for-size");
 	const counts = full ? [20_000, 100_000, MILLION] : [20_000, 100_000];
 	return [

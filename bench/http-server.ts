@@ -21,7 +21,7 @@ import { createTools } from "../src/tools/index.ts";
 const PAGE = fileURLToPath(new URL("../dist/web", import.meta.url));
 
 const [which, folder = "", secret = ""] = process.argv.slice(2);
-// As the command does for a gateway: what that costs is to be seen here.
+// As the command does for a gateway that has started: what that costs is to be seen here.
 if (which === "keryx") setFlagsFromString("--optimize-for-size");
 process.send?.(which === "keryx" ? await keryx() : { port: await bare() });
 

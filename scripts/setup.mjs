@@ -12,11 +12,21 @@ const PRIVATE_NODE = "24.21.0";
 
 /** Installs and builds what is not current. Answers the Node to run with and its environment; exits with a remedy when it cannot. */
 export async function prepare() {
+	const runtime = await install();
+	await Promise.all(builds(runtime).map((make) => make()));
+	return runtime;
+}
+
+/** The first half of `prepare`. */
+export async function install() {
 	const runtime = await findNode();
 	await installPackages(runtime);
-	await build(runtime);
-	await buildPage(runtime);
 	return runtime;
+}
+
+/** The second half, as parts that need nothing of each other. */
+export function builds(runtime) {
+	return [() => build(runtime), () => buildPage(runtime)];
 }
 
 /** Runs a program with the terminal handed through, and answers its exit code. Signals sent to us reach it. */
@@ -82,6 +92,7 @@ async function build({ node, env }) {
 		...files(join(root, "src")),
 		join(root, "tsconfig.json"),
 		join(root, "tsconfig.build.json"),
+		join(root, "scripts", "bundle.mjs"),
 		join(root, "package-lock.json"),
 	]);
 	if (read(stamp) === current) return;
@@ -90,7 +101,7 @@ async function build({ node, env }) {
 		if (!OF_THE_PAGE.has(entry)) rmSync(join(root, "dist", entry), { recursive: true, force: true });
 	rmSync(join(root, ".cache", "build.tsbuildinfo"), { force: true });
 	await step(
-		"building",
+		"checking types",
 		[node, join(root, "node_modules", "typescript", "bin", "tsc")],
 		["-p", "tsconfig.build.json"],
 		{
@@ -98,9 +109,9 @@ async function build({ node, env }) {
 			remedy: "the sources do not compile; the lines above say where",
 		},
 	);
-	await step("taking comments out", [node, join(root, "scripts", "strip.mjs")], [], {
+	await step("building", [node, join(root, "scripts", "bundle.mjs")], [], {
 		env,
-		remedy: "the line above names the file",
+		remedy: "the lines above name the file",
 	});
 	writeFileSync(stamp, current);
 }
@@ -126,10 +137,10 @@ async function buildPage({ node, env }) {
 	writeFileSync(stamp, current);
 }
 
-/** One quiet step with its name and time on the terminal; what it printed is shown only when it failed. */
-export async function step(name, [command, ...first], args, { env, remedy }) {
+/** One quiet step, with its name on the terminal and then its time: several may run at once. What it printed is shown only when it failed. */
+export async function step(name, [command, ...first], args, { env, remedy, isNeeded = true }) {
 	const began = Date.now();
-	process.stderr.write(`keryx: ${name} ...`);
+	process.stderr.write(`keryx: ${name} ...\n`);
 	const child = spawn(command, [...first, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
 	let said = "";
 	for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
@@ -137,8 +148,9 @@ export async function step(name, [command, ...first], args, { env, remedy }) {
 		child.on("error", (error) => resolve(error.message));
 		child.on("close", resolve);
 	});
-	process.stderr.write(` ${((Date.now() - began) / 1000).toFixed(1)} s\n`);
-	if (code !== 0) fail(`${name} failed (${code})\n${said.trimEnd()}\nkeryx: what to do: ${remedy}`);
+	process.stderr.write(`keryx: ${name}: ${((Date.now() - began) / 1000).toFixed(1)} s\n`);
+	if (code !== 0 && isNeeded)
+		fail(`${name} failed (${code})\n${said.trimEnd()}\nkeryx: what to do: ${remedy}`);
 }
 
 /** npm says where it is when it started us; otherwise it must be on the PATH. */

@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { launchdAgent, systemdUnit } from "../src/cli/commands/service/definition.ts";
-import { takesSubgroups } from "../src/cli/commands/service/manager.ts";
-import { MAIN } from "./support/keryx.ts";
+import { managerOf, takesSubgroups } from "../src/cli/commands/service/manager.ts";
+import { commandIn, MAIN } from "./support/keryx.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-service-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -72,6 +72,14 @@ test("the launchd agent is well-formed, reads the environment file and starts Ke
 	expect(said).toBe("good day\n");
 });
 
+test("an agent of launchd that is loaded already is replaced, and one that is not loaded can be removed", () => {
+	const { release, start, stop } = managerOf({ env: { HOME: root } }, "darwin");
+	expect(release).toEqual([
+		["launchctl", "bootout", expect.stringMatching(/^gui\/\d+\/org\.keryx\.gateway$/)],
+	]);
+	expect([start.map(([, word]) => word), stop]).toEqual([["bootstrap"], []]);
+});
+
 test("it is installed and removed through the service manager, and its environment is private", async () => {
 	const bin = join(root, "bin");
 	mkdirSync(bin);
@@ -103,6 +111,15 @@ test("it is installed and removed through the service manager, and its environme
 	]);
 	expect((await keryx("uninstall")).code).toBe(0);
 	expect(existsSync(file)).toBe(false);
+	// One that was started by hand has the store, so the service could not start.
+	const started = await commandIn(root).start(home);
+	expect(await keryx("install")).toEqual({
+		code: 1,
+		said: expect.stringContaining(`Keryx is already running in ${home}`),
+	});
+	expect(existsSync(file)).toBe(false);
+	expect((await keryx("install", "--no-start")).code).toBe(0);
+	await started.stop();
 	writeFileSync(join(bin, "systemctl"), "#!/bin/sh\necho no bus >&2; exit 1\n");
 	const failed = await keryx("install");
 	expect([failed.code, failed.said]).toEqual([

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { asJson, commandIn, MAIN } from "./support/keryx.ts";
+import { asJson, call, commandIn, MAIN } from "./support/keryx.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-cli-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -12,6 +12,10 @@ const NOW = ["--now", "2026-03-10T12:00:00Z"];
 const DM = { platform: "telegram", chat_id: "42", chat_type: "dm", user_name: "Ann" };
 
 const { keryx } = commandIn(root);
+
+/** What a command answers, without a process for each question. */
+const inside: typeof keryx = (args, { env, ...more } = {}) =>
+	call(args, { ...more, env: { KERYX_HOME: join(root, "empty"), ...env } });
 
 let files = 0;
 
@@ -127,7 +131,7 @@ describe.concurrent("keryx explain", () => {
 			"--messages",
 			"12",
 		];
-		const run = await keryx(args, { env });
+		const run = await inside(args, { env });
 		expect(run).toMatchObject({ code: 0, stderr: "" });
 		expect(run.stdout).toMatch(/^telegram: DM with Ann$/m);
 		expect(run.stdout).toMatch(/^ {2}key +agent:main:telegram:dm:42$/m);
@@ -145,7 +149,7 @@ describe.concurrent("keryx explain", () => {
 
 	test("the environment's policy names its variable", async () => {
 		const env = { KERYX_SESSION_RESET_BY_PLATFORM_TELEGRAM_MODE: "none" };
-		const { policy } = asJson(await keryx(["explain", "-", "--json"], { stdin: JSON.stringify(DM), env }));
+		const { policy } = asJson(await inside(["explain", "-", "--json"], { stdin: JSON.stringify(DM), env }));
 		expect(policy).toContainEqual({
 			field: "mode",
 			value: "none",
@@ -164,14 +168,14 @@ describe.concurrent("keryx explain", () => {
 		[["--messages", "199"], "continue", null],
 		[[], "first", null],
 	])("%j decides %s %s", async (args, kind, reason) => {
-		const run = await keryx(["explain", "-", "--json", ...NOW, ...args], { stdin: JSON.stringify(DM) });
+		const run = await inside(["explain", "-", "--json", ...NOW, ...args], { stdin: JSON.stringify(DM) });
 		expect(asJson(run).decision).toMatchObject({ kind, reason });
 	});
 
 	test("an array and JSON lines explain each source, and answer in the same form", async () => {
 		const other = { ...DM, chat_id: "43" };
-		const array = await keryx(["explain", "-", "--json"], { stdin: JSON.stringify([DM, other]) });
-		const lines = await keryx(["explain", "-", "--json"], {
+		const array = await inside(["explain", "-", "--json"], { stdin: JSON.stringify([DM, other]) });
+		const lines = await inside(["explain", "-", "--json"], {
 			stdin: `${JSON.stringify(DM)}\n\n${JSON.stringify(other)}\n`,
 		});
 		const keys = ["agent:main:telegram:dm:42", "agent:main:telegram:dm:43"];
@@ -186,13 +190,13 @@ describe.concurrent("keryx explain", () => {
 
 	test("one bad source among several is named, the others are explained, and the exit code is 2", async () => {
 		const stdin = JSON.stringify([DM, { platform: "telegram", chat_type: "grupo" }]);
-		const json = await keryx(["explain", "-", "--json"], { stdin });
+		const json = await inside(["explain", "-", "--json"], { stdin });
 		expect(json.code).toBe(2);
 		expect(asJson(json)).toEqual([
 			expect.objectContaining({ description: "DM with Ann" }),
 			{ error: expect.objectContaining({ code: "source.invalid", field: "chat_type" }) },
 		]);
-		const text = await keryx(["explain", "-"], { stdin });
+		const text = await inside(["explain", "-"], { stdin });
 		expect(text.code).toBe(2);
 		expect(text.stdout).toMatch(/source 2 is refused: chat_type must be one of/);
 	});
@@ -207,25 +211,25 @@ describe.concurrent("keryx explain", () => {
 		['{"platform":"telegram"}', "address.incomplete", "chat_id"],
 		['{"platform":"telegram","chat_id":"1","profile":"../x"}', "profile.invalid", "profile"],
 	])("%j is bad input: exit code 2 and the field", async (stdin, code, field) => {
-		const run = await keryx(["explain", "-", "--json"], { stdin });
+		const run = await inside(["explain", "-", "--json"], { stdin });
 		expect(run).toMatchObject({ code: 2, stderr: "" });
 		expect(asJson(run).error).toMatchObject({ code, ...(field && { field }) });
 	});
 
 	test("a bad line is named by its number", async () => {
-		const run = await keryx(["explain", "-"], { stdin: `${JSON.stringify(DM)}\n\n{oops\n` });
+		const run = await inside(["explain", "-"], { stdin: `${JSON.stringify(DM)}\n\n{oops\n` });
 		expect(run.stderr).toMatch(/^keryx: stdin, line 3, is not JSON/);
 	});
 
 	test("a file that is not there, a folder and bytes that are no text are told without a stack", async () => {
-		const missing = await keryx(["explain", join(root, "none.json")]);
+		const missing = await inside(["explain", join(root, "none.json")]);
 		expect(missing).toMatchObject({ code: 2, stdout: "" });
 		expect(missing.stderr).toMatch(/none\.json cannot be read: there is no such file\nwhat to do: /);
-		const folder = await keryx(["explain", root, "--json"]);
+		const folder = await inside(["explain", root, "--json"]);
 		expect(asJson(folder).error.code).toBe("input.unreadable");
 		const path = file("");
 		writeFileSync(path, new Uint8Array([0x7b, 0xff]));
-		expect(asJson(await keryx(["explain", path, "--json"])).error.message).toContain("not UTF-8");
+		expect(asJson(await inside(["explain", path, "--json"])).error.message).toContain("not UTF-8");
 		expect(missing.stderr).not.toContain("    at ");
 	});
 
@@ -238,14 +242,14 @@ describe.concurrent("keryx explain", () => {
 		["--messages", "-1"],
 		["--messages", "many"],
 	])("%s %s is refused by name", async (option, value) => {
-		const run = await keryx(["explain", "-", "--json", `${option}=${value}`], { stdin: JSON.stringify(DM) });
+		const run = await inside(["explain", "-", "--json", `${option}=${value}`], { stdin: JSON.stringify(DM) });
 		expect(run.code).toBe(2);
 		expect(asJson(run).error).toMatchObject({ code: "argument.invalid", field: option });
 	});
 
 	test("an id written as a number keeps every digit", async () => {
 		const stdin = '{"platform":"discord","chat_id":1100110011001100113,"chat_type":"dm"}';
-		expect(asJson(await keryx(["explain", "-", "--json"], { stdin })).key).toBe(
+		expect(asJson(await inside(["explain", "-", "--json"], { stdin })).key).toBe(
 			"agent:main:discord:dm:1100110011001100113",
 		);
 	});
@@ -253,8 +257,8 @@ describe.concurrent("keryx explain", () => {
 	test("--prompt prints the context block, with pseudonyms where the configuration wants them", async () => {
 		const stdin = JSON.stringify({ platform: "signal", chat_id: "+15551230000", user_id: "+15551230000" });
 		const args = ["explain", "-", "--prompt", "--json"];
-		expect(asJson(await keryx(args, { stdin })).prompt).toContain("+15551230000");
-		const { prompt } = asJson(await keryx(args, { stdin, env: { KERYX_PRIVACY_REDACT_PII: "true" } }));
+		expect(asJson(await inside(args, { stdin })).prompt).toContain("+15551230000");
+		const { prompt } = asJson(await inside(args, { stdin, env: { KERYX_PRIVACY_REDACT_PII: "true" } }));
 		expect(prompt).not.toContain("15551230000");
 		expect(prompt).toMatch(/user_[0-9a-f]{12}/);
 	});
@@ -266,14 +270,14 @@ describe.concurrent("keryx explain", () => {
 			),
 		};
 		const stdin = JSON.stringify({ platform: "telegram", chat_id: "42", user_name: "Ann" });
-		const { prompt, key } = asJson(await keryx(["explain", "-", "--prompt", "--json"], { stdin, env }));
+		const { prompt, key } = asJson(await inside(["explain", "-", "--prompt", "--json"], { stdin, env }));
 		expect(key).toBe("agent:garden:telegram:dm:42");
 		expect(prompt).toContain('id "-100555"');
 		expect(prompt).not.toContain("C0");
 	});
 
 	test("a wrong configuration is told before anything is explained", async () => {
-		const run = await keryx(["explain", "-"], {
+		const run = await inside(["explain", "-"], {
 			stdin: JSON.stringify(DM),
 			env: { KERYX_HOME: home("rooting: {}\n") },
 		});
@@ -284,7 +288,7 @@ describe.concurrent("keryx explain", () => {
 	test("--config reads another file, and a warning does not mix with the result", async () => {
 		const config = file("routing: {group_sessions_per_user: false}\n");
 		const stdin = JSON.stringify({ platform: "irc", chat_id: "#x", chat_type: "group", user_id: "ann" });
-		const run = await keryx(["explain", "-", "--json", "--config", config], {
+		const run = await inside(["explain", "-", "--json", "--config", config], {
 			stdin,
 			env: { KERYX_NONSENSE: "1" },
 		});
@@ -299,7 +303,7 @@ describe.concurrent("keryx explain", () => {
 			["explain", "-", "--json"],
 			["explain", "-", "--prompt"],
 		]) {
-			const run = await keryx(args, { stdin: JSON.stringify({ ...DM, user_name: "open sesame" }), env });
+			const run = await inside(args, { stdin: JSON.stringify({ ...DM, user_name: "open sesame" }), env });
 			expect(run.stdout).toContain(`\${secret:TOKEN}`);
 			expect(run.stdout + run.stderr).not.toContain("sesame");
 		}
@@ -338,7 +342,7 @@ describe.concurrent("keryx explain", () => {
 				KERYX_ROUTING_GROUP_SESSIONS_PER_USER: String(perUser),
 				KERYX_ROUTING_THREAD_SESSIONS_PER_USER: String(perUserInThread),
 			};
-			const run = await keryx(["explain", "-", "--json"], {
+			const run = await inside(["explain", "-", "--json"], {
 				stdin: JSON.stringify(cases.map(({ source }) => source)),
 				env,
 			});
@@ -355,7 +359,7 @@ describe.concurrent("keryx explain", () => {
 describe.concurrent("keryx config", () => {
 	test("check lists every problem with file, line and column, and exits with 2", async () => {
 		const path = file("session_reset:\n  at_hour: 24\n  mdoe: idle\n");
-		const run = await keryx(["config", "check", path]);
+		const run = await inside(["config", "check", path]);
 		expect(run).toMatchObject({ code: 2, stderr: "" });
 		expect(run.stdout.split("\n")).toEqual([
 			`${path}:2:12: session_reset.at_hour must be a whole number from 0 to 23; it is 24`,
@@ -367,7 +371,7 @@ describe.concurrent("keryx config", () => {
 
 	test("check --json has the problems as data", async () => {
 		const path = file("session_reset:\n  mdoe: idle\n");
-		const run = await keryx(["config", "check", path, "--json"], {
+		const run = await inside(["config", "check", path, "--json"], {
 			env: { KERYX_NONSENSE: "1", KERYX_SESSION_RESET_AT_HOUR: "x" },
 		});
 		expect(run.code).toBe(2);
@@ -391,15 +395,15 @@ describe.concurrent("keryx config", () => {
 	});
 
 	test("check of a right configuration, or of none, exits with 0", async () => {
-		const none = await keryx(["config", "check"]);
+		const none = await inside(["config", "check"]);
 		expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining("no problems") });
-		const right = await keryx(["config", "check", "--json"], { env: { KERYX_HOME: home("secrets: []\n") } });
+		const right = await inside(["config", "check", "--json"], { env: { KERYX_HOME: home("secrets: []\n") } });
 		expect(right.code).toBe(0);
 		expect(asJson(right)).toMatchObject({ ok: true, problems: [], warnings: [] });
 	});
 
 	test("check of a file that is not there exits with 2", async () => {
-		const run = await keryx(["config", "check", join(root, "none.yaml"), "--json"]);
+		const run = await inside(["config", "check", join(root, "none.yaml"), "--json"]);
 		expect(run.code).toBe(2);
 		expect(asJson(run).problems).toEqual([expect.objectContaining({ code: "config.unreadable" })]);
 	});
@@ -409,7 +413,7 @@ describe.concurrent("keryx config", () => {
 			KERYX_HOME: home("session_reset:\n  idle_minutes: 60\n"),
 			KERYX_SESSION_RESET_AT_HOUR: "5",
 		};
-		const run = await keryx(["config", "show"], { env });
+		const run = await inside(["config", "show"], { env });
 		expect(run).toMatchObject({ code: 0, stderr: "" });
 		expect(run.stdout.split("\n")).toEqual(
 			expect.arrayContaining([
@@ -429,7 +433,7 @@ describe.concurrent("keryx config", () => {
 			["config", "show"],
 			["config", "show", "--json"],
 		]) {
-			const run = await keryx(args, { env });
+			const run = await inside(args, { env });
 			expect(run.code).toBe(0);
 			expect(run.stdout).toContain("[masked GitHub token]");
 			expect(run.stdout).toContain(`\${secret:TOKEN}`);
@@ -438,7 +442,7 @@ describe.concurrent("keryx config", () => {
 	});
 
 	test("show of a wrong configuration is an error with every problem", async () => {
-		const run = await keryx(["config", "show", file("a: 1\nb: 2\n")]);
+		const run = await inside(["config", "show", file("a: 1\nb: 2\n")]);
 		expect(run).toMatchObject({ code: 2, stdout: "" });
 		expect(run.stderr).toMatch(
 			/^keryx: 2 problems in the configuration:\n {2}.*:1:1: .*\n {2}.*:2:1: .*\nwhat to do: /,

@@ -1,18 +1,14 @@
-// The conformance suite over each engine, and what only one of them can show.
+// The conformance suite over SQLite, and what only SQLite can show. test/postgres/conformance.test.ts runs it over PostgreSQL.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PGlite } from "@electric-sql/pglite";
 import Database from "better-sqlite3";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { NO_SECRETS, openStore } from "../src/store/index.ts";
-import { storeOn } from "../src/store/store.ts";
 import { AUDIT_KEY } from "../src/testing/conformance/store/confirmations.ts";
 import { QUIET, refusal, Scene } from "../src/testing/conformance/store/scene.ts";
 import { type Opened, storeConformance } from "../src/testing/conformance/store.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
-import { emptying } from "./support/emptied.ts";
-import { openPglite } from "./support/pglite-engine.ts";
 
 storeConformance("sqlite::memory:", openInMemory, { reopens: false, apart: true });
 storeConformance("a SQLite file", async () => (await openFile()).opened, { apart: true });
@@ -55,41 +51,6 @@ async function openFile(): Promise<{ readonly opened: Opened; readonly path: str
 	};
 	return { opened, path };
 }
-
-describe("PostgreSQL", () => {
-	let db: PGlite;
-	beforeAll(async () => {
-		db = await PGlite.create();
-	});
-	afterAll(() => db.close());
-
-	const open = async (): Promise<Opened> => {
-		await db.exec(emptying("public"));
-		const given = { clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS };
-		let store = storeOn(await openPglite(db, AUDIT_KEY), given);
-		return {
-			store,
-			clock: given.clock,
-			reopen: async () => {
-				await store.close();
-				store = storeOn(await openPglite(db, AUDIT_KEY), given);
-				return store;
-			},
-			close: () => store.close(),
-		};
-	};
-	storeConformance("PGlite", open);
-
-	it("I6: the database refuses to change a message, and to set a disposition again", async () => {
-		const opened = await open();
-		await new Scene(opened).exchange("one", "1");
-		await expect(db.exec("UPDATE messages SET body = '\"other\"'")).rejects.toThrow("a message is immutable");
-		await expect(db.exec("UPDATE inbox SET disposition = 'failed'")).rejects.toThrow(
-			"a disposition is set once",
-		);
-		await opened.close();
-	});
-});
 
 describe("SQLite", () => {
 	it("I6: the database refuses to change a message, and to set a disposition again", async () => {

@@ -270,8 +270,8 @@ test("a version that cannot start is undone, with its change of the store", asyn
 	const schema = rows("SELECT user_version FROM pragma_user_version")[0];
 	// It changes the store, and then ends or hangs before it is let go.
 	const broken: Change = isLong
-		? ["dist/update/held.js", "process.send?.({ prepared", "void ({ prepared"]
-		: ["dist/update/held.js", "process.send?.({ prepared", "process.exit(7); void ({ prepared"];
+		? ["src/update/held.ts", "process.send?.({ prepared", "void ({ prepared"]
+		: ["src/update/held.ts", "process.send?.({ prepared", "process.exit(7); void ({ prepared"];
 	packed.set(C, pack(root, C, [MIGRATES, broken]));
 	fetched(home, C, packed.get(C) as string);
 	const updater = update(C);

@@ -13,7 +13,7 @@ import {
 	readAppToken,
 	readSigningSecret,
 	readToken,
-	type TokenPlace,
+	type TokenContext,
 } from "./setup/channel-token.ts";
 import { emailConnection } from "./setup/email.ts";
 import { ircConnection, ircSecrets } from "./setup/irc.ts";
@@ -32,7 +32,7 @@ export interface ChannelOptions {
 	readonly log: (message: string, error: unknown) => void;
 }
 
-export interface ChannelPlace extends TokenPlace {
+export interface ChannelContext extends TokenContext {
 	readonly clock: Clock;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -41,26 +41,26 @@ export interface ChannelPlace extends TokenPlace {
 export async function makeChannel(
 	name: string,
 	settings: ChannelSettings,
-	place: ChannelPlace,
+	context: ChannelContext,
 ): Promise<Channel> {
 	const options: ChannelOptions = {
 		name,
 		account: settings.account,
 		settings,
-		token: () => readToken(name, settings, place),
-		clock: place.clock,
-		log: place.log,
+		token: () => readToken(name, settings, context),
+		clock: context.clock,
+		log: context.log,
 	};
 	if (settings.bridge) return bridgeChannel(options);
-	if (settings.module !== undefined) return fromModule(settings.module, options, place.home);
-	return CHANNELS[settings.platform as ChannelPlatform](options, place);
+	if (settings.module !== undefined) return fromModule(settings.module, options, context.home);
+	return CHANNELS[settings.platform as ChannelPlatform](options, context);
 }
 
 type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
 
 /** The channels that come with Keryx. */
 const CHANNELS: Readonly<
-	Record<ChannelPlatform, (options: ChannelOptions, place: ChannelPlace) => Promise<Channel>>
+	Record<ChannelPlatform, (options: ChannelOptions, context: ChannelContext) => Promise<Channel>>
 > = {
 	telegram: async (options) => {
 		const { createTelegramChannel } = await import("../channels/telegram/index.ts");
@@ -82,56 +82,56 @@ const CHANNELS: Readonly<
 			aliveMs: seconds * 1000,
 		});
 	},
-	slack: async (options, place) => {
+	slack: async (options, context) => {
 		const { createSlackChannel } = await import("../channels/slack/index.ts");
 		const { name, settings } = options;
 		return createSlackChannel({
 			...options,
 			...apiRootOf(options),
 			events: isPostedTo(settings)
-				? { signingSecret: () => readSigningSecret(name, settings, place) }
-				: { appToken: () => readAppToken(name, settings, place) },
+				? { signingSecret: () => readSigningSecret(name, settings, context) }
+				: { appToken: () => readAppToken(name, settings, context) },
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},
-	irc: async (options, place) => {
+	irc: async (options, context) => {
 		const { createIrcChannel } = await import("../channels/irc/index.ts");
 		const { name, settings } = options;
 		return createIrcChannel({
 			...options,
-			...ircConnection(settings, place.home),
-			secrets: () => ircSecrets(name, settings, place),
+			...ircConnection(settings, context.home),
+			secrets: () => ircSecrets(name, settings, context),
 			decides: settings.decides,
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},
-	email: async (options, place) => {
+	email: async (options, context) => {
 		const { createEmailChannel } = await import("../channels/email/index.ts");
 		const { settings, token } = options;
 		return createEmailChannel({
 			...options,
-			...emailConnection(settings, place.home),
+			...emailConnection(settings, context.home),
 			password: token,
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},
-	xmpp: async (options, place) => {
+	xmpp: async (options, context) => {
 		const { createXmppChannel } = await import("../channels/xmpp/index.ts");
 		const { name, settings } = options;
 		return createXmppChannel({
 			...options,
-			...xmppConnection(settings, place.home),
-			secrets: () => xmppSecrets(name, settings, place),
+			...xmppConnection(settings, context.home),
+			secrets: () => xmppSecrets(name, settings, context),
 			decides: settings.decides,
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},
-	matrix: async (options, place) => {
+	matrix: async (options, context) => {
 		const { createMatrixChannel } = await import("../channels/matrix/index.ts");
 		const { name, settings } = options;
 		return createMatrixChannel({
 			...options,
-			...matrixConnection(name, settings, place.home),
+			...matrixConnection(name, settings, context.home),
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},
@@ -210,7 +210,7 @@ export function settingsOf(
 	};
 }
 
-export interface ChannelFollowerOptions extends ChannelPlace {
+export interface ChannelFollowerOptions extends ChannelContext {
 	/** Starts it, and sends through it from now on. */
 	readonly connect: (channel: Channel) => Promise<void>;
 	/** Stops it. Deliveries to it wait. */

@@ -37,7 +37,7 @@ export function followConfig({
 	given,
 	...watched
 }: FollowOptions): ConfigWatch {
-	const untold = (error: unknown) =>
+	const notRecorded = (error: unknown) =>
 		output.warn(`a change to config.yaml could not be recorded: ${(error as Error).message}`);
 	return watchConfig({
 		...watched,
@@ -50,7 +50,7 @@ export function followConfig({
 					output.warn(`config.yaml: ${waiting.join(", ")} takes effect after a restart`);
 				await changed?.(values, keys);
 			});
-			applied.catch(untold);
+			applied.catch(notRecorded);
 		},
 		onProblem: (problems) => {
 			const [first] = problems;
@@ -59,13 +59,13 @@ export function followConfig({
 			output.warn(
 				`config.yaml was not accepted, so the last good version stays in use: ${describeProblem(first)}`,
 			);
-			gateway.refuseConfig({ ...(key && { key }), ...(line && { line }) }).catch(untold);
+			gateway.refuseConfig({ ...(key && { key }), ...(line && { line }) }).catch(notRecorded);
 		},
 		onHold: (sections) => {
 			output.warn(
 				`config.yaml no longer has ${sections.join(" and ")}: this takes effect in 5 seconds unless the file changes before then`,
 			);
-			gateway.holdConfig(sections).catch(untold);
+			gateway.holdConfig(sections).catch(notRecorded);
 		},
 	});
 }

@@ -18,7 +18,8 @@ export function isFirstWithWalls({ path, storePath }: Pick<Home, "path" | "store
 	return !existsSync(join(path, WALLS));
 }
 
-function markWalls(home: string): void {
+/** A home that was not used before walls has nothing to be told. */
+export function markWalls(home: string): void {
 	mkdirSync(join(home, WALLS), { recursive: true, mode: 0o700 });
 }
 

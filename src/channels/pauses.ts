@@ -42,3 +42,20 @@ export class Pauses {
 		for (const wake of [...this.#sleepers]) wake();
 	}
 }
+
+/** False if it takes longer; failures are always thrown. */
+export async function settlesWithin(
+	ms: number,
+	settled: Promise<void>,
+	clock: Pick<Clock, "after">,
+): Promise<boolean> {
+	let cancel = () => {};
+	const late = new Promise<boolean>((resolve) => {
+		cancel = clock.after(ms, () => resolve(false));
+	});
+	try {
+		return await Promise.race([settled.then(() => true), late]);
+	} finally {
+		cancel();
+	}
+}

@@ -6,9 +6,9 @@ import { dirname, join } from "node:path";
 import { KeryxError } from "../errors.ts";
 import { type Checkpoint, OPERATOR, type Restore } from "../store/index.ts";
 import { fileDiffs } from "./diff.ts";
+import { FOLDER, type Location, locationOf } from "./location.ts";
 import { Locks } from "./lock.ts";
 import { readId, readPath } from "./names.ts";
-import { FOLDER, type Place, placeOf } from "./place.ts";
 import { pruneTo } from "./prune.ts";
 import { findCheckpoint, type Recorded, Recorder } from "./recorder.ts";
 import { hasRepository, packCount, sizeOf } from "./repository.ts";
@@ -55,21 +55,21 @@ class GitCheckpoints implements Checkpoints {
 	}
 
 	async take(input: TakeInput): Promise<TakeOutcome> {
-		let place: Place | undefined;
+		let location: Location | undefined;
 		try {
-			const found = await this.#place(input.workspace);
-			place = found;
+			const found = await this.#locate(input.workspace);
+			location = found;
 			const recorded = this.#recorded(input);
 			const outcome = await this.#hold(found, () => this.#recorder.record(found, recorded, input.signal));
 			this.#tidyLater(found);
 			return { kind: outcome.kind, id: outcome.checkpoint.id, checkpoint: outcome.checkpoint };
 		} catch (error) {
-			return await this.#failed(input, place, error);
+			return await this.#failed(input, location, error);
 		}
 	}
 
 	async list(workspace: string): Promise<readonly Checkpoint[]> {
-		return (await this.#recorder.all(await this.#place(workspace))).toReversed();
+		return (await this.#recorder.all(await this.#locate(workspace))).toReversed();
 	}
 
 	async diff(
@@ -80,34 +80,35 @@ class GitCheckpoints implements Checkpoints {
 	): Promise<readonly FileDiff[]> {
 		const file = options.file === undefined ? undefined : readPath(options.file);
 		const ids = [readId(from, "from"), to === "now" ? to : readId(to, "to")] as const;
-		const place = await this.#place(workspace);
-		return this.#hold(place, async () => {
-			const all = await this.#recorder.all(place);
+		const location = await this.#locate(workspace);
+		return this.#hold(location, async () => {
+			const all = await this.#recorder.all(location);
 			const first = findCheckpoint(all, ids[0], "from");
-			const second = ids[1] === "now" ? await this.#recorder.look(place) : findCheckpoint(all, ids[1], "to");
-			const diffs = await fileDiffs(place.repository, first.tree, second.tree, file);
+			const second =
+				ids[1] === "now" ? await this.#recorder.look(location) : findCheckpoint(all, ids[1], "to");
+			const diffs = await fileDiffs(location.repository, first.tree, second.tree, file);
 			return this.#options.store.secrets.hideIn({ diffs }).diffs;
 		});
 	}
 
 	async plan(workspace: string, id: string, options: RestoreOptions = {}): Promise<RestorePlan> {
 		const wanted = readWanted(id, options);
-		const place = await this.#place(workspace);
-		return this.#hold(place, () => this.#restorer.plan(place, wanted));
+		const location = await this.#locate(workspace);
+		return this.#hold(location, () => this.#restorer.plan(location, wanted));
 	}
 
 	async restore(workspace: string, id: string, options: RestoreOptions = {}): Promise<RestoreReport> {
 		const wanted = readWanted(id, options);
-		const place = await this.#place(workspace);
-		const report = await this.#hold(place, () => this.#restorer.restore(place, wanted, options));
-		this.#tidyLater(place);
-		this.#freeLater(place.repository);
+		const location = await this.#locate(workspace);
+		const report = await this.#hold(location, () => this.#restorer.restore(location, wanted, options));
+		this.#tidyLater(location);
+		this.#freeLater(location.repository);
 		return report;
 	}
 
 	async prune(workspace: string): Promise<PruneReport> {
-		const place = await this.#place(workspace);
-		return this.#hold(place, () => this.#prune(place));
+		const location = await this.#locate(workspace);
+		return this.#hold(location, () => this.#prune(location));
 	}
 
 	async recover(): Promise<readonly RecoveredRestore[]> {
@@ -134,8 +135,8 @@ class GitCheckpoints implements Checkpoints {
 	async #recoverOne(restore: Restore): Promise<RecoveredRestore> {
 		const { id, folder } = restore;
 		try {
-			const place = await this.#place(folder);
-			const report = await this.#hold(place, () => this.#restorer.finishNow(place, restore));
+			const location = await this.#locate(folder);
+			const report = await this.#hold(location, () => this.#restorer.finishNow(location, restore));
 			return { id, workspace: folder, report, problem: null, left: [] };
 		} catch (error) {
 			this.#options.log?.(`restore ${id} is not finished`, error);
@@ -145,7 +146,7 @@ class GitCheckpoints implements Checkpoints {
 		}
 	}
 
-	async #failed(input: TakeInput, place: Place | undefined, error: unknown): Promise<TakeOutcome> {
+	async #failed(input: TakeInput, location: Location | undefined, error: unknown): Promise<TakeOutcome> {
 		const { store, log } = this.#options;
 		const { message } = error as Error;
 		const code = error instanceof KeryxError ? error.code : "checkpoint.failed";
@@ -153,7 +154,7 @@ class GitCheckpoints implements Checkpoints {
 		const { kind, conversation, session, turn } = this.#recorded(input);
 		try {
 			await store.checkpointFailed({
-				workspace: place?.workspace ?? null,
+				workspace: location?.workspace ?? null,
 				kind,
 				conversation: conversation ?? null,
 				session: session ?? null,
@@ -173,16 +174,16 @@ class GitCheckpoints implements Checkpoints {
 	}
 
 	/** Prunes in the background. */
-	#tidyLater(place: Place): void {
+	#tidyLater(location: Location): void {
 		if (this.#closed) return;
 		this.#tidying = this.#tidying
 			.then(async () => {
-				const all = await this.#recorder.all(place);
+				const all = await this.#recorder.all(location);
 				const { maxSnapshots, maxTotalMb } = this.#options.settings();
-				const packs = await packCount(place.repository);
+				const packs = await packCount(location.repository);
 				const many = all.length > maxSnapshots || packs > maxSnapshots * PACKS_PER_SNAPSHOT;
-				if (!many && (await sizeOf(place.repository)) <= maxTotalMb * MB) return;
-				await this.#hold(place, () => this.#prune(place));
+				if (!many && (await sizeOf(location.repository)) <= maxTotalMb * MB) return;
+				await this.#hold(location, () => this.#prune(location));
 			})
 			.catch((error: unknown) => this.#options.log?.("checkpoints could not be cleaned up", error));
 	}
@@ -193,11 +194,11 @@ class GitCheckpoints implements Checkpoints {
 			.catch((error: unknown) => this.#options.log?.("replaced files could not be removed", error));
 	}
 
-	async #prune(place: Place): Promise<PruneReport> {
+	async #prune(location: Location): Promise<PruneReport> {
 		const { store } = this.#options;
 		const { maxSnapshots, maxTotalMb } = this.#options.settings();
-		if (!(await hasRepository(place.repository))) return { dropped: [], bytesBefore: 0, bytes: 0 };
-		const { workspace, repository } = place;
+		if (!(await hasRepository(location.repository))) return { dropped: [], bytesBefore: 0, bytes: 0 };
+		const { workspace, repository } = location;
 		return pruneTo(repository, {
 			maxSnapshots,
 			maxBytes: maxTotalMb * MB,
@@ -206,13 +207,13 @@ class GitCheckpoints implements Checkpoints {
 		});
 	}
 
-	async #hold<T>({ repository }: Place, work: () => Promise<T>): Promise<T> {
+	async #hold<T>({ repository }: Location, work: () => Promise<T>): Promise<T> {
 		await mkdir(dirname(repository), { recursive: true, mode: 0o700 });
 		return this.#locks.hold(`${repository}.lock`, work);
 	}
 
-	#place(folder: string): Promise<Place> {
+	#locate(folder: string): Promise<Location> {
 		if (this.#closed) throw new KeryxError("checkpoint.failed", "checkpoints are closed");
-		return placeOf(this.#options.home, folder, this.#options.nameOf);
+		return locationOf(this.#options.home, folder, this.#options.nameOf);
 	}
 }

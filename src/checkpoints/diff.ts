@@ -15,13 +15,13 @@ export async function fileDiffs(
 ): Promise<readonly FileDiff[]> {
 	const changes = await countedChanges(repository, from, to, file);
 	if (changes.length === 0) return [];
-	const texts = await patches(repository, from, to, ALL_BYTES, file);
+	const { texts, isCut } = await patches(repository, from, to, ALL_BYTES, file);
 	let at = 0;
 	const diffs = changes.map((change) => {
 		const pieces = texts.slice(at, at + piecesOf(change));
 		at += piecesOf(change);
 		// The last piece may have been cut at the limit.
-		const whole = at < texts.length || texts.join("").length < ALL_BYTES;
+		const whole = at < texts.length || !isCut;
 		const isAll = pieces.length === piecesOf(change) && whole;
 		return { path: change.path, diff: toDiff(change, pieces.join("") || modesOf(change), isAll) };
 	});

@@ -46,8 +46,13 @@ export function usualPermissions(mode: string): number {
 	return mode === "100755" ? 0o755 : 0o644;
 }
 
-export function permissionsOf({ mode }: BigIntStats): number {
-	return Number(mode) & 0o7777;
+/** Setuid and setgid. */
+const ACTS_AS = 0o6000;
+
+/** Of someone else's file without setuid and setgid: put back by Keryx, it would let them act as the user of Keryx. */
+export function permissionsOf({ mode, uid }: Pick<BigIntStats, "mode" | "uid">): number {
+	const all = Number(mode) & 0o7777;
+	return (all & ACTS_AS) !== 0 && Number(uid) !== process.geteuid?.() ? all & ~ACTS_AS : all;
 }
 
 /** Two states with the same one are taken for the same: its content is too large to be compared. */

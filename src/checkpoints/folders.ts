@@ -34,7 +34,7 @@ export class Folders {
 	open(path: string): Folder | NoFolder {
 		if (!HAS_DESCRIPTORS) return this.#byPath(path);
 		this.close();
-		const full = path === "" ? Buffer.from(this.#root) : fullPath(this.#root, path);
+		const full = this.#fullPath(path);
 		let descriptor: number;
 		try {
 			descriptor = openSync(full, FLAGS);
@@ -52,6 +52,13 @@ export class Folders {
 		return this.#held?.path === path ? folderAt(this.#held.descriptor) : this.open(path);
 	}
 
+	/** Whether the last opened folder is where it was: someone may have moved it, even out of the workspace. */
+	isStillThere(): boolean {
+		if (!this.#held) return true;
+		const { path, descriptor } = this.#held;
+		return isAt(descriptor, this.#fullPath(path));
+	}
+
 	/** One file or link; null where there is none. Throws the system's error where it cannot be read. */
 	read(path: string): Reading | null {
 		const folder = this.again(parentOf(path));
@@ -61,6 +68,10 @@ export class Folders {
 	close(): void {
 		if (this.#held) closeSync(this.#held.descriptor);
 		this.#held = null;
+	}
+
+	#fullPath(path: string): Buffer {
+		return path === "" ? Buffer.from(this.#root) : fullPath(this.#root, path);
 	}
 
 	#byPath(path: string): Folder | NoFolder {

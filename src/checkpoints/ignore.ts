@@ -6,13 +6,22 @@ import { fullPath, type RawPath } from "./names.ts";
 
 export const IGNORE_FILE = ".gitignore";
 const MAX_BYTES = 1024 * 1024;
-/** Of one look at a workspace: about a second. */
-const MAX_STEPS = 30_000_000;
+/** Of one look at a workspace: one or two seconds. */
+const MAX_STEPS = 100_000_000;
+/** A character class is stored as one flag per byte. */
+const BYTES = 256;
+/** What it costs to look for what a pattern needs, and how many characters of a name are searched for one step more. */
+const SEARCH_STEPS = 4;
+const SEARCHED = 32;
+/** Not more than this is searched for: so a pattern cannot make it slow. */
+const LONGEST_NEEDED = 8;
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** One symbol of a pattern, or a wildcard. */
 type Token =
-	| { readonly kind: "one"; readonly accepts: (code: number) => boolean }
+	| { readonly kind: "only"; readonly code: number }
+	/** A flag for each byte. */
+	| { readonly kind: "one"; readonly accepts: Uint8Array }
 	/** Any number of characters; `slash` where / is one of them. */
 	| { readonly kind: "many"; readonly slash: boolean }
 	/** Nothing, or whole folders with the / behind them. */
@@ -25,6 +34,8 @@ interface Rule {
 	readonly nameOnly: boolean;
 	/** A pattern without any special sign. */
 	readonly literal: string | null;
+	/** Whatever matches the tokens contains this. Most names are told by it alone. */
+	readonly needed: string;
 	readonly tokens: readonly Token[];
 }
 
@@ -53,21 +64,21 @@ export class IgnoreRules {
 
 	/** Throws checkpoint.failed where the rules are too large, or take too long. No folder that the path is in is ignored. */
 	ignores(path: RawPath, isFolder: boolean, budget: IgnoreBudget): boolean {
-		this.#rules ??= readRules(this.#root, `${this.#folder}${IGNORE_FILE}` as RawPath);
+		this.#rules ??= readRules(this.#root, `${this.#folder}${IGNORE_FILE}` as RawPath, budget);
 		const within = path.slice(this.#folder.length);
 		const name = within.slice(within.lastIndexOf("/") + 1);
 		for (let n = this.#rules.length - 1; n >= 0; n--) {
 			const rule = this.#rules[n] as Rule;
 			if (rule.folderOnly && !isFolder) continue;
 			if (isMatch(rule, rule.nameOnly ? name : within, budget)) return !rule.negative;
-			if (budget.steps < 0) throw tooMuch(`${this.#folder}${IGNORE_FILE}`, "its patterns take too long");
+			if (budget.steps < 0) throw tooLong(`${this.#folder}${IGNORE_FILE}`);
 		}
 		return this.#above?.ignores(path, isFolder, budget) ?? false;
 	}
 }
 
 /** Of what is no regular file there are none. */
-function readRules(root: string, path: RawPath): readonly Rule[] {
+function readRules(root: string, path: RawPath, budget: IgnoreBudget): readonly Rule[] {
 	let file: number;
 	try {
 		file = openSync(fullPath(root, path), FLAGS);
@@ -85,21 +96,29 @@ function readRules(root: string, path: RawPath): readonly Rule[] {
 			if (read === 0) break;
 			if (length > MAX_BYTES) throw tooMuch(path, "it is larger than 1 MB");
 		}
-		return parseRules(buffer.toString("latin1", 0, length));
+		const rules = parseRules(buffer.toString("latin1", 0, length), budget);
+		if (budget.steps < 0) throw tooLong(path);
+		return rules;
 	} finally {
 		closeSync(file);
 	}
 }
 
 function tooMuch(path: string, why: string): KeryxError {
-	return new KeryxError("checkpoint.failed", `the rules in ${path} are ignored: ${why}`);
+	return new KeryxError("checkpoint.failed", `the rules in ${path} cannot be followed: ${why}`);
+}
+
+function tooLong(path: string): KeryxError {
+	return tooMuch(path, "its patterns take too long");
 }
 
 /** One character per byte. */
-function parseRules(text: string): readonly Rule[] {
+function parseRules(text: string, budget: IgnoreBudget): readonly Rule[] {
 	const rules: Rule[] = [];
+	budget.steps -= text.length;
 	for (const line of text.replace(/^\xef\xbb\xbf/, "").split("\n")) {
-		const rule = parseRule(trimmed(line.endsWith("\r") ? line.slice(0, -1) : line));
+		if (budget.steps < 0) break;
+		const rule = parseRule(trimmed(line.endsWith("\r") ? line.slice(0, -1) : line), budget);
 		if (rule) rules.push(rule);
 	}
 	return rules;
@@ -118,7 +137,7 @@ function isEscaped(line: string, at: number): boolean {
 	return slashes % 2 === 1;
 }
 
-function parseRule(line: string): Rule | null {
+function parseRule(line: string, budget: IgnoreBudget): Rule | null {
 	if (line === "" || line.startsWith("#")) return null;
 	const negative = line.startsWith("!");
 	let pattern = negative ? line.slice(1) : line;
@@ -128,14 +147,28 @@ function parseRule(line: string): Rule | null {
 	if (pattern.startsWith("/")) pattern = pattern.slice(1);
 	if (pattern === "") return null;
 	const literal = /[*?[\\]/.test(pattern) ? null : pattern;
-	const tokens = literal === null ? tokensOf(pattern, nameOnly) : [];
+	const tokens = literal === null ? tokensOf(pattern, nameOnly, budget) : [];
 	// Of a pattern that is not well formed git finds nothing.
-	return tokens && { negative, folderOnly, nameOnly, literal, tokens };
+	return tokens && { negative, folderOnly, nameOnly, literal, needed: neededBy(tokens), tokens };
 }
 
-function isMatch({ literal, tokens }: Rule, text: string, budget: IgnoreBudget): boolean {
+/** The longest text between two wildcards, or the first part of it. */
+function neededBy(tokens: readonly Token[]): string {
+	let longest = "";
+	let here = "";
+	for (const token of tokens) {
+		here = token.kind === "only" ? here + String.fromCharCode(token.code) : "";
+		if (here.length > longest.length) longest = here;
+		if (longest.length === LONGEST_NEEDED) break;
+	}
+	return longest;
+}
+
+function isMatch({ literal, needed, tokens }: Rule, text: string, budget: IgnoreBudget): boolean {
 	budget.steps--;
-	return literal === null ? isAccepted(tokens, text, budget) : literal === text;
+	if (literal !== null) return literal === text;
+	budget.steps -= SEARCH_STEPS + Math.floor(text.length / SEARCHED);
+	return text.includes(needed) && isAccepted(tokens, text, budget);
 }
 
 /** All ways through the pattern at once: `here[n]` says that what was read can end before token n. */
@@ -153,16 +186,13 @@ function isAccepted(tokens: readonly Token[], text: string, budget: IgnoreBudget
 		for (let n = 0; n < tokens.length; n++) {
 			if (here[n] === 0) continue;
 			const token = tokens[n] as Token;
-			if (
-				token.kind === "one" ? token.accepts(code) : token.kind === "many" && (token.slash || code !== SLASH)
-			) {
-				next[token.kind === "one" ? n + 1 : n] = 1;
-				alive = true;
-			}
-			// Inside of folders it stays where it is, and is through with each / that it meets.
 			if (token.kind === "folders") {
+				// Inside of folders it stays where it is, and is through with each / that it meets.
 				if (next[n] === 0) next[n] = INSIDE;
 				if (code === SLASH) next[n + 1] = 1;
+				alive = true;
+			} else if (accepts(token, code)) {
+				next[token.kind === "many" ? n : n + 1] = 1;
 				alive = true;
 			}
 		}
@@ -173,6 +203,12 @@ function isAccepted(tokens: readonly Token[], text: string, budget: IgnoreBudget
 	return here[tokens.length] === 1;
 }
 
+function accepts(token: Exclude<Token, { readonly kind: "folders" }>, code: number): boolean {
+	if (token.kind === "only") return token.code === code;
+	if (token.kind === "one") return token.accepts[code] === 1;
+	return token.slash || code !== SLASH;
+}
+
 /** A state that may continue reading, but from which nothing is skipped. */
 const INSIDE = 2;
 const SLASH = 47;
@@ -180,11 +216,15 @@ const SLASH = 47;
 /** What matches nothing, too, is passed without reading. */
 function skip(tokens: readonly Token[], states: Uint8Array): void {
 	for (let n = 0; n < tokens.length; n++)
-		if (states[n] === 1 && (tokens[n] as Token).kind !== "one") states[n + 1] = 1;
+		if (states[n] === 1 && isWildcard(tokens[n] as Token)) states[n + 1] = 1;
+}
+
+function isWildcard({ kind }: Token): boolean {
+	return kind === "many" || kind === "folders";
 }
 
 /** Null: not well formed. */
-function tokensOf(pattern: string, nameOnly: boolean): readonly Token[] | null {
+function tokensOf(pattern: string, nameOnly: boolean, budget: IgnoreBudget): readonly Token[] | null {
 	const tokens: Token[] = [];
 	for (let at = 0; at < pattern.length; ) {
 		const sign = pattern[at] as string;
@@ -201,18 +241,18 @@ function tokensOf(pattern: string, nameOnly: boolean): readonly Token[] | null {
 				} else tokens.push({ kind: "many", slash: true });
 			} else tokens.push({ kind: "many", slash: false });
 		} else if (sign === "?") {
-			tokens.push({ kind: "one", accepts: (code) => code !== SLASH });
+			tokens.push({ kind: "one", accepts: ANY });
 			at++;
 		} else if (sign === "[") {
-			const found = classAt(pattern, at);
+			budget.steps -= BYTES;
+			const found = budget.steps < 0 ? null : classAt(pattern, at, budget);
 			if (!found) return null;
-			tokens.push({ kind: "one", accepts: (code) => code !== SLASH && found.accepts(code) });
+			tokens.push({ kind: "one", accepts: found.accepts });
 			at = found.end;
 		} else {
 			if (sign === "\\") at++;
 			if (at === pattern.length) return null;
-			const only = pattern.charCodeAt(at);
-			tokens.push({ kind: "one", accepts: (code) => code === only });
+			tokens.push({ kind: "only", code: pattern.charCodeAt(at) });
 			at++;
 		}
 	}
@@ -220,10 +260,14 @@ function tokensOf(pattern: string, nameOnly: boolean): readonly Token[] | null {
 }
 
 interface CharacterClass {
-	readonly accepts: (code: number) => boolean;
+	readonly accepts: Uint8Array;
 	/** Behind its ]. */
 	readonly end: number;
 }
+
+/** Every character but /. */
+const ANY = new Uint8Array(BYTES).fill(1);
+ANY[SLASH] = 0;
 
 const NAMED: Readonly<Record<string, RegExp>> = {
 	alnum: /[A-Za-z0-9]/,
@@ -241,19 +285,21 @@ const NAMED: Readonly<Record<string, RegExp>> = {
 };
 
 /** Of a [ at this place. Null where it has no end, or names what there is not. */
-function classAt(pattern: string, from: number): CharacterClass | null {
+function classAt(pattern: string, from: number, budget: IgnoreBudget): CharacterClass | null {
 	let at = from + 1;
 	const negated = pattern[at] === "!" || pattern[at] === "^";
 	if (negated) at++;
-	const parts: ((code: number) => boolean)[] = [];
+	const accepted = new Uint8Array(BYTES);
 	let previous: number | null = null;
 	for (let first = true; first || pattern[at] !== "]"; first = false) {
 		if (at >= pattern.length) return null;
-		const named = /^\[:([^\]]*):\]/.exec(pattern.slice(at, at + LONGEST_NAME));
+		const named = pattern[at] === "[" ? NAME.exec(pattern.slice(at, at + LONGEST_NAME)) : null;
 		if (named) {
 			const letters = NAMED[named[1] as string];
 			if (!letters) return null;
-			parts.push((code) => letters.test(String.fromCharCode(code)));
+			budget.steps -= BYTES;
+			for (let code = 0; code < BYTES; code++)
+				if (letters.test(String.fromCharCode(code))) accepted[code] = 1;
 			previous = null;
 			at += named[0].length;
 			continue;
@@ -265,10 +311,13 @@ function classAt(pattern: string, from: number): CharacterClass | null {
 		if (at >= pattern.length) return null;
 		const code = pattern.charCodeAt(at++);
 		const low = isRange ? (previous as number) : code;
-		parts.push((one) => one >= low && one <= code);
+		if (low <= code) accepted.fill(1, low, code + 1);
 		previous = isRange ? null : code;
 	}
-	return { accepts: (code) => parts.some((part) => part(code)) !== negated, end: at + 1 };
+	if (negated) for (let code = 0; code < BYTES; code++) accepted[code] = accepted[code] === 1 ? 0 : 1;
+	accepted[SLASH] = 0;
+	return { accepts: accepted, end: at + 1 };
 }
 
+const NAME = /^\[:([^\]]*):\]/;
 const LONGEST_NAME = 16;

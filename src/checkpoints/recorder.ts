@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { KeryxError } from "../errors.ts";
 import { type Checkpoint, type CheckpointKind, OPERATOR } from "../store/index.ts";
+import type { Location } from "./location.ts";
 import type { RawPath } from "./names.ts";
-import type { Place } from "./place.ts";
 import { countedChanges, ensureRepository, refOf } from "./repository.ts";
 import type { Snapshot, SnapshotRequest } from "./snapshot.ts";
 import type { FilesThread } from "./thread.ts";
@@ -46,26 +46,31 @@ export class Recorder {
 	}
 
 	/** Of the workspace, oldest first. */
-	all({ workspace }: Place): Promise<readonly Checkpoint[]> {
+	all({ workspace }: Location): Promise<readonly Checkpoint[]> {
 		return this.#options.store.checkpoints({ scope: OPERATOR, workspace });
 	}
 
 	/** The files as they are now, without a checkpoint of them. */
-	async look(place: Place): Promise<Snapshot> {
-		const last = (await this.all(place)).at(-1);
-		return this.#snapshot(place, { ref: NOW_REF, message: "now", last: null, heldIn: last?.commit ?? null });
+	async look(location: Location): Promise<Snapshot> {
+		const last = (await this.all(location)).at(-1);
+		return this.#snapshot(location, {
+			ref: NOW_REF,
+			message: "now",
+			last: null,
+			heldIn: last?.commit ?? null,
+		});
 	}
 
 	/** The new checkpoint, or the last one where the files are the same. Throws checkpoint.failed where the signal came first. */
 	async record(
-		place: Place,
+		location: Location,
 		about: Recorded,
 		signal?: AbortSignal,
 	): Promise<{ readonly kind: "taken" | "unchanged"; readonly checkpoint: Checkpoint }> {
-		const last = (await this.all(place)).at(-1);
+		const last = (await this.all(location)).at(-1);
 		const at = this.#options.clock.now();
-		const id = idOf([place.workspace, last?.id ?? "", at, about.kind, about.label, about.turn ?? ""]);
-		const snapshot = await this.#snapshot(place, {
+		const id = idOf([location.workspace, last?.id ?? "", at, about.kind, about.label, about.turn ?? ""]);
+		const snapshot = await this.#snapshot(location, {
 			ref: id,
 			message: `${about.kind} ${id}`,
 			last: last ? { commit: last.commit, tree: last.tree } : null,
@@ -76,8 +81,8 @@ export class Recorder {
 		const { commit, tree, files, excluded, replaces } = snapshot;
 		return this.#options.store.recordCheckpoint({
 			id,
-			workspace: place.workspace,
-			folder: place.root,
+			workspace: location.workspace,
+			folder: location.root,
 			kind: about.kind,
 			label: about.label,
 			conversation: about.conversation ?? null,
@@ -87,23 +92,24 @@ export class Recorder {
 			replaces,
 			tree,
 			total: files,
-			changed: last && last.tree !== tree ? await this.#changedTo(place, last.tree, tree, about.ahead) : null,
+			changed:
+				last && last.tree !== tree ? await this.#changedTo(location, last.tree, tree, about.ahead) : null,
 			excluded,
 			window: about.window,
 		});
 	}
 
 	#changedTo(
-		place: Place,
+		location: Location,
 		from: string,
 		to: string,
 		ahead: Ahead | undefined,
 	): Promise<Checkpoint["changed"]> {
-		return ahead?.from === from && ahead.to === to ? ahead.changed : this.changed(place, from, to);
+		return ahead?.from === from && ahead.to === to ? ahead.changed : this.changed(location, from, to);
 	}
 
 	/** What differs between two trees, in numbers. The way back of what was counted lately is not counted again. */
-	async changed({ repository }: Place, from: string, to: string): Promise<Checkpoint["changed"]> {
+	async changed({ repository }: Location, from: string, to: string): Promise<Checkpoint["changed"]> {
 		const back = this.#counted.get(pairOf(to, from));
 		if (back) return { files: back.files, insertions: back.deletions, deletions: back.insertions };
 		const changes = await countedChanges(repository, from, to);
@@ -121,17 +127,17 @@ export class Recorder {
 	}
 
 	async #snapshot(
-		place: Place,
+		location: Location,
 		request: Pick<SnapshotRequest, "ref" | "message" | "last" | "heldIn"> & Partial<SnapshotRequest>,
 	): Promise<Snapshot> {
 		const { clock } = this.#options;
 		const { maxFiles, maxFileMb, maxTotalMb } = this.#options.settings();
-		await ensureRepository(place.repository);
+		await ensureRepository(location.repository);
 		return this.#thread.ask("snapshot", {
 			hold: [],
 			...request,
-			root: place.root,
-			repository: place.repository,
+			root: location.root,
+			repository: location.repository,
 			ref: refOf(request.ref),
 			at: clock.now(),
 			limits: {

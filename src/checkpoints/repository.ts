@@ -254,8 +254,8 @@ export async function patches(
 	to: string,
 	maxBytes: number,
 	path?: RawPath,
-): Promise<readonly string[]> {
-	const { out } = await git({
+): Promise<{ readonly texts: readonly string[]; readonly isCut: boolean }> {
+	const { out, cut } = await git({
 		args: [
 			...["diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"],
 			...["--src-prefix=a/", "--dst-prefix=b/", from, to, ...under(path)],
@@ -267,10 +267,11 @@ export async function patches(
 	const about = `diff --git a/${FACTS} b/${FACTS}\n`;
 	// Git's lines end only with LF, and each line of a file's content has a sign before it: only a heading starts so. The `^` of a
 	// pattern would also match after a CR or U+2028 within a line.
-	return out
+	const texts = out
 		.toString("utf8")
 		.split(/(?<=\n)(?=diff --git )/)
 		.filter((piece) => piece !== "" && !piece.startsWith(about));
+	return { texts, isCut: cut };
 }
 
 /** A name that is no text cannot be an argument of a program that Node starts; then everything is answered. */

@@ -270,7 +270,7 @@ async function commit(
 	changes: Iterable<Change>,
 	rest: () => Pick<ScanCache, "manifest" | "facts">,
 ): Promise<Made> {
-	let beside: ReturnType<typeof rest> | undefined;
+	let scanned: ReturnType<typeof rest> | undefined;
 	const { out } = await git({
 		args: ["fast-import", "--quiet", "--done", "--force", "--date-format=raw"],
 		repository,
@@ -279,9 +279,9 @@ async function commit(
 	});
 	const [made = "", files = ""] = out.toString("latin1").split("\n");
 	const [, oid = EMPTY_TREE] = /^040000 tree ([0-9a-f]{40})/.exec(files) ?? [];
-	if (!beside || !/^[0-9a-f]{40}$/.test(made))
+	if (!scanned || !/^[0-9a-f]{40}$/.test(made))
 		throw new KeryxError("checkpoint.failed", "git made no commit");
-	return { commit: made, tree: oid, ...beside };
+	return { commit: made, tree: oid, ...scanned };
 
 	function* stream(): Generator<Buffer> {
 		const seconds = Math.floor(at / 1000);
@@ -304,8 +304,8 @@ async function commit(
 			yield entry.data;
 			yield Buffer.from("\n");
 		}
-		beside = rest();
-		const { manifest, facts } = beside;
+		scanned = rest();
+		const { manifest, facts } = scanned;
 		yield Buffer.from(`M 100644 inline ${FILES}/${FACTS}\ndata ${facts.length}\n`);
 		yield facts;
 		yield Buffer.from(`\nM 100644 inline ${MANIFEST}\ndata ${manifest.length}\n`);

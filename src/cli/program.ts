@@ -1,6 +1,4 @@
 // The program and its `--help`. Only the requested command is loaded; for the others the list below is enough.
-
-import { setFlagsFromString } from "node:v8";
 import { Command, Help } from "commander";
 import { version, versionWithCommit } from "../app/version.ts";
 import { KERYX } from "../called.ts";
@@ -35,8 +33,6 @@ export async function runProgram(given: CliContext, words: readonly string[]): P
 		.allowExcessArguments()
 		.action(async (_options, command: Command) => {
 			await refuseUnknown(command);
-			// It runs for weeks next to other programs: prefer collecting over growing the heap.
-			setFlagsFromString("--optimize-for-size");
 			const { runGateway } = await import("./commands/run.ts");
 			return runGateway(context);
 		});

@@ -1238,6 +1238,8 @@ Examples:
 			notYet: "the first scheduled backup is still to come",
 			made: (path: Shown, when: Shown) => `the last one is ${path}, ${when}`,
 			gone: (found: Shown) => `${found}; it is no longer there`,
+			late: (found: Shown, when: Shown) => `${found}; the scheduled ones are late: the last was made ${when}`,
+			lateRemedy: `a schedule needs a running Keryx; \`${KERYX} logs gateway\` says what went wrong`,
 			failed: (when: Shown, reason: Shown) => `the last attempt failed ${when}: ${reason}`,
 			failedRemedy: `correct that, then run \`${KERYX} backup <file>\``,
 		},
@@ -1654,8 +1656,15 @@ Exit codes: 0 done, 1 failure (in use, not reachable), 2 wrong usage.`,
 			ended: (what: Shown) =>
 				`${what} still had a live session. It was ended; a running Keryx archives them within minutes.`,
 			kept: (what: Shown) => `${what} could not be archived yet, because something is still running there.`,
+			failed: (what: Shown, why: Shown) => `${what} could not be archived: ${why}`,
 		},
-		list: { about: "archived conversations, the newest month first", none: "Nothing has been archived yet." },
+		list: {
+			about: "archived conversations, the newest month first",
+			after: "only those after this one, by its name",
+			none: "Nothing has been archived yet.",
+			damaged: `(damaged: \`${KERYX} archive show\` says why)`,
+			more: (name: Shown) => `There are more: --after ${name}`,
+		},
 		show: {
 			about: "what was said in an archived conversation",
 			name: "its conversation's id, or its name",
@@ -1691,6 +1700,8 @@ Examples:
 			done: (file: Shown) => `Keryx runs as a service from now on: ${file}`,
 			environment: (file: Shown) =>
 				`A service does not see the variables of your shell. Put keys and tokens into ${file}.`,
+			running: (home: Shown, pid: Shown) => `Keryx is already running in ${home}, as process ${pid}`,
+			runningHint: `stop it with \`${KERYX} stop\`, then run this again; or add --no-start`,
 			linger:
 				"It runs while you are logged in. To keep it running always, run this once: loginctl enable-linger",
 		},
@@ -1775,6 +1786,7 @@ Examples:
 			`${count} were waiting to be sent when the backup was made, and may have been sent since. \`${KERYX} outbox\` lists them; nothing is sent until you decide.`,
 		missed: (count: Shown) =>
 			`Since the backup was made, ${count} came due and may have run. Each is recorded as missed and continues with its next run.`,
+		rights: `Tokens, logins, roles and standing approvals are as they were then. Revoke again what you have revoked since: \`${KERYX} token list\`, \`${KERYX} login list\`, \`${KERYX} confirm grants\`.`,
 		audit: `The audit may have continued after the backup. If the next start says so, run \`${KERYX} confirm audit --accept\`.`,
 		help: `
 Examples:

@@ -2,6 +2,7 @@
 // is valid, or none is used. Editors that write a new file and rename it are followed too, because the home is watched, not the file.
 import { type BigIntStats, type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
+import { type Clock, systemClock } from "../time/index.ts";
 import { checkConfig, type LoadedConfig, type LoadOptions } from "./load.ts";
 import type { ConfigProblem } from "./problems.ts";
 import { isEmpty, SETTLE_MS, type Seen, type Settling, settle, UNSEEN } from "./settling.ts";
@@ -21,10 +22,7 @@ export interface WatchOptions extends Pick<LoadOptions, "home" | "env"> {
 	readonly clock?: WatchClock;
 }
 
-export interface WatchClock {
-	/** Calls back after this many milliseconds; returns a function to cancel. */
-	after(ms: number, callback: () => void): () => void;
-}
+export type WatchClock = Pick<Clock, "after">;
 
 export interface ConfigWatch {
 	/** The configuration that was passed on last, or null. */
@@ -45,13 +43,6 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
 	return watching;
 }
 
-const timers: WatchClock = {
-	after: (ms, callback) => {
-		const timer = setTimeout(callback, ms).unref();
-		return () => clearTimeout(timer);
-	},
-};
-
 class Watching implements ConfigWatch {
 	readonly #options: WatchOptions;
 	readonly #clock: WatchClock;
@@ -66,7 +57,7 @@ class Watching implements ConfigWatch {
 
 	constructor(options: WatchOptions) {
 		this.#options = options;
-		this.#clock = options.clock ?? timers;
+		this.#clock = options.clock ?? systemClock;
 		this.#file = join(options.home, "config.yaml");
 	}
 

@@ -234,7 +234,7 @@ export interface Channel {
 }
 
 /** An event from a bridge program. Platform and account are the channel's. */
-export type Told<Value extends { readonly source: unknown }> = Omit<Value, "transport">;
+export type FromBridge<Value extends { readonly source: unknown }> = Omit<Value, "transport">;
 
 /** The channel's side of a bridge. Posted events resolve after the commit; `gateway.stopped` while the channel is not running. */
 export interface ChannelBridge {
@@ -251,12 +251,12 @@ export interface ChannelBridge {
 	commands(): ReturnType<ChannelHost["commands"]>;
 	putFile(...args: Parameters<ChannelHost["putBlob"]>): Promise<string>;
 	message(
-		inbound: Told<Inbound> & { readonly isBot: boolean; readonly roles: readonly string[] },
+		inbound: FromBridge<Inbound> & { readonly isBot: boolean; readonly roles: readonly string[] },
 	): Promise<Admission>;
 	edited(edit: Edit): Promise<void>;
 	deleted(deletion: Deletion): Promise<void>;
-	reacted(reaction: Told<Reaction>): Promise<void>;
-	pressed(press: Told<Press>): Promise<{ readonly text: string }>;
+	reacted(reaction: FromBridge<Reaction>): Promise<void>;
+	pressed(press: FromBridge<Press>): Promise<{ readonly text: string }>;
 	gone(chat: ChatGone): Promise<void>;
 	moved(move: ChatMoved): Promise<void>;
 }

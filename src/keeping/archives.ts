@@ -5,7 +5,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type ConversationId, contentText, conversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { importJsonl, linesOf, type Store } from "../store/index.ts";
+import { type ExportLine, importJsonl, linesOf, parseLine, type Store } from "../store/index.ts";
 
 const MONTH = /^\d{4}-\d{2}$/;
 /** How archives are named: the conversation, and the start of the file's digest (I10). */
@@ -25,21 +25,36 @@ interface ArchiveSummary extends ArchiveFile {
 	readonly lastActivityAt: number;
 }
 
+/** Why the file cannot be read, instead of what is in it. */
+interface DamagedArchive extends ArchiveFile {
+	readonly problem: string;
+}
+
 /** Newest month first; within a month by name. `after`: the last name of the previous page. */
 export async function listArchives(
 	folder: string,
 	{ limit, after }: { readonly limit: number; readonly after?: string | undefined },
-): Promise<readonly ArchiveSummary[]> {
+): Promise<readonly (ArchiveSummary | DamagedArchive)[]> {
 	const [from, last = ""] = after?.split("/") ?? [];
-	const found: ArchiveSummary[] = [];
+	const found: (ArchiveSummary | DamagedArchive)[] = [];
 	for (const month of await monthsIn(folder)) {
 		if (from !== undefined && month > from) continue;
 		const names = await readdir(join(folder, month));
 		for (const name of firstAfter(names, month === from ? last : "", limit - found.length))
-			found.push(await summaryOf(folder, await fileAt(folder, `${month}/${name}`)));
+			found.push(await listed(folder, await fileAt(folder, `${month}/${name}`)));
 		if (found.length === limit) break;
 	}
 	return found;
+}
+
+/** One damaged file must not hide the others. */
+async function listed(folder: string, file: ArchiveFile): Promise<ArchiveSummary | DamagedArchive> {
+	try {
+		return await summaryOf(folder, file);
+	} catch (error) {
+		if (!(error instanceof KeryxError)) throw error;
+		return { ...file, problem: error.message };
+	}
 }
 
 /** By its conversation's id or its name; the newest. Throws store.not_found. */
@@ -48,8 +63,9 @@ async function findArchive(folder: string, ref: string): Promise<ArchiveFile> {
 		const names = (await readdir(join(folder, month))).filter(
 			(name) => (name.startsWith(`${ref}.`) || `${month}/${name}` === ref) && NAME.test(name),
 		);
-		const [name] = names.sort();
-		if (name !== undefined) return await fileAt(folder, `${month}/${name}`);
+		const files = await Promise.all(names.map((name) => fileAt(folder, `${month}/${name}`)));
+		const [newest] = files.sort((a, b) => b.archivedAt - a.archivedAt);
+		if (newest !== undefined) return newest;
 	}
 	throw new KeryxError("store.not_found", `there is no archive of ${ref}`, { field: "archive" });
 }
@@ -66,8 +82,8 @@ function firstAfter(names: readonly string[], after: string, count: number): rea
 		const last = found.length === count ? found.at(-1) : undefined;
 		if (name <= after || (last !== undefined && name >= last) || !NAME.test(name)) continue;
 		if (last !== undefined) found.pop();
-		const place = found.findIndex((other) => other > name);
-		found.splice(place === -1 ? found.length : place, 0, name);
+		const position = found.findIndex((other) => other > name);
+		found.splice(position === -1 ? found.length : position, 0, name);
 	}
 	return found;
 }
@@ -84,13 +100,29 @@ async function fileAt(folder: string, name: string): Promise<ArchiveFile> {
 }
 
 async function summaryOf(folder: string, file: ArchiveFile): Promise<ArchiveSummary> {
-	for await (const line of linesOf(createReadStream(join(folder, file.name)))) {
-		const head = JSON.parse(line) as Readonly<Record<string, unknown>>;
+	for await (const head of rowsOf(folder, file)) {
 		if (head.type !== "conversation") continue;
-		const title = String(head.title ?? head.preview ?? "");
-		return { ...file, key: String(head.key), title, lastActivityAt: Number(head.lastActivityAt) };
+		const title = head.title ?? head.preview ?? "";
+		return { ...file, key: head.key, title, lastActivityAt: head.lastActivityAt };
 	}
 	throw new KeryxError("archive.failed", `${file.name} holds no conversation`);
+}
+
+/** Throws archive.failed where it cannot be read. */
+async function* rowsOf(folder: string, { name }: ArchiveFile): AsyncGenerator<ExportLine> {
+	let number = 0;
+	try {
+		for await (const line of linesOf(createReadStream(join(folder, name)))) yield parseLine(line, ++number);
+	} catch (cause) {
+		throw unreadable(name, cause);
+	}
+}
+
+function unreadable(name: string, cause: unknown): KeryxError {
+	return new KeryxError("archive.failed", `${name} is damaged: ${(cause as Error).message}`, {
+		hint: "use a copy of it, if there is one",
+		cause,
+	});
 }
 
 interface ArchivedMessage {
@@ -112,8 +144,7 @@ export async function readArchive(
 	const file = await findArchive(folder, ref);
 	const messages: ArchivedMessage[] = [];
 	let more = false;
-	for await (const line of linesOf(createReadStream(join(folder, file.name)))) {
-		const row = JSON.parse(line) as Readonly<Record<string, unknown>>;
+	for await (const row of rowsOf(folder, file)) {
 		if (row.type !== "message" || (row.role !== "user" && row.role !== "assistant")) continue;
 		more = messages.length === limit;
 		if (more) break;
@@ -121,7 +152,7 @@ export async function readArchive(
 		const isHere = typeof content === "string" || Array.isArray(content);
 		// A very long text is stored separately from its message, like a file.
 		const text = isHere ? contentText(content) : "(a long text: restore the conversation to read it)";
-		messages.push({ at: Number(row.createdAt), role: row.role, text });
+		messages.push({ at: row.createdAt, role: row.role, text });
 	}
 	return { archive: await summaryOf(folder, file), messages, more };
 }
@@ -142,7 +173,11 @@ export async function restoreArchive(
 
 async function assertUnaltered(path: string, name: string): Promise<void> {
 	const hash = createHash("sha256");
-	for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+	try {
+		for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+	} catch (cause) {
+		throw unreadable(name, cause);
+	}
 	if (!name.includes(`.${hash.digest("hex").slice(0, 16)}.`))
 		throw new KeryxError("archive.failed", `the archive ${name} was altered: its checksum does not match`);
 }

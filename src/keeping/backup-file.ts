@@ -180,6 +180,10 @@ export async function openBackup(path: string): Promise<OpenedBackup> {
 				);
 			} catch (cause) {
 				if (cause instanceof KeryxError) throw cause;
+				const { syscall, message } = cause as NodeJS.ErrnoException;
+				// The disk's fault, not the file's.
+				if (syscall !== undefined)
+					throw new KeryxError("backup.failed", `${path} could not be unpacked: ${message}`, { cause });
 				throw damaged(path, `its contents cannot be read (${(cause as Error).message})`, cause);
 			}
 			return names;

@@ -65,13 +65,13 @@ export class Backups {
 	}
 
 	/** Throws backup.failed, and leaves nothing behind. */
-	make(path: string, passphrase: string | null): Promise<BackupMade> {
-		const made = this.#last.then(() => this.#make(path, passphrase));
+	make(path: string, passphrase: string | null, { scheduled = false } = {}): Promise<BackupMade> {
+		const made = this.#last.then(() => this.#make(path, passphrase, scheduled));
 		this.#last = made.catch(() => undefined);
 		return made;
 	}
 
-	async #make(path: string, passphrase: string | null): Promise<BackupMade> {
+	async #make(path: string, passphrase: string | null, scheduled: boolean): Promise<BackupMade> {
 		const { store, home, storePath, clock, version } = this.#options;
 		const copy = `${storePath}.copy-${process.pid}`;
 		await this.#forgetCopies();
@@ -84,7 +84,7 @@ export class Backups {
 				{ madeAt, version, entries: this.#entries(copy, facts) },
 				passphrase,
 			);
-			await store.recordBackup({ kind: "made", path, bytes });
+			await store.recordBackup({ kind: "made", path, bytes, scheduled });
 			return { path, bytes, encrypted: passphrase !== null, ...facts };
 		} catch (error) {
 			const reason = (error as Error).message;
@@ -124,15 +124,16 @@ export class Backups {
 	async #look(): Promise<number | null> {
 		const { config, store, clock, warn } = this.#options;
 		const { backup } = config();
-		const every = intervalOf(backup.every);
+		const every = backupInterval(backup.every);
 		if (every === null) return null;
 		const last = await store.lastBackup({ scope: OPERATOR });
 		const due = dueAt(last, every, clock.now());
 		if (due > clock.now()) return due;
 		try {
 			const folder = this.folder();
+			assertMounted(folder, last.scheduled);
 			await mkdir(folder, { recursive: true, mode: 0o700 });
-			await this.make(join(folder, nameAt(clock.now())), this.#passphrase());
+			await this.make(join(folder, nameAt(clock.now())), this.#passphrase(), { scheduled: true });
 			await this.#prune(folder, backup.keep);
 		} catch (error) {
 			warn(`no backup was made: ${(error as Error).message}`);
@@ -171,20 +172,30 @@ export class Backups {
 	}
 }
 
+/** A folder that held backups and is gone: creating it again would put them on the disk below, without a word. */
+function assertMounted(folder: string, last: { readonly path: string } | null): void {
+	if (last === null || dirname(last.path) !== resolve(folder) || existsSync(folder)) return;
+	throw new KeryxError("backup.failed", `the folder ${folder} with earlier backups is not there`, {
+		field: "backup.to",
+		hint: "mount its disk, or create the folder again",
+	});
+}
+
 /**
- * Counts from the last failed attempt if that is newer, so that a full disk is not tried over and over. A future time was written while
+ * A backup made by hand does not count: it may be anywhere. Counts from the last failed attempt if that is newer, so that a full disk is not tried over and over. A future time was written while
  * the clock was ahead, and is ignored.
  */
 function dueAt(
-	{ made, failed }: Awaited<ReturnType<Store["lastBackup"]>>,
+	{ scheduled, failed }: Awaited<ReturnType<Store["lastBackup"]>>,
 	every: number,
 	now: number,
 ): number {
-	const next = made === null || made.at > now ? now : made.at + every;
+	const next = scheduled === null || scheduled.at > now ? now : scheduled.at + every;
 	return failed === null || failed.at > now ? next : Math.max(next, failed.at + Math.min(every, RETRY_MS));
 }
 
-function intervalOf(text: string | undefined): number | null {
+/** Of `backup.every`, in milliseconds; null: no schedule. */
+export function backupInterval(text: string | undefined): number | null {
 	const [, count, unit] = /^(\d+)([hd])$/.exec(text ?? "") ?? [];
 	return count === undefined ? null : Number(count) * UNITS[unit as "h" | "d"];
 }

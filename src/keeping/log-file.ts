@@ -1,6 +1,6 @@
 // Keryx's own log on disk: one file that is appended to, and a few older ones. Nobody waits for it, and it is limited: a full file
 // becomes the first of the older ones, of which the last is dropped. Readable only by its owner.
-import { chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { access, chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** How much waits in memory while the disk is slow. Lines beyond that, or that the disk refuses, are dropped and counted. */
@@ -87,10 +87,19 @@ export class LogFile {
 
 /** `path` becomes `path.1`, that `path.2`, and so on; `keep` older ones stay. */
 async function rotate(path: string, keep: number): Promise<void> {
-	await rm(`${path}.${keep}`, { force: true });
+	// Beyond that, too: fewer may be kept than before.
+	for (let n = Math.max(1, keep); await isThere(`${path}.${n}`); n++)
+		await rm(`${path}.${n}`, { force: true });
 	for (let n = keep - 1; n >= 1; n--) await renameIfThere(`${path}.${n}`, `${path}.${n + 1}`);
 	if (keep > 0) await renameIfThere(path, `${path}.1`);
 	else await rm(path, { force: true });
+}
+
+async function isThere(path: string): Promise<boolean> {
+	return access(path).then(
+		() => true,
+		() => false,
+	);
 }
 
 async function renameIfThere(from: string, to: string): Promise<void> {

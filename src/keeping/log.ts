@@ -1,5 +1,5 @@
-// Keryx's own log, by one door: a line of JSON with time, level, area, event and ids, known secrets hidden (I12). What people write has no
-// place in it: lines are made of Keryx's own words and of the facts of events, which hold no text.
+// Keryx's own log: each line is JSON with time, level, area, event and ids; known secrets are hidden (I12). It never contains what
+// people write: lines consist of Keryx's own words and of events' facts, which hold no text.
 import type { Clock } from "../time/index.ts";
 import { LogFile } from "./log-file.ts";
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { KeryxError } from "../errors.ts";
 import {
+	beginWitness,
 	inspectStore,
 	NO_SECRETS,
 	OPERATOR,
@@ -40,6 +41,7 @@ export interface Restored extends StoreFacts {
 	readonly files: readonly string[];
 }
 
+const WITNESS = "audit.witness";
 const KEYS: readonly EntryName[] = ["audit.key", "pseudonym.key"];
 
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
@@ -71,8 +73,14 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 		const { madeAt, version } = backup;
 		const done = { ...facts, madeAt, version, doubted, missed };
 		if (checkOnly) return { ...done, kept: null, files: [] };
+		// Before the files are put back: without any of them, nothing here could say that the audit went on after the backup.
+		const isNew = [storePath, join(home, "audit.key"), join(home, WITNESS)].every(
+			(path) => !existsSync(path),
+		);
 		// Keys first: a store without its audit key cannot continue.
 		const files = putBack(folder, home, entries);
+		if (isNew && entries.has("audit.key"))
+			beginWitness(unpacked, join(home, WITNESS), readFileSync(join(home, "audit.key")));
 		return { ...done, kept: replaceStore(storePath, unpacked, { now }), files };
 	} finally {
 		rmSync(folder, { recursive: true, force: true });

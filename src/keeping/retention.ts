@@ -1,19 +1,21 @@
-// What `retention.days` does: conversations that nobody has used for so long are archived, the archive is read back, and only then they
+// What `retention.days` does: conversations unused for that long are archived, the archive is read back, and only then they
 // are deleted (I6). A watcher does it in the background; a live session is ended first and deleted in a later round.
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
-import type { ConversationId } from "../domain/index.ts";
+import { type ConversationId, counted } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { Duty, OPERATOR, pruneConversation, type Store } from "../store/index.ts";
 import { type Clock, Rounds } from "../time/index.ts";
 
 const DAY_MS = 86_400_000;
 const LOOK_EVERY_MS = 3_600_000;
-/** A session that was ended for this is finalised by then. */
+/** After a pass that has done something. */
 const AGAIN_MS = 60_000;
 const PAGE = 100;
 /** How many archives are written at once: most of the time is spent waiting for the disk. */
 const AT_ONCE = 4;
+/** So many failures in a row are the disk's or the store's, and end the pass. */
+const MOST_FAILURES = 8;
 
 interface RetentionOptions {
 	readonly store: Store;
@@ -31,6 +33,10 @@ interface Pass {
 	readonly ended: number;
 	/** They were used in the meantime. */
 	readonly kept: number;
+	/** They could not be archived, and stay. */
+	readonly failed: number;
+	/** Why the first of those could not be. */
+	readonly problem: string | null;
 	/** There are more that were not checked. */
 	readonly more: boolean;
 }
@@ -92,12 +98,14 @@ export class Retention {
 	}
 
 	async #look(): Promise<number | null> {
-		const { config, clock } = this.#options;
+		const { config, clock, warn } = this.#options;
 		if (config().retention.days === 0) return null;
 		// Archives are files: those of one store are in one home.
 		if (!(await this.#duty.isMine())) return clock.now() + LOOK_EVERY_MS;
-		const { ended } = await this.run();
-		return clock.now() + (ended > 0 ? AGAIN_MS : LOOK_EVERY_MS);
+		const { ended, archived, failed, problem } = await this.run();
+		if (failed > 0) warn(`${counted(failed, "old conversation")} could not be archived: ${problem}`);
+		// Sessions that ended lately may be finalised by then.
+		return clock.now() + (ended + archived > 0 ? AGAIN_MS : LOOK_EVERY_MS);
 	}
 
 	#before(days = this.#options.config().retention.days): number {
@@ -110,18 +118,29 @@ export class Retention {
 	}
 
 	async #pass(before: number, limit: number): Promise<Pass> {
-		const pass = { archived: 0, ended: 0, kept: 0, more: false };
+		const pass = { archived: 0, ended: 0, kept: 0, failed: 0, problem: null as string | null, more: false };
 		let taken = 0;
+		let failures = 0;
+		const prune = async (conversation: ConversationId): Promise<void> => {
+			try {
+				pass[await this.#prune(conversation)]++;
+				failures = 0;
+			} catch (error) {
+				if (++failures >= MOST_FAILURES) throw error;
+				pass.failed++;
+				pass.problem ??= (error as Error).message;
+			}
+		};
 		for await (const page of this.#due(before)) {
 			const waiting = page.slice(0, limit - taken);
-			pass.more ||= waiting.length < page.length;
+			pass.more = waiting.length < page.length;
 			taken += waiting.length;
 			const worker = async () => {
 				for (let next = waiting.shift(); next !== undefined && !this.#stopped; next = waiting.shift())
-					pass[await this.#prune(next)]++;
+					await prune(next);
 			};
 			await Promise.all(Array.from({ length: AT_ONCE }, worker));
-			if (taken >= limit || this.#stopped) break;
+			if (pass.more || this.#stopped) break;
 		}
 		return pass;
 	}

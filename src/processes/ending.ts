@@ -44,8 +44,8 @@ class Hunt {
 		const members = this.look();
 		const { leader } = this.#family;
 		// The whole group at once: otherwise a member could start another meanwhile. And each of them once.
-		const told = leader && signalGroup(leader, signal) ? leader.pid : null;
-		for (const member of members) if (member.group !== told) signalOne(member, signal);
+		const signalled = leader && signalGroup(leader, signal) ? leader.pid : null;
+		for (const member of members) if (member.group !== signalled) signalOne(member, signal);
 	}
 
 	async isOver(withinMs: number): Promise<boolean> {

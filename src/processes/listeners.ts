@@ -1,14 +1,14 @@
 /** Subscribers of an event. */
-export class Listeners<Told extends readonly unknown[]> {
-	readonly #all = new Set<(...told: Told) => void>();
+export class Listeners<Args extends readonly unknown[]> {
+	readonly #all = new Set<(...args: Args) => void>();
 
 	/** Returns the unsubscribe function. */
-	readonly add = (listener: (...told: Told) => void): (() => void) => {
+	readonly add = (listener: (...args: Args) => void): (() => void) => {
 		this.#all.add(listener);
 		return () => void this.#all.delete(listener);
 	};
 
-	tell(...told: Told): void {
-		for (const listener of this.#all) listener(...told);
+	tell(...args: Args): void {
+		for (const listener of this.#all) listener(...args);
 	}
 }

@@ -65,7 +65,7 @@ class StoredProcesses implements Processes {
 			settings,
 			log,
 			ended: (id, woken) => {
-				for (const told of [...(this.#waiting.get(id) ?? [])]) told();
+				for (const resolve of [...(this.#waiting.get(id) ?? [])]) resolve();
 				if (woken) for (const listener of this.#listeners) listener(woken);
 			},
 		});

@@ -21,11 +21,11 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 		for (const machine of machines) await machine.remove(id);
 	};
 	/** Gateways that use the same other machine each know their own programs there, and no others. */
-	const placeOf = (name: string): string =>
+	const nameOf = (name: string): string =>
 		store.cluster && name !== first.name ? `${name}@${first.name}` : name;
 	const all = new Map(
 		machines.map((machine) => {
-			const name = placeOf(machine.name);
+			const name = nameOf(machine.name);
 			return [name, createProcesses({ ...options, machine: { ...machine, name, remove } })];
 		}),
 	);
@@ -82,7 +82,7 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 	return {
 		open: () => each((one) => one.open()),
 		close: () => each((one) => one.close()),
-		start: (request, owner) => on(placeOf(request.machine ?? first.name)).start(request, owner),
+		start: (request, owner) => on(nameOf(request.machine ?? first.name)).start(request, owner),
 		list: async (scope, limit) => {
 			const lists = await Promise.all(
 				[...all].map(async ([name, one]) => [name, await one.list(scope, limit)] as const),

@@ -108,8 +108,8 @@ describe.each(MARKUPS.filter((markup) => markup !== "markdown"))("%s", (markup) 
 			}
 			const characters = [...new Intl.Segmenter("en").segment(whole.plain)];
 			if (characters.some(({ segment }) => sizeOf(segment, limit.unit) > limit.max / 2)) return;
-			const places = new Set([...characters.map(({ index }) => index), whole.plain.length]);
-			for (const { plainRange } of parts) for (const at of plainRange) expect(places).toContain(at);
+			const offsets = new Set([...characters.map(({ index }) => index), whole.plain.length]);
+			for (const { plainRange } of parts) for (const at of plainRange) expect(offsets).toContain(at);
 		});
 	});
 });

@@ -1,6 +1,6 @@
 // Converts times in English words to exact ones. The result is shown to the writer, and only the exact form creates a job: no guess takes
 // effect unseen.
-import * as chrono from "chrono-node/en";
+import { createRequire } from "node:module";
 import { instantOf, localTime, type When, wallTime } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 
@@ -154,10 +154,15 @@ function timeOfDay(text: string): { readonly hour: number; readonly minute: numb
 	return { hour: (hour % 12) + (half === "pm" ? 12 : 0), minute };
 }
 
+/** Loaded with the first date in words: it would be a tenth of every start. */
+function chrono(): typeof import("chrono-node/en") {
+	return createRequire(import.meta.url)("chrono-node/en");
+}
+
 /** A date with a time of day, read by chrono, and nothing beside it. */
 function onDate(words: string, zone: string, now: number): When | null {
 	const local = localTime(now, zone);
-	const found = chrono.casual.parse(
+	const found = chrono().casual.parse(
 		words,
 		{ instant: new Date(now), timezone: Math.round((local - now) / 60_000) },
 		{ forwardDate: true },

@@ -244,8 +244,8 @@ const texts = fc
 const cuts = fc.array(fc.nat({ max: 120 }), { maxLength: 12 });
 
 function pieces(text: string, at: readonly number[]): string[] {
-	const places = [0, ...at.toSorted((a, b) => a - b), text.length];
-	return places.slice(1).map((place, index) => text.slice(places[index], place));
+	const bounds = [0, ...at.toSorted((a, b) => a - b), text.length];
+	return bounds.slice(1).map((bound, index) => text.slice(bounds[index], bound));
 }
 
 test("any cutting of a text gives the same as hiding the whole", () => {

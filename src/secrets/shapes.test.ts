@@ -62,8 +62,8 @@ describe("what looks like a credential is masked, by its kind", () => {
 				(written, at, between) => {
 					const text = written.join(between);
 					const stream = secrets.stream();
-					const places = [0, ...at.toSorted((a, b) => a - b), text.length];
-					const told = places.slice(1).map((place, index) => stream.push(text.slice(places[index], place)));
+					const bounds = [0, ...at.toSorted((a, b) => a - b), text.length];
+					const told = bounds.slice(1).map((bound, index) => stream.push(text.slice(bounds[index], bound)));
 					expect(told.join("") + stream.end()).toBe(secrets.hide(text));
 				},
 			),

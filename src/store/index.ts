@@ -55,8 +55,8 @@ export type { Send } from "./operations/deliveries/sends.ts";
 export type { Pressed } from "./operations/inbox/presses.ts";
 export type { LiveEvent } from "./operations/live-events.ts";
 export { type PairingDecision, type PairingRef, pairingNoticeId } from "./operations/people/pairings.ts";
+export type { SpeakerFacts } from "./operations/people/speaker-facts.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
-export type { SpeakerFacts } from "./operations/read-work.ts";
 export type { JobChanges } from "./operations/schedules/jobs.ts";
 export type { RunWork } from "./operations/schedules/read.ts";
 export type { JobScope } from "./operations/schedules/rows.ts";
@@ -78,6 +78,7 @@ export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
 export { isAlive, ownerOf } from "./sqlite/ownership.ts";
 export { glanceAt, inspectStore, replaceStore, saveStore } from "./sqlite/snapshot.ts";
+export { beginWitness } from "./sqlite/witness.ts";
 export {
 	type Ids,
 	migrateStore,
@@ -96,6 +97,8 @@ export {
 	importJsonl,
 	linesOf,
 } from "./transfer.ts";
+export type { ExportLine } from "./transfer-format.ts";
+export { parseLine } from "./transfer-parse.ts";
 export type {
 	Asked,
 	AuditEntry,

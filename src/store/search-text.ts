@@ -42,7 +42,7 @@ const WORD_POINT = /^[\p{L}\p{N}\p{M}]$/u;
 const DIACRITICS = new RegExp(
 	[
 		// Latin, Greek, Cyrillic; but й is not и.
-		String.raw`[\u0300-\u0305\u0307-\u036f\u0483-\u0487\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|(?<![Ии])\u0306`,
+		String.raw`[\u0300-\u0305\u0307-\u036f\u0483-\u0487\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|(?<![\u0418\u0438])\u0306`,
 		// Hebrew, Arabic.
 		String.raw`[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]`,
 		String.raw`[\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed]`,

@@ -9,11 +9,11 @@ export interface ClusterOptions {
 	readonly url: string;
 	readonly nodes: number;
 	/** Starts the process of a node. Resolves once that node answers. */
-	start(place: NodePlace): ChildProcess | Promise<ChildProcess>;
+	start(setup: NodeSetup): ChildProcess | Promise<ChildProcess>;
 }
 
 /** What the process of a node needs to know. */
-export interface NodePlace {
+export interface NodeSetup {
 	/** From 0 on. */
 	readonly n: number;
 	/** Of the database, over this node's line. */
@@ -103,7 +103,7 @@ class Member implements ClusterNode {
 
 	async start(): Promise<void> {
 		if (this.isRunning) throw new Error(`node ${this.n} runs already`);
-		const env: NodePlace["env"] =
+		const env: NodeSetup["env"] =
 			this.#skewMs === 0 ? {} : { NODE_OPTIONS: `--import=${skewed(this.#skewMs)}` };
 		this.#process = await this.#start({ n: this.n, url: this.#url, env });
 	}

@@ -20,7 +20,7 @@ export {
 	type ClusterNode,
 	type ClusterOptions,
 	createCluster,
-	type NodePlace,
+	type NodeSetup,
 	type TestCluster,
 } from "./cluster.ts";
 export type { AgentUnderTest, Ask } from "./conformance/agent.ts";

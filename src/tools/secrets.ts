@@ -28,7 +28,7 @@ export function withSecrets(
 		};
 	const variable = (name: string) => `KERYX_SECRET_${names.indexOf(name) + 1}`;
 	return {
-		command: placed(command, variable),
+		command: withVariables(command, variable),
 		env: Object.fromEntries(names.map((name) => [variable(name), secret(name) as string])),
 	};
 }
@@ -36,7 +36,7 @@ export function withSecrets(
 type Quotes = "none" | "single" | "double";
 
 /** Each name as a separately quoted variable, inside any quotes. */
-function placed(command: string, variable: (name: string) => string): string {
+function withVariables(command: string, variable: (name: string) => string): string {
 	const matches = new Map([...command.matchAll(PLACEHOLDER)].map((match) => [match.index, match]));
 	let written = "";
 	// $( ) has its own quotes.

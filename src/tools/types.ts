@@ -101,10 +101,15 @@ export interface ToolDefinition<Schema extends z.ZodType> {
 /** A tool from its schema: it gets only checked arguments. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
 	const { name, description, input: schema, repeatable } = definition;
+	let described: Record<string, unknown> | undefined;
 	return {
 		name,
 		description,
-		schema: z.toJSONSchema(schema) as Record<string, unknown>,
+		// Made for the first model that is told of it: all of them would take a tenth of the start.
+		get schema() {
+			described ??= z.toJSONSchema(schema) as Record<string, unknown>;
+			return described;
+		},
 		repeatable,
 		prepare: (input) => {
 			const parsed = schema.safeParse(input);

@@ -7,7 +7,7 @@ export const HELD = "KERYX_UPDATE_HELD";
 export const HANDED_OVER = 75;
 
 const isHeld = process.env[HELD] !== undefined && process.send !== undefined;
-// Programs that Keryx starts have no business with it.
+// Child processes must not inherit it.
 delete process.env[HELD];
 // Without the launcher nobody would watch over this process, and the next start would find the store taken.
 if (isHeld) process.once("disconnect", () => process.exit(1));
@@ -18,12 +18,12 @@ export function hasLauncher(): boolean {
 }
 
 /** Null outside an update. Otherwise to be awaited before anything is taken or begun. */
-export function heldUntilToldToGo(): (() => Promise<void>) | null {
+export function heldUntilReleased(): (() => Promise<void>) | null {
 	if (!isHeld) return null;
 	return () =>
 		new Promise((resolve) => {
 			process.once("message", () => {
-				// The launcher keeps no Keryx from ending that was told to stop.
+				// The connection to the launcher must not keep a stopping Keryx alive.
 				process.channel?.unref();
 				resolve();
 			});

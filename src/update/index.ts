@@ -3,7 +3,7 @@
 // Never here: asking people, printing, or SQL.
 
 export { type Asked, forHandOver, handOver, untilAsked } from "./follow.ts";
-export { heldUntilToldToGo } from "./held.ts";
+export { heldUntilReleased } from "./held.ts";
 export { updatePaths } from "./journal.ts";
 export { npm } from "./npm.ts";
 export { type Installation, installation, newestVersion, type Plan, planUpdate } from "./plan.ts";

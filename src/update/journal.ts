@@ -41,7 +41,7 @@ const journal = z.object({
 	askedAt: z.number(),
 	/** How long the new version took to open a copy of the store. */
 	trialMs: z.number(),
-	/** Whether /ready said yes before: it is not expected of the new version otherwise. */
+	/** Whether /ready said yes before; only then is it expected of the new version. */
 	wasReady: z.boolean(),
 	/** Starts of the new version since it was let go. */
 	attempts: z.int(),

@@ -6,7 +6,7 @@ import { KeryxError } from "../errors.ts";
 
 const NPM_MS = 600_000;
 
-/** What npm says where the registry, or the way to it, is the problem. */
+/** npm's messages when the registry or the network is the problem. */
 const OF_REGISTRY =
 	/^(E[45]\d\d|EAI_AGAIN|ECONN\w+|ENETUNREACH|EHOSTUNREACH|ENOTFOUND|ENOTCACHED|ETIMEDOUT|ETARGET|ERR_SOCKET_TIMEOUT|.*CERT\w*)$/;
 

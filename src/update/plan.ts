@@ -17,7 +17,7 @@ export type Installation =
 	| { readonly kind: "clone" }
 	| { readonly kind: "image" };
 
-/** How this Keryx came to this machine. */
+/** How this Keryx was installed. */
 export function installation(env: Environment): Installation {
 	if (env.KERYX_INSTALLED_BY === "image") return { kind: "image" };
 	const launcher = (globalThis as Record<symbol, unknown>)[LAUNCHER];
@@ -25,7 +25,7 @@ export function installation(env: Environment): Installation {
 	return { kind: "package", launcher };
 }
 
-/** What the launcher leaves for us: its own version. */
+/** Set by the launcher: its own version. */
 const LAUNCHER = Symbol.for("keryx.launcher");
 
 /** The build that this code is part of. */
@@ -89,7 +89,7 @@ export const NEW_VERSION = { code: "update.fetch", what: "the new version" } as 
 
 const VERSION = /^[\w.+-]{1,64}$/;
 
-/** As the registry has it that the user's npm is set up for. */
+/** From the registry that the user's npm is configured for. */
 export async function newestVersion(env: Environment, to = "latest"): Promise<string> {
 	if (!VERSION.test(to))
 		throw new KeryxError("argument.invalid", `--to must be a version, a tag or a file, not "${to}"`, {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const PATIENCE_MS = 5000;
 
-/** True where it answers with yes. health: it runs. ready: everything works, its channels too. */
+/** True if it answers yes. health: it runs. ready: everything works, including its channels. */
 export function says(home: string, what: "health" | "ready"): Promise<boolean> {
 	return new Promise((resolve) => {
 		const where = { socketPath: join(home, "keryx.sock"), path: `/${what}`, timeout: PATIENCE_MS };

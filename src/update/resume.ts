@@ -37,17 +37,17 @@ export interface ResumeOptions {
 /** How long the new version may take to open the store, at least; and to answer once it was let go. More on a slow machine. */
 const PREPARE_MS = 15_000;
 const READY_MS = 12_000;
-/** As much longer as the trial, which starts a program and opens the store, too. */
+/** This many times the duration of the trial, which also starts a program and opens the store. */
 const PREPARE_TRIALS = 6;
 const READY_TRIALS = 5;
 /** How long an earlier process may take to let go of the store. */
 const FREE_MS = 10_000;
 const LOOK_MS = 50;
 const MOST_ATTEMPTS = 2;
-/** An update that nobody took up for so long is not wanted any more. */
+/** An update that nobody started within this time is dropped. */
 const STALE_MS = 3_600_000;
 
-/** The package to run. It does not answer where it has become the parent of the new version, and ends with that. */
+/** Returns the package to run. Does not return if this process became the parent of the new version; it then exits with it. */
 export async function resume(options: ResumeOptions): Promise<string | null> {
 	const { home, isGateway } = options;
 	const journal = readJournal(home);
@@ -65,7 +65,7 @@ export async function resume(options: ResumeOptions): Promise<string | null> {
 	return await goOn(journal, options);
 }
 
-/** Where the worker is gone: for a command that may use the store. An update that only was asked for is left to the gateway. */
+/** For a command that may use the store, if the worker is gone. An update that was only requested is left to the gateway. */
 async function settle(journal: Journal, options: ResumeOptions): Promise<string | null> {
 	const { home, launcher } = options;
 	if (journal.phase === "saving") endJournal(home, ended(journal, "it was interrupted"));
@@ -129,7 +129,7 @@ async function start(given: Journal, options: ResumeOptions): Promise<string | n
 	if (prepared !== null) {
 		await end(child, life);
 		const root = await undo(journal, options, `${journal.to.version} ${prepared}`);
-		return life.isTold ? process.exit(0) : root;
+		return life.isStopping ? process.exit(0) : root;
 	}
 	journal = writeJournal(home, { ...journal, phase: "going" });
 	pointAt(home, journal, launcher);
@@ -140,11 +140,11 @@ async function start(given: Journal, options: ResumeOptions): Promise<string | n
 	}
 	child.send("go");
 	const working = await first(life, Math.max(READY_MS, journal.trialMs * READY_TRIALS), () =>
-		// Where not everything worked before, not everything has to.
+		// If not everything worked before the update, not everything must work now.
 		says(home, journal.wasReady ? "ready" : "health"),
 	);
 	// A stopped process stops; the next start continues from here.
-	if (working !== null && life.isTold)
+	if (working !== null && life.isStopping)
 		return await life.ended.then(({ code, signal }) => leave(code, signal, words));
 	if (working !== null) {
 		await end(child, life);
@@ -154,7 +154,7 @@ async function start(given: Journal, options: ResumeOptions): Promise<string | n
 	return await life.ended.then(({ code, signal }) => leave(code, signal, words));
 }
 
-/** As its child ended, so that a service manager sees the same as without this parent. */
+/** Exits like its child, so that a service manager sees the same as without this parent. */
 function leave(code: number | null, signal: NodeJS.Signals | null, words: readonly string[]): never {
 	if (code === HANDED_OVER) becomeLauncher(process.argv[1] ?? "", words);
 	if (signal !== null) {
@@ -168,21 +168,21 @@ interface Life {
 	readonly isPrepared: boolean;
 	readonly hasEnded: boolean;
 	/** To stop, by a signal. */
-	readonly isTold: boolean;
+	readonly isStopping: boolean;
 	readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
 function follow(child: ChildProcess): Life {
-	const life = { isPrepared: false, hasEnded: false, isTold: false };
+	const life = { isPrepared: false, hasEnded: false, isStopping: false };
 	child.on("message", () => {
 		life.isPrepared = true;
 	});
 	// What a terminal sends reaches the child, too.
 	process.on("SIGINT", () => {
-		life.isTold = true;
+		life.isStopping = true;
 	});
 	process.on("SIGTERM", () => {
-		life.isTold = true;
+		life.isStopping = true;
 		child.kill("SIGTERM");
 	});
 	const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
@@ -195,7 +195,7 @@ function follow(child: ChildProcess): Life {
 	return Object.assign(life, { ended });
 }
 
-/** Null: it has come true. Otherwise what happened instead. */
+/** Null: the condition was met. Otherwise what happened instead. */
 async function first(
 	life: Life,
 	limitMs: number,
@@ -213,7 +213,7 @@ async function first(
 	return null;
 }
 
-/** It has taken nothing, or everything it took is on the disk. */
+/** Safe to kill: it accepted nothing, or everything it accepted is on disk. */
 async function end(child: ChildProcess, life: Life): Promise<void> {
 	if (!life.hasEnded) child.kill("SIGKILL");
 	await life.ended;

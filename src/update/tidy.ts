@@ -32,7 +32,7 @@ export function removeDrafts(home: string, isAlive: (pid: number) => boolean): v
 	}
 }
 
-/** Removes the store of the version before, once this process has run for a day. Answers how to stop that. */
+/** Removes the previous version's store once this process has run for a day. Returns the cancel function. */
 export function tidyWhenOld(
 	home: string,
 	{ clock, warn }: { readonly clock: Clock; readonly warn: (text: string) => void },
@@ -62,7 +62,7 @@ function commandLines(): readonly string[] {
 	return everyProcess().map(({ pid }) => commandLine(pid));
 }
 
-/** Empty where the system does not tell. */
+/** Empty if the system does not say. */
 export function commandLine(pid: number): string {
 	try {
 		return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");

@@ -21,14 +21,14 @@ import { type Build, packageIn, updatePaths, versionFolder } from "./journal.ts"
 import { npm } from "./npm.ts";
 import { manifestIn, NEW_VERSION, type Plan } from "./plan.ts";
 
-interface Place {
+interface Installation {
 	readonly home: string;
 	readonly env: Environment;
 }
 
 /** Installs the package into its version's folder, and returns the path. An already fetched one is reused. */
 export async function fetchVersion(
-	{ home, env }: Place,
+	{ home, env }: Installation,
 	{ spec, version }: Plan,
 ): Promise<Omit<Build, "schema">> {
 	const mark = version ?? (await digestOf(spec));
@@ -80,7 +80,7 @@ async function digestOf(file: string): Promise<string> {
 
 const VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,40})?$/;
 
-/** The version in it. Throws update.refused for what cannot take Keryx's place. */
+/** The version in it. Throws update.refused if it cannot replace this Keryx. */
 function assertUsable(root: string): string {
 	const isKeryx = existsSync(join(root, "package.json")) && existsSync(join(root, CHECK));
 	const { version, engines } = isKeryx ? manifestIn(root) : { version: "", engines: undefined };
@@ -114,7 +114,7 @@ const TRIAL_MS = 3_600_000;
  * is not copied: it must have the version that the new Keryx needs.
  */
 export async function tryVersion(
-	{ home, env, server }: Place & { readonly server: string | null },
+	{ home, env, server }: Installation & { readonly server: string | null },
 	{ version, root }: Omit<Build, "schema">,
 ): Promise<{ readonly schema: number; readonly trialMs: number }> {
 	const folder = join(updatePaths(home).folder, `trial-${process.pid}`);
@@ -168,7 +168,7 @@ async function checked(words: readonly string[], env: Environment, version: stri
 	}
 }
 
-/** Beside the Keryx that runs, or without one. */
+/** Works with and without a running Keryx. */
 async function copyStore(from: string, to: string): Promise<void> {
 	if (!existsSync(from)) return;
 	const store = await openStore({

@@ -33,7 +33,7 @@ export interface UpdateOptions {
 	readonly server: string | null;
 	/** The version of the installed package, whose launcher this process came through. */
 	readonly launcher: string;
-	/** How long the Keryx that runs may take to make room. */
+	/** How long the running Keryx may take to stop. */
 	readonly stopMs: number;
 	readonly tell: (step: UpdateStep, version: string) => void;
 	readonly warn: (text: string) => void;
@@ -86,7 +86,7 @@ export async function runUpdate(options: UpdateOptions): Promise<Outcome> {
 	throw new KeryxError("update.undone", `the update to ${last.to} was not made: ${last.problem}`);
 }
 
-/** Whether a Keryx runs in the home. A store on a server does not tell who of this home uses it. */
+/** Whether a Keryx runs in the home. A store on a server does not show whether this home uses it. */
 async function runs({ home, server }: Pick<UpdateOptions, "home" | "server">): Promise<boolean> {
 	if (server !== null) return await says(home, "health");
 	return existsSync(home) && ownerOf(join(home, "keryx.db")) !== null;
@@ -98,15 +98,15 @@ const STEPS: Readonly<Record<Journal["phase"], UpdateStep>> = {
 	held: "starting",
 	going: "waiting",
 };
-/** Beyond the time that the Keryx that runs has to stop. */
+/** In addition to the time that the running Keryx has to stop. */
 const SPARE_MS = 20_000;
 /** Its worker has been gone this long. A service manager would have restarted it by then. */
 const GONE_MS = 30_000;
-/** Without any change of the journal: then nobody works on it any more. */
+/** If the journal does not change for this long, nobody works on it any more. */
 const SILENCE_MS = 600_000;
 
 async function followed(journal: Journal, { home, stopMs, tell }: UpdateOptions): Promise<void> {
-	let told: UpdateStep | null = null;
+	let shown: UpdateStep | null = null;
 	let changed = performance.now();
 	let seen = performance.now();
 	for (;;) {
@@ -115,9 +115,9 @@ async function followed(journal: Journal, { home, stopMs, tell }: UpdateOptions)
 		if (now.worker === null || isSameProcess(now.worker)) seen = performance.now();
 		if (performance.now() - seen > GONE_MS) throw lost();
 		const step = STEPS[now.phase];
-		if (step !== told) {
+		if (step !== shown) {
 			tell(step, now.to.version);
-			told = step;
+			shown = step;
 			changed = performance.now();
 		}
 		const waited = performance.now() - changed;
@@ -149,7 +149,7 @@ function assertRoom(home: string, { neededBytes, freeBytes }: Plan): void {
 	);
 }
 
-/** How long the Keryx that runs may take from letting go of its store until its launcher has written that it works on the update. */
+/** How long it may take from the running Keryx releasing its store until its launcher has recorded that it works on the update. */
 const HAND_OVER_MS = 10_000;
 
 async function assertAlone(options: UpdateOptions): Promise<void> {

@@ -285,13 +285,13 @@ function exitOf(
 			if (cgroup !== null) await removeCgroup(cgroup);
 			// A shell tells bubblewrap's own death by signal as a code.
 			const died = namespace !== null && exitCode === null && code !== null ? signalOfCode(code) : null;
-			return toldExit(code, signal ?? died, exitCode);
+			return walledExit(code, signal ?? died, exitCode);
 		};
 		child.once("exit", (code, signal) => void end(code, signal).then(resolve, reject));
 	});
 }
 
-function toldExit(code: number | null, signal: string | null, exitCode: number | null): WalledExit {
+function walledExit(code: number | null, signal: string | null, exitCode: number | null): WalledExit {
 	if (signal !== null) return { kind: "killed", signal };
 	if (exitCode === null) return { kind: "failed", code };
 	return { kind: "exited", code: exitCode, signal: signalOfCode(exitCode) };

@@ -20,8 +20,8 @@ export function parseStatus(text: string): WallStatus {
 	let namespace: Namespace | null = null;
 	let exitCode: number | null = null;
 	for (const line of text.split("\n")) {
-		const told = readLine(line);
-		const { "child-pid": pid, "pid-namespace": inode, "exit-code": code } = told;
+		const facts = readLine(line);
+		const { "child-pid": pid, "pid-namespace": inode, "exit-code": code } = facts;
 		if (isNumber(pid) && isNumber(inode)) namespace = { pid, inode };
 		if (isNumber(code)) exitCode = code;
 	}

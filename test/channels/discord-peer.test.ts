@@ -1,5 +1,4 @@
 // The peer is faithful: discord.js, which knows the real Discord, lives with it as it does with that.
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import {
 	ActionRowBuilder,
 	ButtonBuilder,
@@ -17,6 +16,7 @@ import {
 } from "discord.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createDiscordPeer, type DiscordPeer } from "../peers/discord/index.ts";
+import { until } from "../support/until.ts";
 
 const { Guilds, GuildMessages, MessageContent, DirectMessages, GuildMessageReactions } = GatewayIntentBits;
 
@@ -37,10 +37,6 @@ afterEach(async () => {
 	await client.destroy();
 	await peer.close();
 });
-
-async function until(condition: () => boolean): Promise<void> {
-	while (!condition()) await turnOfTheLoop();
-}
 
 /** What a handler throws fails the test: nobody waits for it. */
 function onMessage(handler: (message: Message) => Promise<void>): void {

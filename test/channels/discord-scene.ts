@@ -6,6 +6,7 @@ import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy
 import { type ChannelPeer, PAUSE_MS, type SeenMessage, TakingHost } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { createDiscordPeer, type DiscordPeer, type DiscordPeerOptions } from "../peers/discord/index.ts";
+import { until } from "../support/until.ts";
 import type { Heard } from "./telegram-scene.ts";
 
 export function discordChannelOn(
@@ -48,9 +49,6 @@ export async function discordScene(
 	const logged: string[] = [];
 	const channel = discordChannelOn(peer, { apiRoot: `${proxy.url}/api`, ...options }, logged);
 	const host = new TakingHost();
-	const until = async (condition: () => boolean) => {
-		while (!condition()) await turnOfTheLoop();
-	};
 	return {
 		peer,
 		proxy,

@@ -13,7 +13,8 @@ import { createTools, defineTool } from "../../src/tools/index.ts";
 import { AUDIT_KEY, type ConfigInput, configOf, confirmationsOn, dangerTool } from "../gateway/support.ts";
 import { type Dovecot, startDovecot } from "../support/dovecot.ts";
 import { openPostOffice, type PostOffice, type SeenMail } from "../support/post-office.ts";
-import { emailChannelOn, outgoing, until } from "./email-scene.ts";
+import { until } from "../support/until.ts";
+import { emailChannelOn, outgoing } from "./email-scene.ts";
 
 let dovecot: Dovecot;
 let office: PostOffice;

@@ -7,7 +7,8 @@ import { TakingHost } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { type Dovecot, startDovecot } from "../support/dovecot.ts";
 import { openPostOffice, type PostOffice } from "../support/post-office.ts";
-import { connected, emailChannelOn, folder, outgoing, until } from "./email-scene.ts";
+import { until } from "../support/until.ts";
+import { connected, emailChannelOn, folder, outgoing } from "./email-scene.ts";
 
 let dovecot: Dovecot;
 let office: PostOffice;

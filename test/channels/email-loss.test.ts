@@ -7,7 +7,8 @@ import { createFaultProxy } from "../../src/testing/fault-proxy.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Dovecot, startDovecot } from "../support/dovecot.ts";
 import { openPostOffice, type PostOffice } from "../support/post-office.ts";
-import { connected, emailChannelOn, outgoing, until } from "./email-scene.ts";
+import { until } from "../support/until.ts";
+import { connected, emailChannelOn, outgoing } from "./email-scene.ts";
 
 let dovecot: Dovecot;
 let office: PostOffice;

@@ -1,5 +1,6 @@
 // An e-mail channel on a real IMAP server, with people around it and a network between them that fails as told.
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+
+import { setTimeout as pause } from "node:timers/promises";
 import { ImapFlow } from "imapflow";
 import { simpleParser } from "mailparser";
 import MailComposer from "nodemailer/lib/mail-composer";
@@ -11,6 +12,7 @@ import { type ChannelPeer, type SeenMessage, TakingHost } from "../../src/testin
 import { systemClock } from "../../src/time/index.ts";
 import { type Dovecot, PASSWORD } from "../support/dovecot.ts";
 import { AUTHSERV, type PostOffice, type SeenMail } from "../support/post-office.ts";
+import { until } from "../support/until.ts";
 import type { Heard } from "./telegram-scene.ts";
 
 export const LIBRARIES: Libraries = { ImapFlow, SMTPConnection, MailComposer, simpleParser };
@@ -40,10 +42,6 @@ export function emailChannelOn(
 export async function connected(channel: Channel, host: ChannelHost = new TakingHost()): Promise<void> {
 	await channel.start(host);
 	await until(() => channel.health().state === "connected");
-}
-
-export async function until(condition: () => boolean): Promise<void> {
-	while (!condition()) await turnOfTheLoop();
 }
 
 let deliveries = 0;
@@ -161,7 +159,7 @@ export async function emailPeer(
 			office.revoked.add(bot);
 			proxy.cut();
 		},
-		pass: () => turnOfTheLoop(),
+		pass: () => pause(1),
 		person: ada,
 		received: () =>
 			office

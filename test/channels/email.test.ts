@@ -5,7 +5,8 @@ import type { Channel, Inbound } from "../../src/gateway/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Dovecot, startDovecot } from "../support/dovecot.ts";
 import { openPostOffice, type PostOffice, type Written } from "../support/post-office.ts";
-import { connected, emailChannelOn, folder, outgoing, until } from "./email-scene.ts";
+import { until } from "../support/until.ts";
+import { connected, emailChannelOn, folder, outgoing } from "./email-scene.ts";
 
 let dovecot: Dovecot;
 let office: PostOffice;

@@ -6,7 +6,8 @@ import { otherNick } from "../../src/channels/irc/registration.ts";
 import type { Channel } from "../../src/gateway/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { IrcServer, type IrcServerOptions, type MadeUp } from "../peers/irc/index.ts";
-import { connected, ircChannelOn, outgoing, until } from "./irc-scene.ts";
+import { until } from "../support/until.ts";
+import { connected, ircChannelOn, outgoing } from "./irc-scene.ts";
 
 const ALL = [
 	"message-tags",

@@ -4,7 +4,8 @@ import { Pace } from "../../src/channels/pace.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { IrcPerson } from "../support/irc-person.ts";
 import { startNgircd } from "../support/ngircd.ts";
-import { connected, ircChannelOn, outgoing, until } from "./irc-scene.ts";
+import { until } from "../support/until.ts";
+import { connected, ircChannelOn, outgoing } from "./irc-scene.ts";
 
 const LINES = process.env.KERYX_STORM_MESSAGES === undefined ? 8 : 500;
 /** ngircd reads three commands a second. */

@@ -1,12 +1,13 @@
 // An IRC channel on a real server, with people around it and a network between them that fails as told.
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { createIrcChannel, type IrcOptions, type IrcSecrets } from "../../src/channels/irc/index.ts";
 import type { Channel, ChannelHost, Outgoing } from "../../src/gateway/index.ts";
 import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy.ts";
 import { type ChannelPeer, TakingHost } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { IrcPerson } from "../support/irc-person.ts";
+import { until } from "../support/until.ts";
 import type { Heard } from "./telegram-scene.ts";
 
 /** As fast as the server takes it. */
@@ -35,10 +36,6 @@ export function ircChannelOn(
 export async function connected(channel: Channel, host: ChannelHost = new TakingHost()): Promise<void> {
 	await channel.start(host);
 	await until(() => channel.health().state === "connected");
-}
-
-export async function until(condition: () => boolean): Promise<void> {
-	while (!condition()) await turnOfTheLoop();
 }
 
 let deliveries = 0;
@@ -276,7 +273,7 @@ export async function ircPeer(
 		}),
 		// A line has no line break in it.
 		shownAs: (text) => text.replaceAll("\n", "\u240a"),
-		pass: () => turnOfTheLoop(),
+		pass: () => pause(1),
 		person: `${nick}!~${nick}@127.0.0.1`,
 		received: () => lines.sent.join("\n"),
 		close: async () => {

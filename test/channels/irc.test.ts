@@ -6,7 +6,8 @@ import { createFaultProxy } from "../../src/testing/fault-proxy.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { IrcPerson } from "../support/irc-person.ts";
 import { freePort, type Ngircd, startNgircd } from "../support/ngircd.ts";
-import { connected, ircChannelOn, outgoing, until } from "./irc-scene.ts";
+import { until } from "../support/until.ts";
+import { connected, ircChannelOn, outgoing } from "./irc-scene.ts";
 
 let server: Ngircd;
 beforeAll(async () => {

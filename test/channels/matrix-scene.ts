@@ -6,6 +6,7 @@ import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy
 import { type ChannelPeer, PAUSE_MS, TakingHost } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { createMatrixPeer, type MatrixPeer } from "../peers/matrix/index.ts";
+import { until } from "../support/until.ts";
 import type { Heard } from "./telegram-scene.ts";
 
 export function matrixChannelOn(
@@ -43,9 +44,6 @@ export async function matrixScene(options: Partial<MatrixOptions> = {}): Promise
 	const logged: string[] = [];
 	const channel = matrixChannelOn(peer, { homeserver: proxy.url, ...options }, logged);
 	const host = new TakingHost();
-	const until = async (condition: () => boolean) => {
-		while (!condition()) await turnOfTheLoop();
-	};
 	return {
 		peer,
 		proxy,

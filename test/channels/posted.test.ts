@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createKeryx, type Keryx } from "../../src/app/index.ts";
 import { secretOf } from "../../src/channels/telegram/webhook.ts";
@@ -11,6 +10,7 @@ import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy
 import { createSlackPeer, type SlackPeer, type Person as SlackPerson } from "../peers/slack/index.ts";
 import { bodyOf, signed } from "../peers/slack/requests.ts";
 import { createTelegramPeer, type TelegramPeer } from "../peers/telegram/index.ts";
+import { until } from "../support/until.ts";
 import { QUICK } from "./slack-scene.ts";
 
 const home = mkdtempSync(join(tmpdir(), "keryx-posted-"));
@@ -79,10 +79,6 @@ afterAll(async () => {
 	await Promise.all([slack.close(), telegram.close()]);
 	rmSync(home, { recursive: true, force: true });
 });
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-	while (!(await condition())) await turnOfTheLoop();
-}
 
 /** How many messages were ever accepted. */
 async function accepted(): Promise<number> {

@@ -6,6 +6,7 @@ import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy
 import { type ChannelPeer, PAUSE_MS, TakingHost } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { createSlackPeer, readable, type SlackPeer, type SlackPeerOptions } from "../peers/slack/index.ts";
+import { until } from "../support/until.ts";
 import { type Received, receiving } from "./receiving.ts";
 import type { Heard } from "./telegram-scene.ts";
 
@@ -56,9 +57,6 @@ export async function slackScene(
 	const logged: string[] = [];
 	const channel = channelOn(peer, { apiRoot: `${proxy.url}/api/`, ...options }, logged);
 	const host = new TakingHost();
-	const until = async (condition: () => boolean) => {
-		while (!condition()) await turnOfTheLoop();
-	};
 	return {
 		peer,
 		proxy,

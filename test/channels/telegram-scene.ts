@@ -7,6 +7,7 @@ import { type ChannelPeer, PAUSE_MS, TakingHost } from "../../src/testing/index.
 import { systemClock } from "../../src/time/index.ts";
 import { createTelegramPeer, type TelegramPeer } from "../peers/telegram/index.ts";
 import { clean } from "../peers/telegram/text.ts";
+import { until } from "../support/until.ts";
 import { type Received, receiving } from "./receiving.ts";
 
 export function channelOn(
@@ -44,9 +45,6 @@ export async function telegramScene(options: Partial<TelegramOptions> = {}): Pro
 	const logged: string[] = [];
 	const channel = channelOn(peer, { apiRoot: proxy.url, ...options }, logged);
 	const host = new TakingHost();
-	const until = async (condition: () => boolean) => {
-		while (!condition()) await turnOfTheLoop();
-	};
 	return {
 		peer,
 		proxy,

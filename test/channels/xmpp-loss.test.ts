@@ -1,12 +1,13 @@
 // Sessions that end at the worst moment: while the archive is read, or while a commit is under way.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { NS } from "../../src/channels/xmpp/namespaces.ts";
-import { child, type Element, element, textOf } from "../../src/channels/xmpp/xml.ts";
+import { NS } from "../../src/channels/xmpp/stream/namespaces.ts";
+import { child, type Element, element, textOf } from "../../src/channels/xmpp/stream/xml.ts";
 import type { Inbound } from "../../src/gateway/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Prosody, startProsody } from "../support/prosody.ts";
+import { until } from "../support/until.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
-import { connected, stanzaProxy, until, xmppChannelOn } from "./xmpp-scene.ts";
+import { connected, stanzaProxy, xmppChannelOn } from "./xmpp-scene.ts";
 
 let server: Prosody;
 beforeAll(async () => {

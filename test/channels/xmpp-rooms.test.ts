@@ -3,12 +3,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { idPrefix } from "../../src/channels/xmpp/compose.ts";
 import type { XmppOptions, XmppSecrets } from "../../src/channels/xmpp/index.ts";
 import { stanzaId } from "../../src/channels/xmpp/message.ts";
-import { NS } from "../../src/channels/xmpp/namespaces.ts";
-import { child, type Element, element } from "../../src/channels/xmpp/xml.ts";
+import { NS } from "../../src/channels/xmpp/stream/namespaces.ts";
+import { child, type Element, element } from "../../src/channels/xmpp/stream/xml.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Prosody, startProsody } from "../support/prosody.ts";
+import { until } from "../support/until.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
-import { connected, outgoing, sendUntilTaken, until, xmppChannelOn } from "./xmpp-scene.ts";
+import { connected, outgoing, sendUntilTaken, xmppChannelOn } from "./xmpp-scene.ts";
 
 let server: Prosody;
 beforeAll(async () => {

@@ -1,15 +1,16 @@
 // An XMPP channel on a real server, with people around it and a network between them that fails as told.
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { createXmppChannel, type XmppOptions, type XmppSecrets } from "../../src/channels/xmpp/index.ts";
-import { NS } from "../../src/channels/xmpp/namespaces.ts";
-import { Parser } from "../../src/channels/xmpp/parser.ts";
-import { child, type Element, element, serialize } from "../../src/channels/xmpp/xml.ts";
+import { NS } from "../../src/channels/xmpp/stream/namespaces.ts";
+import { Parser } from "../../src/channels/xmpp/stream/parser.ts";
+import { child, type Element, element, serialize } from "../../src/channels/xmpp/stream/xml.ts";
 import type { Channel, ChannelHost, Outgoing } from "../../src/gateway/index.ts";
 import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy.ts";
 import { type ChannelPeer, type SeenMessage, TakingHost } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { PASSWORD, type Prosody } from "../support/prosody.ts";
+import { until } from "../support/until.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
 import type { Heard } from "./telegram-scene.ts";
 
@@ -42,10 +43,6 @@ export async function connected(channel: Channel, host: ChannelHost = new Taking
 	await until(() => channel.health().state === "connected");
 }
 
-export async function until(condition: () => boolean): Promise<void> {
-	while (!condition()) await turnOfTheLoop();
-}
-
 let deliveries = 0;
 
 export function outgoing(chatId: string, text: string, more: Partial<Outgoing> = {}): Outgoing {
@@ -61,7 +58,7 @@ export function outgoing(chatId: string, text: string, more: Partial<Outgoing> =
 
 /** A room is joined some time after the login. */
 export async function sendUntilTaken(channel: Channel, chatId: string, text: string): Promise<void> {
-	while ((await channel.send(outgoing(chatId, text))).kind !== "sent") await turnOfTheLoop();
+	while ((await channel.send(outgoing(chatId, text))).kind !== "sent") await pause(1);
 }
 
 type Fault = "refuse" | "pause" | "lose_ack" | "lost";
@@ -340,7 +337,7 @@ export async function xmppPeer(
 			password = "no longer";
 			proxy.cut();
 		},
-		pass: () => turnOfTheLoop(),
+		pass: () => pause(1),
 		person: ada.jid,
 		received: () => stanzas.sent.map((one) => serialize(one, "")).join("\n"),
 		close: async () => {

@@ -2,14 +2,15 @@
 // that lack something.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { XmppOptions, XmppSecrets } from "../../src/channels/xmpp/index.ts";
-import { NS } from "../../src/channels/xmpp/namespaces.ts";
-import { textOf } from "../../src/channels/xmpp/xml.ts";
+import { NS } from "../../src/channels/xmpp/stream/namespaces.ts";
+import { textOf } from "../../src/channels/xmpp/stream/xml.ts";
 import type { Channel, Inbound } from "../../src/gateway/index.ts";
 import { createFaultProxy } from "../../src/testing/fault-proxy.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { PASSWORD, type Prosody, startProsody } from "../support/prosody.ts";
+import { until } from "../support/until.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
-import { connected, outgoing, sendUntilTaken, stanzaProxy, until, xmppChannelOn } from "./xmpp-scene.ts";
+import { connected, outgoing, sendUntilTaken, stanzaProxy, xmppChannelOn } from "./xmpp-scene.ts";
 
 let server: Prosody;
 beforeAll(async () => {

@@ -1,13 +1,14 @@
 // The XMPP channel on a real Prosody: private chats, what is said about messages, and files.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { XmppOptions } from "../../src/channels/xmpp/index.ts";
-import { NS } from "../../src/channels/xmpp/namespaces.ts";
-import { child, type Element, element } from "../../src/channels/xmpp/xml.ts";
+import { NS } from "../../src/channels/xmpp/stream/namespaces.ts";
+import { child, type Element, element } from "../../src/channels/xmpp/stream/xml.ts";
 import type { Channel, ChannelHost, Inbound } from "../../src/gateway/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Prosody, startProsody } from "../support/prosody.ts";
+import { until } from "../support/until.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
-import { connected, fileMessage, outgoing, putFile, until, xmppChannelOn } from "./xmpp-scene.ts";
+import { connected, fileMessage, outgoing, putFile, xmppChannelOn } from "./xmpp-scene.ts";
 
 let server: Prosody;
 beforeAll(async () => {

@@ -172,6 +172,48 @@ test("a pattern on which git would try every way is decided in bounded time", as
 	});
 });
 
+test("a class of half a million characters costs no more than a short one", async () => {
+	const folder = bench.workspace();
+	put(folder, ".gitignore", `*[${"b-z".repeat(170_000)}]x\n`);
+	for (let n = 0; n < 1000; n++) put(folder, `${"a".repeat(100)}${n}x`, "1");
+	put(folder, "acx", "1");
+	expect(await bench.checkpoints.take({ workspace: folder, label: "x" })).toMatchObject({
+		kind: "taken",
+		checkpoint: { files: 1001, excluded: [{ reason: "gitignore", count: 1, examples: ["acx"] }] },
+	});
+});
+
+test("the rules of an everyday project are followed with as many files as a workspace may have", () => {
+	const folder = bench.workspace();
+	const kinds = (n: number) => [
+		`*.ext${n}`,
+		`[Tt]ool${n}`,
+		`**/out${n}/*`,
+		`/gen${n}`,
+		`*.r${n}.user`,
+		`name${n}`,
+	];
+	put(folder, ".gitignore", Array.from({ length: 40 }, (_, n) => kinds(n).join("\n")).join("\n"));
+	const rules = new IgnoreRules(folder, "", null);
+	const budget = ignoreBudget();
+	for (let n = 0; n < 50_000; n++) {
+		const path = `packages/component-${n % 100}/src/lib/some-module-name-${n}.test.ts` as RawPath;
+		expect(rules.ignores(path, false, budget)).toBe(false);
+	}
+	expect(rules.ignores("packages/out7/a" as RawPath, false, budget)).toBe(true);
+	expect(rules.ignores("src/a.r39.user" as RawPath, false, budget)).toBe(true);
+});
+
+test("reading rules counts: a file of them in each of many folders is no way around the limit", () => {
+	const folder = bench.workspace();
+	put(folder, ".gitignore", `${"[a]".repeat(100_000)}\n`);
+	const budget = ignoreBudget();
+	const look = () => new IgnoreRules(folder, "", null).ignores("a" as RawPath, false, budget);
+	expect(() => {
+		for (let n = 0; n < 10; n++) look();
+	}).toThrow("its patterns take too long");
+});
+
 test("rules that are too large or take too long are a reason to take none, in words", async () => {
 	const folder = bench.workspace();
 	put(folder, "sub/a", "1");
@@ -179,12 +221,12 @@ test("rules that are too large or take too long are a reason to take none, in wo
 	expect(await bench.checkpoints.take({ workspace: folder, label: "x" })).toMatchObject({
 		kind: "failed",
 		code: "checkpoint.failed",
-		reason: "the rules in sub/.gitignore are ignored: it is larger than 1 MB",
+		reason: "the rules in sub/.gitignore cannot be followed: it is larger than 1 MB",
 	});
-	put(folder, "sub/.gitignore", `${"*a".repeat(100)}b\n`.repeat(4000));
+	put(folder, "sub/.gitignore", `${"*a".repeat(100)}[bc]\n`.repeat(4000));
 	for (let n = 0; n < 20; n++) put(folder, `sub/${"a".repeat(200)}${n}`, "1");
 	expect(await bench.checkpoints.take({ workspace: folder, label: "x" })).toMatchObject({
 		kind: "failed",
-		reason: "the rules in sub/.gitignore are ignored: its patterns take too long",
+		reason: "the rules in sub/.gitignore cannot be followed: its patterns take too long",
 	});
 });

@@ -1,5 +1,6 @@
 import {
 	chmodSync,
+	chownSync,
 	existsSync,
 	linkSync,
 	mkdirSync,
@@ -254,6 +255,32 @@ describe("a restore", () => {
 		expect(seen()).toEqual(torn);
 	});
 
+	/** Only root has files of others to give away. */
+	const OTHER = process.geteuid?.() === 0 ? 1234 : process.geteuid?.();
+
+	test("leaves a replaced file to its owner, and gives nobody Keryx's rights", async () => {
+		const folder = bench.workspace();
+		const isOther = OTHER !== process.geteuid?.();
+		const theirs = (name: string) => chownSync(join(folder, name), OTHER ?? -1, OTHER === 1234 ? OTHER : -1);
+		put(folder, "theirs", "old", 0o600);
+		put(folder, "program", "theirs", 0o4755);
+		put(folder, "own", "ours", 0o4755);
+		theirs("theirs");
+		theirs("program");
+		chmodSync(join(folder, "program"), 0o4755);
+		const before = await turn(folder, () => {
+			put(folder, "theirs", "agent");
+			rmSync(join(folder, "program"));
+			rmSync(join(folder, "own"));
+		});
+		await bench.checkpoints.restore(folder, before);
+		expect(filesOf(folder)).toEqual({ theirs: "file old", program: "program theirs", own: "program ours" });
+		const [file, program, own] = ["theirs", "program", "own"].map((name) => statSync(join(folder, name)));
+		expect([file?.uid, (file?.mode ?? 0) & 0o7777]).toEqual([OTHER, 0o600]);
+		expect((program?.mode ?? 0) & 0o7777).toBe(isOther ? 0o755 : 0o4755);
+		expect((own?.mode ?? 0) & 0o7777).toBe(0o4755);
+	});
+
 	test("changes no other name of the same file: neither its content nor its permissions", async () => {
 		const folder = bench.workspace();
 		const outside = bench.workspace();
@@ -503,6 +530,18 @@ describe("a diff", () => {
 			expect(second?.text).toMatch(/^diff --git a\/b\.txt b\/b\.txt\nindex .*\+harm\n$/s);
 		},
 	);
+
+	test("says of every file whether its text is whole, also of the one where there was no more room", async () => {
+		const folder = bench.workspace();
+		const text = `${"ü".repeat(49)}\n`.repeat(600);
+		const before = await turn(folder, () => {
+			for (let n = 100; n < 260; n++) put(folder, `file-${n}`, text);
+		});
+		const diffs = await bench.checkpoints.diff(folder, before, "now");
+		const whole = diffs[0]?.text.length;
+		expect(diffs.filter(({ cut }) => cut).length).toBeGreaterThan(0);
+		for (const diff of diffs) expect(diff.cut).toBe(diff.text.length !== whole);
+	});
 
 	test("cuts what is too long and says so", async () => {
 		const folder = bench.workspace();

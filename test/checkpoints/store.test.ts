@@ -1,22 +1,23 @@
 // What the store keeps of checkpoints, the same on each engine.
-import { PGlite } from "@electric-sql/pglite";
-import { describe, expect, test } from "vitest";
-import { NO_SECRETS, openStore, type Store, storeOn } from "../../src/store/index.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NO_SECRETS, openStore, type Store } from "../../src/store/index.ts";
 import { countedIds, virtualClock } from "../support/clock.ts";
-import { openPglite } from "../support/pglite-engine.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { openEmptied } from "../support/postgres-store.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 type Recorded = Parameters<Store["recordCheckpoint"]>[0];
 
+let server: PostgresServer;
+beforeAll(async () => {
+	server = await startPostgres();
+});
+afterAll(() => server.remove());
+
 const ENGINES: Record<string, () => Promise<Store>> = {
 	SQLite: () =>
 		openStore({ url: "sqlite::memory:", clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS }),
-	PostgreSQL: async () =>
-		storeOn(await openPglite(await PGlite.create()), {
-			clock: virtualClock(),
-			ids: countedIds(),
-			secrets: NO_SECRETS,
-		}),
+	PostgreSQL: async () => (await openEmptied(server.url())).store,
 };
 
 describe.each(Object.entries(ENGINES))("on %s", (_, open) => {

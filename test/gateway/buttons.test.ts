@@ -41,6 +41,21 @@ describe("buttons of a question", () => {
 		expect(channel.given.findLast(({ as }) => as === "edit")?.outgoing.body.buttons).toBeUndefined();
 	});
 
+	test("I7: a press proves that a question of unknown outcome is shown, and its message says how it ended", async () => {
+		await start();
+		scene.world.behave = ({ text }) => (text.includes("run_danger") ? "lose_ack" : "ok");
+		await scene.say(ASK);
+		scene.world.behave = () => "ok";
+		const { receipt } = scene.world.visible("ada")[1] ?? {};
+		const unknown = async () =>
+			(await scene.store.unknownDeliveries({ scope: OPERATOR, since: 0 })).map(({ kind }) => kind);
+		expect(await unknown()).toHaveLength(1);
+		await press("Approve", { message: receipt as string });
+		await scene.clock.advance(0);
+		expect(await unknown()).toEqual([]);
+		expect(scene.world.visible("ada")[1]?.text).toMatch(/run_danger[\s\S]*Approved\.$/);
+	});
+
 	test("Deny denies, and nothing runs", async () => {
 		await start();
 		await scene.say(ASK);

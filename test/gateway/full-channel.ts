@@ -34,6 +34,8 @@ export interface Presser {
 	readonly user?: string;
 	/** Left out: theirs alone. */
 	readonly chat?: string;
+	/** The message that shows the button. */
+	readonly message?: string;
 	readonly cursor?: string;
 	readonly transport?: Inbound["transport"];
 	readonly onCommitted?: () => void;
@@ -79,12 +81,12 @@ export class FullChannel {
 	}
 
 	async press(button: string, by: Presser = {}): Promise<string> {
-		const { user = "ada", chat = user, cursor, transport, onCommitted } = by;
+		const { user = "ada", chat = user, message = "r1", cursor, transport, onCommitted } = by;
 		const chatType = chat === user ? "dm" : "group";
 		const { text } = await this.#host.pressed({
 			source: { platform: "telegram", chat_id: chat, chat_type: chatType, user_id: user },
 			button,
-			platformMessage: "r1",
+			platformMessage: message,
 			...(cursor !== undefined && { cursor }),
 			...(transport && { transport }),
 			...(onCommitted && { onCommitted }),

@@ -63,3 +63,41 @@ test("a session that somebody resumes while its ending is told goes on, and the 
 	}
 	expect(logged).toEqual([]);
 });
+
+test("housekeeping goes on until nothing old is left", async () => {
+	const clock = virtualClock();
+	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), secrets: NO_SECRETS });
+	const left = { pruneEvents: 12, pruneRefused: 3, pruneRuns: 3, expireBlobs: 3 };
+	const full = { pruneRuns: (n: number) => n, expireBlobs: (n: number) => ({ dropped: n }) };
+	const pruning = new Proxy(store, {
+		get: (target, name: keyof typeof left) => {
+			if (!(name in left)) return Reflect.get(target, name);
+			return async ({ limit }: { readonly limit: number }) => {
+				left[name]--;
+				const more = left[name] > 0;
+				if (name === "pruneRuns" || name === "expireBlobs") return full[name](more ? limit : limit - 1);
+				return { pruned: limit, more };
+			};
+		},
+	});
+	const watchers = new Watchers({
+		store: pruning,
+		clock: { now: () => clock.now(), monotonic: () => clock.now(), after: () => () => {} },
+		policyFor: () => IDLE,
+		config: () => configOf({}),
+		log: (message, error) => expect.fail(`${message}: ${(error as Error).message}`),
+		hooks: { listens: false, tell: async () => {} },
+	});
+	watchers.start();
+	await expect
+		.poll(() => left, { timeout: 30_000 })
+		.toEqual({
+			pruneEvents: 0,
+			pruneRefused: 0,
+			pruneRuns: 0,
+			expireBlobs: 0,
+		});
+	await watchers.stop();
+	expect(left.pruneEvents).toBe(0);
+	await store.close();
+});

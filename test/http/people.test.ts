@@ -11,6 +11,7 @@ import { createSchedules, scheduleSettings } from "../../src/schedules/index.ts"
 import { OPERATOR, systemIds } from "../../src/store/index.ts";
 import { dangerTool } from "../gateway/support.ts";
 import { ProcessHome } from "../support/process-home.ts";
+import { until } from "../support/until.ts";
 import { type Answer, exchange, loginOf, type Sent } from "./port.ts";
 import { SECRET, type Served, serve } from "./support.ts";
 
@@ -277,10 +278,6 @@ function follow(person: Person, on: (text: string) => void, signal: AbortSignal)
 	);
 	ended.catch(() => {});
 	return { begun: begun.promise, ended };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-	while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 test("revoking somebody ends their open stream and their terminal at once, and the login with them", async () => {

@@ -1,9 +1,11 @@
 // What stays open ends with the token or the login it was opened with: streams, and calls that wait for something.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createBridgeChannel } from "../../src/channels/bridge/index.ts";
+import { KeryxError } from "../../src/errors.ts";
 import type { ChannelHost, ChannelTraits } from "../../src/gateway/index.ts";
 import { Access } from "../../src/http/entry/auth.ts";
 import { type ApiHost, createApi } from "../../src/http/index.ts";
+import { until } from "../support/until.ts";
 import { onPort, type Ported } from "./port.ts";
 import { SECRET } from "./support.ts";
 
@@ -92,6 +94,28 @@ test("a page's stay ends with its login, and not before", async () => {
 	expect(await access.visitor(shown, PORT)).toBe(null);
 });
 
+test("a login that was revoked ends, also where the store failed to say so", async () => {
+	const clock = handClock();
+	const { store } = keryx;
+	const failing = {
+		...store,
+		revokeLogins: async (args: Parameters<typeof store.revokeLogins>[0]) => {
+			await store.revokeLogins(args);
+			throw new KeryxError("store.io", "no answer came");
+		},
+	};
+	const access = new Access({ store: failing, operatorSecret: SECRET, ...clock });
+	const by = { who: "operator", via: "api" } as const;
+	const path = await access.offerLogin({ name: "ana", role: "member" }, by);
+	const { secret, key } = await access.login(path.slice("/login?code=".length), PORT);
+	const shown = { authorization: undefined, cookie: secret, pageKey: key, via: undefined };
+	const stay = (await access.visitor(shown, PORT))?.stay;
+	await expect(access.revokeLogins({ person: "ana" }, by)).rejects.toThrow("no answer came");
+	expect(await access.visitor(shown, PORT)).toBe(null);
+	clock.pass(1000);
+	await expect.poll(() => stay?.aborted).toBe(true);
+});
+
 test("a bridge that waits for work is sent away when its token is revoked, and takes nothing along", async () => {
 	const channel = createBridgeChannel({
 		name: "carrier",
@@ -106,7 +130,7 @@ test("a bridge that waits for work is sent away when its token is revoked, and t
 	const made = await ask("POST", "/api/tokens", SECRET, { name: "b", role: "channel", channel: "carrier" });
 	const { token } = (await made.json()) as { token: string };
 	const waits = ask("GET", "/api/bridges/carrier/work?wait=60", token);
-	while (channel.health().state !== "connected") await new Promise((resolve) => setImmediate(resolve));
+	await until(() => channel.health().state === "connected");
 	await ask("POST", "/api/tokens/b/revoke", SECRET, {});
 	expect(await (await waits).json()).toEqual({ work: [] });
 	expect((await ask("GET", "/api/bridges/carrier/work?wait=0", token)).status).toBe(401);

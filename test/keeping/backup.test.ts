@@ -17,6 +17,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createKeryx, type Keryx } from "../../src/app/index.ts";
+import { openBackup } from "../../src/keeping/backup-file.ts";
 import { Backups } from "../../src/keeping/index.ts";
 import { NO_SECRETS, openStore, systemIds } from "../../src/store/index.ts";
 import { Scene } from "../../src/testing/conformance/store/scene.ts";
@@ -24,6 +25,7 @@ import { createScriptedAgent, createVirtualClock } from "../../src/testing/index
 import { systemClock } from "../../src/time/index.ts";
 import { virtualClock } from "../support/clock.ts";
 import { asJson, call, commandIn, dataOf } from "../support/keryx.ts";
+import { until } from "../support/until.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-keeping-"));
 const running: Keryx[] = [];
@@ -37,14 +39,15 @@ const SENDERS = Number(process.env.KERYX_BACKUP_SENDERS ?? 16);
 const RATE = 500;
 /** Messages that are in the store before: more with KERYX_BACKUP_BEFORE. */
 const BEFORE = Number(process.env.KERYX_BACKUP_BEFORE ?? 2000);
+type Report = NonNullable<Parameters<typeof createKeryx>[0]>["report"];
 const QUIET = { warn: () => {}, note: () => {} };
 const agent = createScriptedAgent({ script: { otherwise: [{ text: "ok" }] }, clock: systemClock });
 
-async function keryxIn(home: string): Promise<Keryx> {
+async function keryxIn(home: string, report: Report = QUIET): Promise<Keryx> {
 	const keryx = await createKeryx({
 		home,
 		env: { HOME: root, XDG_DATA_HOME: dataOf(home), TZ: "UTC" },
-		report: QUIET,
+		report,
 		config: {},
 		agent,
 	});
@@ -77,7 +80,7 @@ describe("under load", () => {
 			}
 		};
 		const senders = Array.from({ length: SENDERS }, sender);
-		while (acknowledged.length < 200) await new Promise(setImmediate);
+		await until(() => acknowledged.length >= 200);
 		const began = { at: performance.now(), sent: acknowledged.length };
 		const before = [...acknowledged];
 		const file = join(root, "load.backup");
@@ -94,7 +97,7 @@ describe("under load", () => {
 		const { lastEvent, messages } = await backups.make(file, null);
 		const after = next;
 		const perSecond = (acknowledged.length - began.sent) / ((performance.now() - began.at) / 1000);
-		while (acknowledged.length < after + 50) await new Promise(setImmediate);
+		await until(() => acknowledged.length >= after + 50);
 		isOver = true;
 		await Promise.all(senders);
 		console.log(`${Math.round(perSecond)} messages a second while the backup was made`);
@@ -244,6 +247,30 @@ describe("a file", () => {
 		kept.close();
 	});
 
+	test("leaves nothing to explain to the next start in an empty home", async () => {
+		const fresh = join(root, "fresh");
+		const restored = await call(["restore", file, "--yes"], { env: { KERYX_HOME: fresh } });
+		expect(restored).toMatchObject({ code: 0 });
+		// Tokens that were revoked since are valid again.
+		expect(restored.stdout).toContain("as they were then");
+		expect(restored.stderr).not.toContain("audit");
+		const warnings: string[] = [];
+		await keryxIn(fresh, { ...QUIET, warn: (text) => void warnings.push(text) });
+		expect(warnings).toEqual([]);
+		expect((await call(["confirm", "audit", "--verify"], { env: { KERYX_HOME: fresh } })).code).toBe(0);
+	});
+
+	test("of an older audit is told about at the next start", async () => {
+		const older = join(root, "older");
+		await call(["restore", file, "--yes"], { env: { KERYX_HOME: older } });
+		await call(["token", "create", "later", "--role", "reader"], { env: { KERYX_HOME: older } });
+		const restored = await call(["restore", file, "--yes"], { env: { KERYX_HOME: older } });
+		expect(restored.stderr).toContain("keryx confirm audit --accept");
+		const warnings: string[] = [];
+		await keryxIn(older, { ...QUIET, warn: (text) => void warnings.push(text) });
+		expect(warnings).toEqual([expect.stringContaining("entries are missing")]);
+	});
+
 	test("goes to a store on another disk than the home", async () => {
 		// In memory, where there is such a disk.
 		const disk = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : root, "keryx-disk-"));
@@ -304,6 +331,15 @@ describe("a file", () => {
 		}
 	});
 
+	test("is not called damaged where the disk refuses what is in it", async () => {
+		const backup = await openBackup(file);
+		const failure = await backup.unpack(join(root, "not-there"), null).catch((error: unknown) => error);
+		expect(failure).toMatchObject({
+			code: "backup.failed",
+			message: expect.stringContaining("could not be unpacked: ENOENT"),
+		});
+	});
+
 	test("that is something else is refused", async () => {
 		const { stderr } = await call(["restore", join(home, "keryx.db"), "--yes"], { env });
 		expect(stderr).toContain("not a backup made by Keryx");
@@ -347,7 +383,7 @@ test("a backup that fails says why, also where the store cannot note it", async 
 		store: {
 			copyTo: () => Promise.reject(new Error("the copy does not fit")),
 			recordBackup: () => Promise.reject(new Error("the disk with the store is full")),
-			lastBackup: async () => ({ made: null, failed: null }),
+			lastBackup: async () => ({ made: null, failed: null, scheduled: null }),
 		},
 		config: () => ({ backup: { keep: 7 } }),
 		env: {},
@@ -366,9 +402,13 @@ describe("a schedule", () => {
 		await call(["token", "list"], { env: { KERYX_HOME: home } });
 		const clock = createVirtualClock(Date.parse("2026-03-10T12:00:00Z"));
 		const warnings: string[] = [];
-		let last: Awaited<ReturnType<Keryx["store"]["lastBackup"]>> = { made: null, failed: null };
+		let last: Awaited<ReturnType<Keryx["store"]["lastBackup"]>> = {
+			made: null,
+			failed: null,
+			scheduled: null,
+		};
 		let fails = false;
-		const backup = { every: "12h", keep: 2, to: join(root, "kept") };
+		const backup = { every: "12h", keep: 2, to: `${join(root, "kept")}/` };
 		const backups = new Backups({
 			home,
 			storePath: join(home, "keryx.db"),
@@ -382,7 +422,11 @@ describe("a schedule", () => {
 					const at = clock.now();
 					last =
 						record.kind === "made"
-							? { made: { at, ...record }, failed: null }
+							? {
+									made: { at, ...record },
+									failed: null,
+									scheduled: record.scheduled ? { at, path: record.path } : last.scheduled,
+								}
 							: { ...last, failed: { at, reason: record.reason } };
 				},
 				lastBackup: async () => last,
@@ -394,18 +438,19 @@ describe("a schedule", () => {
 			warn: (text) => warnings.push(text),
 		});
 		const made = () => (existsSync(backup.to) ? readdirSync(backup.to) : []);
-		const until = async (holds: () => boolean) => {
-			while (!holds() || clock.pendingTimers().length === 0) await new Promise(setImmediate);
-		};
+		const rested = (holds: () => boolean) => until(() => holds() && clock.pendingTimers().length > 0);
 		backups.start();
-		await until(() => last.made !== null);
+		await rested(() => last.made !== null);
 		writeFileSync(join(backup.to, "mine.backup"), "of somebody else");
 		for (let n = 1; n <= 3; n++) {
 			const at = clock.now();
-			await clock.advance(12 * 3_600_000);
-			await until(() => (last.made?.at ?? 0) > at);
+			// One by hand in between changes nothing about the schedule.
+			await clock.advance(6 * 3_600_000);
+			await backups.make(join(root, `by-hand-${n}.backup`), null);
+			await clock.advance(6 * 3_600_000);
+			await rested(() => (last.scheduled?.at ?? 0) > at);
 		}
-		await until(() => made().length === 3);
+		await rested(() => made().length === 3);
 		expect(made().sort()).toEqual([
 			"keryx-20260311T120000Z.backup",
 			"keryx-20260312T000000Z.backup",
@@ -413,28 +458,37 @@ describe("a schedule", () => {
 		]);
 		fails = true;
 		await clock.advance(12 * 3_600_000);
-		await until(() => warnings.length === 1);
+		await rested(() => warnings.length === 1);
 		expect(warnings).toEqual(["no backup was made: the disk is full"]);
 		fails = false;
 		await clock.advance(3_600_000);
-		await until(() => last.failed === null);
+		await rested(() => last.failed === null);
 		expect(made()).toContain("keryx-20260312T130000Z.backup");
 		// The clock was ahead, and is right again.
 		for (const year of [2098, 2099]) writeFileSync(join(backup.to, `keryx-${year}0101T000000Z.backup`), "");
 		for (const ahead of [
-			{ made: { at: clock.now() + 1e10, path: "x", bytes: 1 }, failed: null },
-			{ made: null, failed: { at: clock.now() + 1e10, reason: "x" } },
+			{ scheduled: { at: clock.now() + 1e10, path: "x" }, failed: null },
+			{ scheduled: null, failed: { at: clock.now() + 1e10, reason: "x" } },
 		]) {
-			last = ahead;
+			last = { made: null, ...ahead };
 			await clock.advance(12 * 3_600_000);
-			await until(() => last.made?.at === clock.now());
+			await rested(() => last.made?.at === clock.now());
 		}
-		await until(() => !made().some((name) => name.startsWith("keryx-209")));
+		await rested(() => !made().some((name) => name.startsWith("keryx-209")));
 		expect(made().sort()).toEqual([
 			"keryx-20260313T010000Z.backup",
 			"keryx-20260313T130000Z.backup",
 			"mine.backup",
 		]);
+		// Its disk is not mounted: nothing is written below.
+		rmSync(backup.to, { recursive: true });
+		await clock.advance(12 * 3_600_000);
+		await until(() => warnings.length === 2);
+		expect(warnings[1]).toContain("with earlier backups is not there");
+		expect(existsSync(backup.to)).toBe(false);
+		mkdirSync(backup.to);
+		await clock.advance(3_600_000);
+		await until(() => made().length === 1);
 		await backups.stop();
 	});
 });

@@ -75,6 +75,23 @@ test("files and their number are bounded, whatever is written", async () => {
 	expect(linesOf(path).at(-1)).toMatchObject({ n: 59 });
 });
 
+test("fewer files are kept from the next rotation on, once log.keep is lowered", async () => {
+	const settings = { level: "info" as LogLevel, file_mb: 1, keep: 3 };
+	const { log } = logAt("fewer", settings);
+	const fill = async (times: number) => {
+		for (let n = 0; n < times; n++) {
+			for (let m = 0; m < 2000; m++) log.write("info", "test", "filled", { n, text: "x".repeat(480) });
+			await log.end();
+		}
+	};
+	const names = () => readdirSync(join(root, "fewer")).toSorted();
+	await fill(6);
+	expect(names()).toEqual(["gateway.log", "gateway.log.1", "gateway.log.2", "gateway.log.3"]);
+	settings.keep = 1;
+	await fill(2);
+	expect(names()).toEqual(["gateway.log", "gateway.log.1"]);
+});
+
 test("lines that the disk refuses are counted once it takes some again, and the failure is told once", async () => {
 	const failures: string[] = [];
 	const settings = { level: "info", file_mb: 1, keep: 1 } as const;

@@ -87,7 +87,7 @@ test(`each scheduled instant of ${JOBS} jobs has one row and a stated end, whate
 				resolve: () => Promise.reject(new Error("not asked")),
 				check: () => Promise.resolve({ kind: "may", needs: "nothing" }),
 				show: () => Promise.resolve("a file"),
-				isSamePlace: () => Promise.reject(new Error("not asked")),
+				isSameChat: () => Promise.reject(new Error("not asked")),
 				whereOf: () => Promise.reject(new Error("not asked")),
 				// Once by its id, as the store does it.
 				send: ({ id }) => {

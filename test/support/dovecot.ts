@@ -15,8 +15,8 @@ import {
 import { connect } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { freePort, makeCertificate } from "./ngircd.ts";
+import { until } from "./until.ts";
 
 export interface Dovecot {
 	readonly port: number;
@@ -146,10 +146,10 @@ ${more}
 		let said = "";
 		for (const stream of [child.stdout, child.stderr]) stream?.on("data", (piece) => (said += piece));
 		for (const one of [port, lmtpPort])
-			while (!(await isListening(one))) {
+			await until(async () => {
 				if (child.exitCode !== null) throw new Error(`dovecot ended: ${said}`);
-				await turnOfTheLoop();
-			}
+				return isListening(one);
+			});
 	};
 	const end = async (how: string) => {
 		const child = running;

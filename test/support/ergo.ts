@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { IrcPerson } from "./irc-person.ts";
 import { freePort, makeCertificate } from "./ngircd.ts";
+import { until } from "./until.ts";
 
 export interface Ergo {
 	readonly port: number;
@@ -93,10 +93,10 @@ history:
 	const child: ChildProcess = run(["run"]);
 	let said = "";
 	for (const stream of [child.stdout, child.stderr]) stream?.on("data", (piece) => (said += piece));
-	while (!(await isListening(port))) {
+	await until(async () => {
 		if (child.exitCode !== null) throw new Error(`ergo ended: ${said}`);
-		await turnOfTheLoop();
-	}
+		return isListening(port);
+	});
 	return {
 		port,
 		tlsPort,

@@ -1,8 +1,8 @@
 // Somebody on IRC, with a client that shows every line.
 import { connect, type Socket } from "node:net";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { folded, type Message, parseLine } from "../../src/channels/irc/wire.ts";
+import { until } from "./until.ts";
 
 export interface PersonOptions {
 	readonly port: number;
@@ -70,10 +70,11 @@ export class IrcPerson {
 	}
 
 	async until(condition: () => boolean): Promise<void> {
-		while (!condition()) {
+		await until(() => {
+			if (condition()) return true;
 			if (this.isGone) throw new Error(`${this.nick} was disconnected: ${JSON.stringify(this.heard.at(-1))}`);
-			await turnOfTheLoop();
-		}
+			return false;
+		});
 	}
 
 	/** What somebody said to a channel, or to them. */

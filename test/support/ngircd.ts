@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import { until } from "./until.ts";
 
 export interface Ngircd {
 	readonly port: number;
@@ -77,10 +77,10 @@ ${more}
 		running = child;
 		let said = "";
 		for (const stream of [child.stdout, child.stderr]) stream?.on("data", (piece) => (said += piece));
-		while (!(await isListening(port))) {
+		await until(async () => {
 			if (child.exitCode !== null) throw new Error(`ngircd ended: ${said}`);
-			await turnOfTheLoop();
-		}
+			return isListening(port);
+		});
 	};
 	const kill = async () => {
 		const child = running;

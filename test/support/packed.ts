@@ -6,12 +6,12 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** A file of the package, what is replaced in it, and by what. */
+/** A source file, what is replaced in it, and by what. */
 export type Change = readonly [file: string, what: string, by: string];
 
 /** One more step of the store's schema, which changes nothing that anybody reads. */
 export const MIGRATES: Change = [
-	"dist/store/schema.js",
+	"src/store/schema.ts",
 	"export const SCHEMA_VERSION",
 	'MIGRATIONS.push({ tables: "CREATE TABLE later (n INTEGER);", own: { sqlite: "", postgres: "" } });\nexport const SCHEMA_VERSION',
 ];
@@ -37,10 +37,15 @@ export function pack(folder: string, version: string, changes: readonly Change[]
 	])
 		delete manifest[key];
 	writeFileSync(join(root, "package.json"), JSON.stringify({ ...manifest, version }));
-	for (const [file, what, by] of changes) {
-		const text = readFileSync(join(root, file), "utf8");
-		if (!text.includes(what)) throw new Error(`${file} does not say ${what}`);
-		writeFileSync(join(root, file), text.replace(what, by));
+	if (changes.length > 0) {
+		cpSync(join(ROOT, "src"), join(root, "src"), { recursive: true });
+		for (const [file, what, by] of changes) {
+			const text = readFileSync(join(root, file), "utf8");
+			if (!text.includes(what)) throw new Error(`${file} does not say ${what}`);
+			writeFileSync(join(root, file), text.replace(what, by));
+		}
+		execFileSync(process.execPath, [join(ROOT, "scripts/bundle.mjs"), root]);
+		rmSync(join(root, "src"), { recursive: true });
 	}
 	const tarball = join(folder, `keryx-${version}.tgz`);
 	execFileSync("tar", ["-czf", tarball, "-C", staged, "package"]);

@@ -5,8 +5,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { freePort, makeCertificate } from "./ngircd.ts";
+import { until } from "./until.ts";
 
 export interface Prosody {
 	readonly port: number;
@@ -111,14 +111,11 @@ ${
 		let said = "";
 		for (const stream of [child.stdout, child.stderr]) stream?.on("data", (piece) => (said += piece));
 		const ports = without.includes("http_file_share") ? [port] : [port, httpPort];
-		for (let at = 0; at < ports.length; ) {
-			if (await isListening(ports[at] as number)) {
-				at++;
-				continue;
-			}
-			if (child.exitCode !== null) throw new Error(`prosody ended: ${said}`);
-			await turnOfTheLoop();
-		}
+		for (const one of ports)
+			await until(async () => {
+				if (child.exitCode !== null) throw new Error(`prosody ended: ${said}`);
+				return isListening(one);
+			});
 	};
 	const kill = async () => {
 		const child = running;

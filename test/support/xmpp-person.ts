@@ -1,18 +1,18 @@
 // Somebody on XMPP, with a program that shows every stanza.
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import { parseJid } from "../../src/channels/xmpp/jid.ts";
-import { NS } from "../../src/channels/xmpp/namespaces.ts";
-import { Session } from "../../src/channels/xmpp/session.ts";
-import { child, type Element, element, elements, textOf } from "../../src/channels/xmpp/xml.ts";
+import { parseJid } from "../../src/channels/xmpp/stream/jid.ts";
+import { NS } from "../../src/channels/xmpp/stream/namespaces.ts";
+import { Session } from "../../src/channels/xmpp/stream/session.ts";
+import { child, type Element, element, elements, textOf } from "../../src/channels/xmpp/stream/xml.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { PASSWORD, type Prosody } from "./prosody.ts";
+import { until } from "./until.ts";
 
 let connections = 0;
 
 export class XmppPerson {
 	readonly jid: string;
 	readonly heard: Element[] = [];
-	/** Called with each stanza, before `heard` has it. */
+	/** Called with each stanza, once `heard` has it. */
 	onStanza: (stanza: Element) => void = () => {};
 	readonly session: Session;
 	#ids = 0;
@@ -49,8 +49,8 @@ export class XmppPerson {
 				bound: resolve,
 				resumed: () => {},
 				stanza: (stanza, done) => {
-					person?.onStanza(stanza);
 					(person?.heard ?? early).push(stanza);
+					person?.onStanza(stanza);
 					done();
 				},
 				acked: () => {},
@@ -126,10 +126,11 @@ export class XmppPerson {
 	}
 
 	async until(condition: () => boolean): Promise<void> {
-		while (!condition()) {
+		await until(() => {
+			if (condition()) return true;
 			if (!this.session.isOpen) throw new Error(`${this.jid} was disconnected`);
-			await turnOfTheLoop();
-		}
+			return false;
+		});
 	}
 
 	/** Messages with words from somebody, or from a nick in a room. */

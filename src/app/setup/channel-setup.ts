@@ -19,7 +19,13 @@ import {
 import { KeryxError } from "../../errors.ts";
 import type { ChannelSetup } from "../../http/index.ts";
 import { installPackages, missingPackages, PLATFORM_PACKAGES } from "../packages.ts";
-import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace } from "./channel-token.ts";
+import {
+	isPostedTo,
+	readAppToken,
+	readSigningSecret,
+	readToken,
+	type TokenContext,
+} from "./channel-token.ts";
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
 import { emailConnection } from "./email.ts";
 import { ircConnection, ircSecrets } from "./irc.ts";
@@ -64,7 +70,7 @@ export type NetworkValue = string | number | boolean | readonly string[];
 export type GivenToken = { readonly value: string } | { readonly variable: string };
 
 /** The same for the page. */
-export function channelSetup(place: TokenPlace & { readonly writer: ConfigFile }): ChannelSetup {
+export function channelSetup(context: TokenContext & { readonly writer: ConfigFile }): ChannelSetup {
 	return {
 		platforms: CHANNEL_PLATFORMS,
 		appTokenPlatforms: [...APP_TOKEN_PLATFORMS],
@@ -72,7 +78,7 @@ export function channelSetup(place: TokenPlace & { readonly writer: ConfigFile }
 			NETWORK_PLATFORMS.map((platform) => ({
 				platform,
 				...NETWORKS[platform],
-				packages: missingPackages(platform, place.home),
+				packages: missingPackages(platform, context.home),
 				megabytes: PLATFORM_PACKAGES[platform]?.megabytes ?? 0,
 			})),
 		add: ({ by, platform, name, account, token, serverPassword, ...given }) => {
@@ -91,35 +97,35 @@ export function channelSetup(place: TokenPlace & { readonly writer: ConfigFile }
 					...(account !== undefined && { account }),
 					...(apiRoot !== undefined && { apiRoot }),
 				},
-				place,
-				(changes) => place.writer.change({ changes: () => changes, by }),
+				context,
+				(changes) => context.writer.change({ changes: () => changes, by }),
 			);
 		},
-		test: async (name) => ({ name, ...(await testChannel(name, place)) }),
+		test: async (name) => ({ name, ...(await testChannel(name, context)) }),
 		remove: (name, by) =>
-			removeChannel(name, place, (changes) => place.writer.change({ changes: () => changes, by })),
+			removeChannel(name, context, (changes) => context.writer.change({ changes: () => changes, by })),
 	};
 }
 
 /** Asks the platform who the bot is, with the current token. */
-export async function testChannel(name: string, place: TokenPlace): Promise<ChannelIdentity> {
-	const settings = checkConfig(place).config?.values.channels[name];
+export async function testChannel(name: string, context: TokenContext): Promise<ChannelIdentity> {
+	const settings = checkConfig(context).config?.values.channels[name];
 	if (!settings) throw noChannel(name);
-	return tryChannel(name, settings, place);
+	return tryChannel(name, settings, context);
 }
 
 /** Throws channel.refused if the platform does not accept the token. */
 async function tryChannel(
 	name: string,
 	settings: ChannelSettings,
-	place: TokenPlace,
+	context: TokenContext,
 ): Promise<ChannelIdentity> {
 	const platform = known(settings.platform);
-	if (isNetwork(platform)) return IDENTIFY_IN[platform](name, settings, place);
-	const token = await readToken(name, settings, place);
-	if (isPostedTo(settings)) await readSigningSecret(name, settings, place);
+	if (isNetwork(platform)) return IDENTIFY_IN[platform](name, settings, context);
+	const token = await readToken(name, settings, context);
+	if (isPostedTo(settings)) await readSigningSecret(name, settings, context);
 	const hasAppToken = APP_TOKEN_PLATFORMS.has(platform) && !isPostedTo(settings);
-	const appToken = hasAppToken ? await readAppToken(name, settings, place) : "";
+	const appToken = hasAppToken ? await readAppToken(name, settings, context) : "";
 	const { api_root: apiRoot } = settings;
 	return IDENTIFY[platform]({ token, appToken, ...(apiRoot !== undefined && { apiRoot }) });
 }
@@ -154,46 +160,46 @@ const IDENTIFY: Readonly<Record<TokenPlatform, (asked: Asked) => Promise<Channel
 const IDENTIFY_IN: Readonly<
 	Record<
 		NetworkPlatform,
-		(name: string, settings: ChannelSettings, place: TokenPlace) => Promise<ChannelIdentity>
+		(name: string, settings: ChannelSettings, context: TokenContext) => Promise<ChannelIdentity>
 	>
 > = {
-	irc: async (name, settings, place) => {
+	irc: async (name, settings, context) => {
 		const { identifyIrc } = await import("../../channels/irc/index.ts");
-		const secrets = () => ircSecrets(name, settings, place);
-		return identifyIrc({ ...ircConnection(settings, place.home), secrets });
+		const secrets = () => ircSecrets(name, settings, context);
+		return identifyIrc({ ...ircConnection(settings, context.home), secrets });
 	},
-	email: async (name, settings, place) => {
+	email: async (name, settings, context) => {
 		const { identifyEmail } = await import("../../channels/email/index.ts");
-		const password = () => readToken(name, settings, place);
-		return identifyEmail({ ...emailConnection(settings, place.home), password });
+		const password = () => readToken(name, settings, context);
+		return identifyEmail({ ...emailConnection(settings, context.home), password });
 	},
-	xmpp: async (name, settings, place) => {
+	xmpp: async (name, settings, context) => {
 		const { identifyXmpp } = await import("../../channels/xmpp/index.ts");
-		const secrets = () => xmppSecrets(name, settings, place);
-		return identifyXmpp({ ...xmppConnection(settings, place.home), secrets });
+		const secrets = () => xmppSecrets(name, settings, context);
+		return identifyXmpp({ ...xmppConnection(settings, context.home), secrets });
 	},
-	matrix: async (name, settings, place) => {
+	matrix: async (name, settings, context) => {
 		const { identifyMatrix } = await import("../../channels/matrix/index.ts");
-		const token = await readToken(name, settings, place);
-		return identifyMatrix({ ...matrixConnection(name, settings, place.home), token });
+		const token = await readToken(name, settings, context);
+		return identifyMatrix({ ...matrixConnection(name, settings, context.home), token });
 	},
 };
 
 /** Returns the entry's name and the bot. */
 export async function addChannel(
 	wanted: NewChannel,
-	place: TokenPlace,
-	write: WriteChanges = unrecorded(place),
+	context: TokenContext,
+	write: WriteChanges = unrecorded(context),
 ): Promise<ChannelIdentity & { readonly name: string }> {
 	const { platform, apiRoot, name = wanted.platform, account, network } = wanted;
 	const webhookUrl = wanted.webhookUrl === undefined ? undefined : withPath(wanted.webhookUrl, name);
 	refuseMissing(wanted);
 	const secrets = SECRETS.flatMap((secret) => {
 		const given = wanted[secret.option];
-		return given ? [{ ...secret, given, value: readGiven(given, secret.called, place) }] : [];
+		return given ? [{ ...secret, given, value: readGiven(given, secret.called, context) }] : [];
 	});
 	const { token } = wanted;
-	const file = join(place.home, "config.yaml");
+	const file = join(context.home, "config.yaml");
 	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
 	const changes = {
 		[`channels.${name}`]: {
@@ -210,13 +216,13 @@ export async function addChannel(
 		},
 	};
 	const after = editConfig(before, changes);
-	refuseTaken(before, name, place);
-	refuseInvalid(after, place);
-	await installAllowed(wanted, place);
+	refuseTaken(before, name, context);
+	refuseInvalid(after, context);
+	await installAllowed(wanted, context);
 	if (platform === "matrix" && token && "value" in token)
 		for (const secret of secrets) secret.value = await matrixToken(secret.value, network);
 	// Key files are written after the platform has accepted what they will hold: until then, their values come from variables.
-	const entry = { ...entryOf(after, name, place) };
+	const entry = { ...entryOf(after, name, context) };
 	const given: Record<string, string> = {};
 	for (const { setting, value } of secrets) {
 		const variable = `KERYX_GIVEN_${setting.toUpperCase()}`;
@@ -224,9 +230,9 @@ export async function addChannel(
 		entry[`${setting}_env`] = variable;
 		given[variable] = value;
 	}
-	const identity = await tryChannel(name, entry, { ...place, env: { ...place.env, ...given } });
+	const identity = await tryChannel(name, entry, { ...context, env: { ...context.env, ...given } });
 	for (const { ending, given, value } of secrets)
-		if ("value" in given) writeSecretFile(join(place.home, keyFile(name, ending)), value);
+		if ("value" in given) writeSecretFile(join(context.home, keyFile(name, ending)), value);
 	await write(changes);
 	return { ...identity, remarks: [...identity.remarks, ...nextSteps(name, wanted, webhookUrl)], name };
 }
@@ -256,7 +262,7 @@ function keyFile(name: string, ending: string): string {
 /** Throws channel.packages if there are packages to install, and no consent. */
 async function installAllowed(
 	{ platform, install, network }: NewChannel,
-	{ home, env }: TokenPlace,
+	{ home, env }: TokenContext,
 ): Promise<void> {
 	// Matrix needs its package for encryption alone.
 	if (platform === "matrix" && network?.encryption === false) return;
@@ -321,29 +327,29 @@ function nextSteps(name: string, { signingSecret }: NewChannel, webhookUrl: stri
 /** Removes the entry, and the key files that `addChannel` wrote. */
 export async function removeChannel(
 	name: string,
-	place: Pick<TokenPlace, "home" | "env">,
-	write: WriteChanges = unrecorded(place),
+	context: Pick<TokenContext, "home" | "env">,
+	write: WriteChanges = unrecorded(context),
 ): Promise<void> {
-	const file = join(place.home, "config.yaml");
+	const file = join(context.home, "config.yaml");
 	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-	const settings = checkConfig({ ...place, text: before }).config?.values.channels[name];
+	const settings = checkConfig({ ...context, text: before }).config?.values.channels[name];
 	if (!settings) throw noChannel(name);
 	await write({ [`channels.${name}`]: undefined });
 	for (const { setting, ending } of SECRETS)
 		if (settings[`${setting}_file`] === keyFile(name, ending))
-			rmSync(join(place.home, keyFile(name, ending)), { force: true });
+			rmSync(join(context.home, keyFile(name, ending)), { force: true });
 }
 
 /** Default: written at once, without a record of who did it. */
 type WriteChanges = (changes: ConfigChanges) => Promise<unknown>;
 
-function unrecorded({ home }: Pick<TokenPlace, "home">): WriteChanges {
+function unrecorded({ home }: Pick<TokenContext, "home">): WriteChanges {
 	const file = join(home, "config.yaml");
 	return async (changes) =>
 		writeConfig(file, editConfig(existsSync(file) ? readFileSync(file, "utf8") : "", changes));
 }
 
-function readGiven(token: GivenToken, called: string, { env }: Pick<TokenPlace, "env">): string {
+function readGiven(token: GivenToken, called: string, { env }: Pick<TokenContext, "env">): string {
 	const value = "value" in token ? token.value.trim() : env[token.variable]?.trim();
 	if (value) return value;
 	throw new KeryxError(
@@ -359,22 +365,22 @@ export function noChannel(name: string): KeryxError {
 	});
 }
 
-function entryOf(text: string, name: string, place: TokenPlace): ChannelSettings {
-	const entry = checkConfig({ ...place, text }).config?.values.channels[name];
+function entryOf(text: string, name: string, context: TokenContext): ChannelSettings {
+	const entry = checkConfig({ ...context, text }).config?.values.channels[name];
 	if (!entry) throw noChannel(name);
 	return entry;
 }
 
-function refuseTaken(text: string, name: string, place: Pick<TokenPlace, "home" | "env">): void {
-	if (checkConfig({ ...place, text }).config?.values.channels[name])
+function refuseTaken(text: string, name: string, context: Pick<TokenContext, "home" | "env">): void {
+	if (checkConfig({ ...context, text }).config?.values.channels[name])
 		throw new KeryxError("argument.invalid", `channels.${name} already exists`, {
 			field: "name",
 			hint: "choose another --name, or remove that one first",
 		});
 }
 
-function refuseInvalid(text: string, place: Pick<TokenPlace, "home" | "env">): void {
-	const [first] = checkConfig({ ...place, text }).problems;
+function refuseInvalid(text: string, context: Pick<TokenContext, "home" | "env">): void {
+	const [first] = checkConfig({ ...context, text }).problems;
 	if (first)
 		throw new KeryxError("config.invalid", first.message, { ...(first.key && { field: first.key }) });
 }

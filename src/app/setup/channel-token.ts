@@ -5,7 +5,7 @@ import { KeryxError } from "../../errors.ts";
 import type { Secrets } from "../../secrets/index.ts";
 import { readSecretFile } from "./secret-file.ts";
 
-export interface TokenPlace {
+export interface TokenContext {
 	readonly env: Environment;
 	/** Relative names of files are looked for here. */
 	readonly home: string;
@@ -16,7 +16,7 @@ export interface TokenPlace {
 export async function readToken(
 	name: string,
 	settings: Pick<ChannelSettings, "token_env" | "token_file">,
-	{ env, home, secrets }: TokenPlace,
+	{ env, home, secrets }: TokenContext,
 ): Promise<string> {
 	return read(`channels.${name}`, settings, { env, home, secrets });
 }
@@ -25,10 +25,10 @@ export async function readToken(
 export async function readAppToken(
 	name: string,
 	{ app_token_env, app_token_file }: Pick<ChannelSettings, "app_token_env" | "app_token_file">,
-	place: TokenPlace,
+	context: TokenContext,
 ): Promise<string> {
 	const where = { token_env: app_token_env, token_file: app_token_file };
-	return read(`the app of channels.${name}`, where, place);
+	return read(`the app of channels.${name}`, where, context);
 }
 
 /** The same for Slack's signing secret. */
@@ -38,10 +38,10 @@ export async function readSigningSecret(
 		signing_secret_env,
 		signing_secret_file,
 	}: Pick<ChannelSettings, "signing_secret_env" | "signing_secret_file">,
-	place: TokenPlace,
+	context: TokenContext,
 ): Promise<string> {
 	const where = { token_env: signing_secret_env, token_file: signing_secret_file };
-	return read(`the signing secret of channels.${name}`, where, place);
+	return read(`the signing secret of channels.${name}`, where, context);
 }
 
 /** The password of an IRC server. */
@@ -51,19 +51,19 @@ export async function readServerPassword(
 		server_password_env,
 		server_password_file,
 	}: Pick<ChannelSettings, "server_password_env" | "server_password_file">,
-	place: TokenPlace,
+	context: TokenContext,
 ): Promise<string> {
 	const where = { token_env: server_password_env, token_file: server_password_file };
-	return read(`the server password of channels.${name}`, where, place);
+	return read(`the server password of channels.${name}`, where, context);
 }
 
 /** The key of a channel on IRC, or a certificate with its key. */
 export function readSecret(
 	owner: string,
 	where: Pick<ChannelSettings, "token_env" | "token_file">,
-	place: TokenPlace,
+	context: TokenContext,
 ): string {
-	return read(owner, where, place);
+	return read(owner, where, context);
 }
 
 /** Whether Slack posts the channel's events to Keryx. */
@@ -76,7 +76,7 @@ export function isPostedTo(
 function read(
 	owner: string,
 	{ token_env, token_file }: Pick<ChannelSettings, "token_env" | "token_file">,
-	{ env, home, secrets }: TokenPlace,
+	{ env, home, secrets }: TokenContext,
 ): string {
 	const token = (token_file === undefined ? env[token_env ?? ""] : fromFile(owner, token_file, home))?.trim();
 	if (!token)

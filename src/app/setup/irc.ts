@@ -3,7 +3,7 @@ import type { IrcOptions, IrcSecrets } from "../../channels/irc/index.ts";
 import type { ChannelSettings } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { readAuthorities } from "./authorities.ts";
-import { readSecret, readServerPassword, readToken, type TokenPlace } from "./channel-token.ts";
+import { readSecret, readServerPassword, readToken, type TokenContext } from "./channel-token.ts";
 
 /** Throws config.invalid if a certificate file cannot be read. */
 export function ircConnection(
@@ -31,7 +31,7 @@ export function ircConnection(
 export async function ircSecrets(
 	name: string,
 	settings: ChannelSettings,
-	place: TokenPlace,
+	context: TokenContext,
 ): Promise<IrcSecrets> {
 	const { irc, token_env, token_file, server_password_env, server_password_file } = settings;
 	const hasToken = (token_env ?? token_file) !== undefined;
@@ -44,18 +44,18 @@ export async function ircSecrets(
 				readSecret(
 					`the key of ${room.channel} of channels.${name}`,
 					{ token_env: room.key_env, token_file: room.key_file },
-					place,
+					context,
 				),
 			);
 	return {
 		keys,
-		...(hasToken && { password: await readToken(name, settings, place) }),
-		...(hasServer && { serverPassword: await readServerPassword(name, settings, place) }),
+		...(hasToken && { password: await readToken(name, settings, context) }),
+		...(hasServer && { serverPassword: await readServerPassword(name, settings, context) }),
 		...(irc?.certificate_file !== undefined && {
 			certificate: readSecret(
 				`the certificate of channels.${name}`,
 				{ token_env: undefined, token_file: irc.certificate_file },
-				place,
+				context,
 			),
 		}),
 	};

@@ -22,7 +22,7 @@ export interface ModelNamed {
 	readonly model: string;
 }
 
-interface Place {
+interface ModelChoicesOptions {
 	readonly home: string;
 	readonly env: Environment;
 	readonly clock: Pick<Clock, "monotonic">;
@@ -33,20 +33,20 @@ interface Place {
 type Target = Pick<Config["agent"], "base_url" | "api_key_env" | "api_key_file"> & ModelNamed;
 
 export class ModelChoices {
-	readonly #place: Place;
+	readonly #options: ModelChoicesOptions;
 	/** By provider and address. */
 	readonly #lists = new Map<
 		string,
 		{ readonly until: number; readonly models: Promise<readonly string[]> }
 	>();
 
-	constructor(place: Place) {
-		this.#place = place;
+	constructor(options: ModelChoicesOptions) {
+		this.#options = options;
 	}
 
 	/** The configured ones first, each once; none if no model answers. */
 	async of(profile: string): Promise<readonly ModelNamed[]> {
-		const settings = this.#place.answering(profile)?.settings;
+		const settings = this.#options.answering(profile)?.settings;
 		const { provider, model } = settings ?? {};
 		if (settings?.kind !== "ai-sdk" || provider === undefined || model === undefined) return [];
 		const targets: readonly Target[] = [{ ...settings, provider, model }, ...settings.failover];
@@ -62,7 +62,7 @@ export class ModelChoices {
 	}
 
 	#list(target: Target): Promise<readonly string[]> {
-		const { clock } = this.#place;
+		const { clock } = this.#options;
 		const baseUrl = target.base_url ?? PROVIDER_ADDRESSES[target.provider];
 		const name = `${target.provider} ${baseUrl}`;
 		const kept = this.#lists.get(name);
@@ -84,7 +84,7 @@ export class ModelChoices {
 	}
 
 	#key({ provider, api_key_file, api_key_env }: Target): string | null {
-		const { home, env, secrets } = this.#place;
+		const { home, env, secrets } = this.#options;
 		if (api_key_file === undefined)
 			return env[api_key_env ?? USUAL_KEY_VARIABLES[provider] ?? ""]?.trim() || null;
 		const found = readSecretFile(api_key_file, home);

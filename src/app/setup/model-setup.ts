@@ -32,7 +32,7 @@ export const SUGGESTED_MODELS: Readonly<Record<ModelProvider, string>> = {
 const ANSWER_MS = 60_000;
 const LIST_MS = 20_000;
 
-export interface ModelPlace {
+export interface ModelContext {
 	readonly home: string;
 	readonly env: Environment;
 	readonly secrets: Pick<Secrets, "learn">;
@@ -48,10 +48,10 @@ export interface ModelWanted {
 	readonly variable?: string | undefined;
 }
 
-export function modelSetup(place: ModelPlace & { readonly writer: ConfigFile }): ModelSetup {
+export function modelSetup(context: ModelContext & { readonly writer: ConfigFile }): ModelSetup {
 	return {
 		current: () => {
-			const { agent } = checkConfig(place).config?.values ?? { agent: undefined };
+			const { agent } = checkConfig(context).config?.values ?? { agent: undefined };
 			return {
 				kind: agent?.kind ?? "offline",
 				provider: agent?.provider ?? null,
@@ -61,20 +61,20 @@ export function modelSetup(place: ModelPlace & { readonly writer: ConfigFile }):
 					provider,
 					needs_key: USUAL_KEY_VARIABLES[provider] !== null,
 					needs_address: PROVIDER_ADDRESSES[provider] === "",
-					has_key: storedKey(provider, place) !== null,
+					has_key: storedKey(provider, context) !== null,
 					suggested: SUGGESTED_MODELS[provider],
 				})),
 			};
 		},
 		list: async (wanted, signal) => {
-			assertMayUseKey(wanted, place);
-			return modelsOf(wanted, place, signal);
+			assertMayUseKey(wanted, context);
+			return modelsOf(wanted, context, signal);
 		},
 		take: async ({ by, ...wanted }, signal) => {
-			assertMayUseKey(wanted, place);
-			const { ms } = await takeModel(wanted, place, {
+			assertMayUseKey(wanted, context);
+			const { ms } = await takeModel(wanted, context, {
 				signal,
-				write: (changes) => place.writer.change({ changes: () => changes, by }),
+				write: (changes) => context.writer.change({ changes: () => changes, by }),
 			});
 			return { provider: wanted.provider, model: wanted.model, ms };
 		},
@@ -84,7 +84,7 @@ export function modelSetup(place: ModelPlace & { readonly writer: ConfigFile }):
 /** Throws model.unreachable with the provider's message. */
 export async function modelsOf(
 	{ provider, baseUrl, key }: Omit<ModelWanted, "model">,
-	place: ModelPlace,
+	context: ModelContext,
 	signal?: AbortSignal,
 ): Promise<readonly string[]> {
 	const address = addressOf(provider, baseUrl);
@@ -92,7 +92,7 @@ export async function modelsOf(
 	try {
 		return await listModels(
 			{ provider, baseUrl: address },
-			key?.trim() || storedKey(provider, place),
+			key?.trim() || storedKey(provider, context),
 			signal ? AbortSignal.any([signal, deadline]) : deadline,
 		);
 	} catch (cause) {
@@ -103,10 +103,10 @@ export async function modelsOf(
 /** Throws model.unreachable if the model does not answer; then nothing is written. */
 export async function takeModel(
 	wanted: ModelWanted,
-	place: ModelPlace,
+	context: ModelContext,
 	{
 		signal,
-		write = async (changes) => writeChanges(changes, place),
+		write = async (changes) => writeChanges(changes, context),
 	}: {
 		readonly signal?: AbortSignal;
 		/** Default: written at once, without a record of who did it. */
@@ -115,29 +115,29 @@ export async function takeModel(
 ): Promise<Extract<ModelCheck, { ok: true }>> {
 	addressOf(wanted.provider, wanted.baseUrl);
 	if (wanted.key !== undefined)
-		place.secrets.learn(new Map([[keyFileOf(wanted.provider), wanted.key.trim()]]));
-	const check = await tryModel(wanted, place, signal);
+		context.secrets.learn(new Map([[keyFileOf(wanted.provider), wanted.key.trim()]]));
+	const check = await tryModel(wanted, context, signal);
 	if (!check.ok)
 		throw new KeryxError(
 			"model.unreachable",
 			`the model ${wanted.model} did not answer: ${check.failure.detail}`,
 		);
-	const changes = modelChanges(wanted, place);
+	const changes = modelChanges(wanted, context);
 	if (wanted.key !== undefined)
-		writeSecretFile(join(place.home, keyFileOf(wanted.provider)), wanted.key.trim());
+		writeSecretFile(join(context.home, keyFileOf(wanted.provider)), wanted.key.trim());
 	await write(changes);
 	return check;
 }
 
 /** Untested, if it is known to work. */
-export function writeModel(wanted: ModelWanted, place: Pick<ModelPlace, "home">): string {
-	const changes = modelChanges(wanted, place);
+export function writeModel(wanted: ModelWanted, context: Pick<ModelContext, "home">): string {
+	const changes = modelChanges(wanted, context);
 	if (wanted.key !== undefined)
-		writeSecretFile(join(place.home, keyFileOf(wanted.provider)), wanted.key.trim());
-	return writeChanges(changes, place);
+		writeSecretFile(join(context.home, keyFileOf(wanted.provider)), wanted.key.trim());
+	return writeChanges(changes, context);
 }
 
-function writeChanges(changes: ConfigChanges, { home }: Pick<ModelPlace, "home">): string {
+function writeChanges(changes: ConfigChanges, { home }: Pick<ModelContext, "home">): string {
 	const path = join(home, "config.yaml");
 	writeConfig(path, editConfig(existsSync(path) ? readFileSync(path, "utf8") : "", changes));
 	return path;
@@ -145,10 +145,10 @@ function writeChanges(changes: ConfigChanges, { home }: Pick<ModelPlace, "home">
 
 function modelChanges(
 	{ provider, model, baseUrl, key, variable }: ModelWanted,
-	place: Pick<ModelPlace, "home">,
+	context: Pick<ModelContext, "home">,
 ): ConfigChanges {
 	const file = keyFileOf(provider);
-	const isStored = key !== undefined || (variable === undefined && existsSync(join(place.home, file)));
+	const isStored = key !== undefined || (variable === undefined && existsSync(join(context.home, file)));
 	return {
 		"agent.kind": "ai-sdk",
 		"agent.provider": provider,
@@ -161,10 +161,11 @@ function modelChanges(
 
 export function tryModel(
 	{ provider, model, baseUrl, key, variable }: ModelWanted,
-	place: ModelPlace,
+	context: ModelContext,
 	signal?: AbortSignal,
 ): Promise<ModelCheck> {
-	const value = key?.trim() ?? (variable === undefined ? storedKey(provider, place) : place.env[variable]);
+	const value =
+		key?.trim() ?? (variable === undefined ? storedKey(provider, context) : context.env[variable]);
 	const deadline = AbortSignal.timeout(ANSWER_MS);
 	const agent = createModelAgent({
 		settings: {
@@ -177,7 +178,7 @@ export function tryModel(
 			retries: 0,
 			prices: {},
 		},
-		env: place.env,
+		env: context.env,
 		keyFile: () => ({ key: value ?? "" }),
 		clock: systemClock,
 		readBlob: () => Promise.resolve(null),
@@ -190,16 +191,22 @@ function keyFileOf(provider: ModelProvider): string {
 	return join("keys", `${provider}.key`);
 }
 
-function storedKey(provider: ModelProvider, { home, env }: Pick<ModelPlace, "home" | "env">): string | null {
+function storedKey(
+	provider: ModelProvider,
+	{ home, env }: Pick<ModelContext, "home" | "env">,
+): string | null {
 	const found = readSecretFile(keyFileOf(provider), home);
 	if (found.kind === "read" && found.value !== "") return found.value;
 	return env[USUAL_KEY_VARIABLES[provider] ?? ""]?.trim() || null;
 }
 
 /** A stored key goes only to its configured address or its provider: another address needs the key again. */
-function assertMayUseKey({ provider, baseUrl, key }: Omit<ModelWanted, "model">, place: ModelPlace): void {
-	if (baseUrl === undefined || key?.trim() || storedKey(provider, place) === null) return;
-	const { agent, profiles = {} } = checkConfig(place).config?.values ?? {};
+function assertMayUseKey(
+	{ provider, baseUrl, key }: Omit<ModelWanted, "model">,
+	context: ModelContext,
+): void {
+	if (baseUrl === undefined || key?.trim() || storedKey(provider, context) === null) return;
+	const { agent, profiles = {} } = checkConfig(context).config?.values ?? {};
 	const agents = [agent, ...Object.values(profiles).map((profile) => profile.agent)];
 	const configured = agents
 		.flatMap((one) => (one ? [one, ...one.failover] : []))

@@ -13,14 +13,14 @@ const OF_MODEL: ReadonlySet<string> = new Set(
 );
 const HELD_SECRET = "its value holds a secret, so it is changed in config.yaml only";
 
-export interface SettingsPlace {
+export interface SettingsContext {
 	readonly home: string;
 	readonly env: Environment;
 	readonly file: ConfigFile;
 	readonly store: Pick<Store, "configChanges">;
 }
 
-export function settingsEditor({ home, env, file, store }: SettingsPlace): SettingsEditor {
+export function settingsEditor({ home, env, file, store }: SettingsContext): SettingsEditor {
 	const { config: usual } = checkConfig({ home, env: {}, text: "" });
 	const defaults = new Map(usual?.entries.map(({ key, value }) => [key, value as SettingValue]));
 

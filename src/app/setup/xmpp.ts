@@ -3,7 +3,7 @@ import type { XmppOptions, XmppSecrets } from "../../channels/xmpp/index.ts";
 import type { ChannelSettings } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { readAuthorities } from "./authorities.ts";
-import { readSecret, readToken, type TokenPlace } from "./channel-token.ts";
+import { readSecret, readToken, type TokenContext } from "./channel-token.ts";
 
 /** Throws config.invalid if a certificate file cannot be read. */
 export function xmppConnection(
@@ -39,7 +39,7 @@ export function xmppConnection(
 export async function xmppSecrets(
 	name: string,
 	settings: ChannelSettings,
-	place: TokenPlace,
+	context: TokenContext,
 ): Promise<XmppSecrets> {
 	const roomPasswords = new Map<string, string>();
 	for (const room of settings.xmpp?.join ?? [])
@@ -49,8 +49,8 @@ export async function xmppSecrets(
 				readSecret(
 					`the password of ${room.room} of channels.${name}`,
 					{ token_env: room.password_env, token_file: room.password_file },
-					place,
+					context,
 				),
 			);
-	return { roomPasswords, password: await readToken(name, settings, place) };
+	return { roomPasswords, password: await readToken(name, settings, context) };
 }

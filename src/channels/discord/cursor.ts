@@ -43,7 +43,7 @@ export function readCursor(text: string | null): Cursor | null {
 		if (typeof id !== "string" || typeof url !== "string" || !Number.isSafeInteger(seq)) return null;
 		if (typeof newest !== "string" || !isSnowflake(newest) || !Array.isArray(dms)) return null;
 		const privateChats = dms.filter((dm): dm is string => typeof dm === "string" && isSnowflake(dm));
-		return { session: { id, url }, sequence: seq as number, newest, privateChats, read: readPlaces(read) };
+		return { session: { id, url }, sequence: seq as number, newest, privateChats, read: readPositions(read) };
 	} catch {
 		return null;
 	}
@@ -82,7 +82,7 @@ export function withRead(cursor: Cursor, channel: string, message: string): Curs
 	return { ...cursor, read: Object.fromEntries(entries.slice(-READ_CHANNELS)) };
 }
 
-function readPlaces(read: unknown): Cursor["read"] {
+function readPositions(read: unknown): Cursor["read"] {
 	if (typeof read !== "object" || read === null) return {};
 	const entries = Object.entries(read).filter(
 		(entry): entry is [string, string] =>

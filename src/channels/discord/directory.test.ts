@@ -5,10 +5,10 @@ import { Directory } from "./directory.ts";
 
 test("a group of people is no private chat: what is for one person's eyes is not for it", async () => {
 	const directory = new Directory();
-	const places = [1, 3, 0].map((type) => {
+	const located = [1, 3, 0].map((type) => {
 		const id = `10000000000000000${type}`;
 		directory.learn({ id, type });
-		return directory.place(id, undefined, {} as REST);
+		return directory.locate(id, undefined, {} as REST);
 	});
-	expect((await Promise.all(places)).map(({ isPrivate }) => isPrivate)).toEqual([true, false, false]);
+	expect((await Promise.all(located)).map(({ isPrivate }) => isPrivate)).toEqual([true, false, false]);
 });

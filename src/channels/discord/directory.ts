@@ -18,7 +18,7 @@ export interface ChannelFacts {
 	readonly guild_id?: string;
 }
 
-export interface Place {
+export interface Location {
 	/** The channel; for a thread, its parent. */
 	readonly chat: string;
 	readonly isPrivate: boolean;
@@ -75,7 +75,7 @@ export class Directory {
 	}
 
 	/** Rejects if Discord cannot be asked now. */
-	async place(id: string, guild: string | undefined, rest: REST): Promise<Place> {
+	async locate(id: string, guild: string | undefined, rest: REST): Promise<Location> {
 		const channel = await this.#find(id, guild, rest);
 		const of = channel.guild_id ?? guild;
 		const common = { ...(of !== undefined && { guild: of }) };

@@ -4,7 +4,7 @@ import type { APIAttachment, APIUser } from "discord-api-types/v10";
 import type { Part } from "../../domain/index.ts";
 import type { ChannelHost, Inbound } from "../../gateway/index.ts";
 import type { Mark } from "./cursor.ts";
-import type { ChannelFacts, Directory, Place, RoleFacts } from "./directory.ts";
+import type { ChannelFacts, Directory, Location, RoleFacts } from "./directory.ts";
 import { type FileSource, fetchFile } from "./files.ts";
 import { type Answers, BUTTON, type Interaction, isAnswerable, lineOf } from "./interactions.ts";
 import type { SentMessages } from "./sent.ts";
@@ -42,7 +42,7 @@ export interface EventContext {
 	readonly files: FileSource;
 	readonly answers: Answers;
 	/** Whether an answer to this message gets its own thread. */
-	readonly opensThread: (place: Place, isMentioned: boolean) => boolean;
+	readonly opensThread: (location: Location, isMentioned: boolean) => boolean;
 }
 
 /** The cursor to commit with. Read right before the commit: the position moves while a file is fetched. */
@@ -153,18 +153,18 @@ export async function handIn({ t, d }: Dispatch, cursor: CursorNow, context: Eve
 
 export async function handInMessage(given: Message, at: At, context: EventContext): Promise<void> {
 	const { host, me, of } = context;
-	const place = await placeOf(given, context);
-	const role = await namedRole(given, place, context);
+	const location = await locationOf(given, context);
+	const role = await namedRole(given, location, context);
 	const message = role === null ? given : namingBot(given, role, me);
 	const sender = senderOf(message.author, message.member);
-	const mentioned = place.isPrivate || isMentioned(message, me);
+	const mentioned = location.isPrivate || isMentioned(message, me);
 	const { content, blobs } = await contentOf(message, context);
 	if (content === null) return pass(at, context);
 	const quoted = quotedOf(message, me);
 	const { id } = message;
-	const thread = context.opensThread(place, mentioned) ? { thread: id } : {};
+	const thread = context.opensThread(location, mentioned) ? { thread: id } : {};
 	await host.accept({
-		source: sourceIn(place, of, { sender, message: id, ...thread }),
+		source: sourceIn(location, of, { sender, message: id, ...thread }),
 		platformMessage: id,
 		content,
 		...(blobs.length > 0 && { blobs }),
@@ -179,7 +179,7 @@ export async function handInMessage(given: Message, at: At, context: EventContex
 /** The bot's own role, if the message names it: to people both look the same. */
 async function namedRole(
 	{ mention_roles: named = [] }: Message,
-	{ guild }: Place,
+	{ guild }: Location,
 	{ directory, me, rest }: EventContext,
 ): Promise<string | null> {
 	if (guild === undefined || named.length === 0) return null;
@@ -216,10 +216,10 @@ async function contentOf(
 /** Discord reports its own additions, such as link previews, as updates that nobody made. */
 async function handInEdit(message: Message, at: At, context: EventContext): Promise<void> {
 	if (message.edited_timestamp == null) return pass(at, context);
-	const place = await placeOf(message, context);
+	const location = await locationOf(message, context);
 	const sender = senderOf(message.author, message.member);
 	await context.host.edited({
-		source: sourceIn(place, context.of, { sender, message: message.id }),
+		source: sourceIn(location, context.of, { sender, message: message.id }),
 		platformMessage: message.id,
 		content: textOf(message, context.me),
 		...at(),
@@ -239,8 +239,8 @@ async function handInDeletions(
 	at: At,
 	context: EventContext,
 ): Promise<void> {
-	const place = await context.directory.place(channel, guild, context.rest);
-	const source = sourceIn(place, context.of);
+	const location = await context.directory.locate(channel, guild, context.rest);
+	const source = sourceIn(location, context.of);
 	for (const [n, id] of ids.entries())
 		await context.host.deleted({ source, platformMessage: id, ...(n === ids.length - 1 && at()) });
 	if (ids.length === 0) await pass(at, context);
@@ -258,10 +258,10 @@ interface Reaction {
 
 async function handInReaction(reaction: Reaction, at: At, context: EventContext): Promise<void> {
 	const { channel_id: channel, guild_id: guild, user_id: id, member, emoji } = reaction;
-	const place = await context.directory.place(channel, guild, context.rest);
+	const location = await context.directory.locate(channel, guild, context.rest);
 	const sender = member?.user ? senderOf(member.user, member) : { id, name: "", isBot: false, roles: [] };
 	await context.host.reacted({
-		source: sourceIn(place, context.of, { sender }),
+		source: sourceIn(location, context.of, { sender }),
 		platformMessage: reaction.message_id,
 		emoji: emoji.name ?? "",
 		on: reaction.message_author_id === context.me.id ? "own" : "other",
@@ -275,12 +275,12 @@ async function handInInteraction(interaction: Interaction, at: At, context: Even
 	const user = member?.user ?? interaction.user;
 	if (!user) return pass(at, context);
 	if (facts) directory.learn(facts, guild);
-	const place = await directory.place(channel, guild, rest);
+	const location = await directory.locate(channel, guild, rest);
 	const sender = senderOf(user, member);
 	const transport = transportOf(sender, context);
 	if (interaction.type === BUTTON) {
 		const { text } = await host.pressed({
-			source: sourceIn(place, of, { sender }),
+			source: sourceIn(location, of, { sender }),
 			button: data?.custom_id ?? "",
 			platformMessage: message?.id ?? "",
 			transport,
@@ -290,7 +290,7 @@ async function handInInteraction(interaction: Interaction, at: At, context: Even
 		return;
 	}
 	const { refused } = await host.accept({
-		source: sourceIn(place, of, { sender, message: interaction.id }),
+		source: sourceIn(location, of, { sender, message: interaction.id }),
 		platformMessage: interaction.id,
 		content: lineOf(interaction),
 		mentioned: true,
@@ -309,17 +309,20 @@ async function gone(
 ): Promise<void> {
 	const { host, of, directory, rest } = context;
 	for (const id of channels) {
-		const place = await directory.place(id, undefined, rest);
+		const location = await directory.locate(id, undefined, rest);
 		// A thread is not the chat; its parent channel has its own events.
-		if (place.thread === undefined)
-			await host.gone({ source: sourceIn({ ...place, isPrivate: false }, of), reason });
+		if (location.thread === undefined)
+			await host.gone({ source: sourceIn({ ...location, isPrivate: false }, of), reason });
 	}
 	await pass(at, context);
 	for (const id of channels) directory.forget(id);
 }
 
-function placeOf({ channel_id: channel, guild_id: guild }: Message, context: EventContext): Promise<Place> {
-	return context.directory.place(channel, guild, context.rest);
+function locationOf(
+	{ channel_id: channel, guild_id: guild }: Message,
+	context: EventContext,
+): Promise<Location> {
+	return context.directory.locate(channel, guild, context.rest);
 }
 
 export function atOf(cursor: CursorNow): At {

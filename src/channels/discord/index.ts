@@ -105,11 +105,11 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 			directory,
 			files,
 			answers,
-			opensThread: (place, isMentioned) =>
+			opensThread: (location, isMentioned) =>
 				threadReplies &&
-				!place.isPrivate &&
-				place.thread === undefined &&
-				(isMentioned || freeChats.includes(place.chat)),
+				!location.isPrivate &&
+				location.thread === undefined &&
+				(isMentioned || freeChats.includes(location.chat)),
 		};
 	};
 
@@ -168,6 +168,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 			({ id: channel, last_message_id: last }) => last != null && isAfter(last, gap.after(channel)),
 		);
 		let left = news.length;
+		startup.begin(id);
 		if (left === 0) startup.read(id);
 		return {
 			works: news.map((channel) => {
@@ -182,11 +183,11 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 			}),
 		};
 	};
-	const read = (dispatch: Dispatch, connection: Connection, gap: Gap | null, place: Cursor): Reading => {
+	const read = (dispatch: Dispatch, connection: Connection, gap: Gap | null, position: Cursor): Reading => {
 		const { me, rest } = connection;
 		const { t, s, d } = dispatch;
 		learn(dispatch, me, directory, sent);
-		if (t === "READY" && gap !== null) return readStart(dispatch, gap, place, connection);
+		if (t === "READY" && gap !== null) return readStart(dispatch, gap, position, connection);
 		if (t === "GUILD_CREATE" && gap !== null && startup.isMissing((d as GuildFacts).id))
 			return readGuild(dispatch, gap, connection);
 		const lane = laneOf(dispatch, me);
@@ -194,7 +195,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		if (lane === null) return { works: [], ...(mark && { mark }) };
 		if (t === "INTERACTION_CREATE" && isAnswerable(d as Interaction)) answers.putOff(d as Interaction, rest);
 		const run = (cursor: CursorNow) =>
-			orPassOver(`${t} ${place.session.id} ${s}`, cursor, () =>
+			orPassOver(`${t} ${position.session.id} ${s}`, cursor, () =>
 				handIn(dispatch, cursor, contextOf(connection)),
 			);
 		return { works: [{ lane, takesCursor: true, run }], ...(mark && { mark }) };

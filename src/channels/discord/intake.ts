@@ -33,7 +33,7 @@ export class Intake {
 	/** Committed before an uncommitted event, over an earlier connection: it comes again. */
 	readonly #done = new Set<number>();
 	readonly #lanes = new Map<string, Promise<void>>();
-	#place: Cursor | null = null;
+	#position: Cursor | null = null;
 	/** The previous session's position, which the host keeps until something of this session is committed. */
 	#before: Cursor | null = null;
 	#stored: string | null = null;
@@ -44,14 +44,14 @@ export class Intake {
 	}
 
 	/** Everything up to here is committed. */
-	get place(): Cursor | null {
-		return this.#place;
+	get position(): Cursor | null {
+		return this.#position;
 	}
 
 	/** The position, if the host does not have it. A session without accepted events has none: earlier ones may be open. */
 	get unstored(): string | null {
-		if (!this.#place || this.#place.sequence === 0) return null;
-		const text = writeCursor(this.#place);
+		if (!this.#position || this.#position.sequence === 0) return null;
+		const text = writeCursor(this.#position);
 		return text === this.#stored ? null : text;
 	}
 
@@ -60,11 +60,11 @@ export class Intake {
 	}
 
 	/** Takes events after this position; null: none yet. */
-	begin(place: Cursor | null): void {
-		if (this.#place?.session.id !== place?.session.id) this.#done.clear();
-		if (place?.sequence !== 0) this.#before = null;
-		else if (this.#place && this.#place.sequence > 0) this.#before = this.#place;
-		this.#place = place;
+	begin(position: Cursor | null): void {
+		if (this.#position?.session.id !== position?.session.id) this.#done.clear();
+		if (position?.sequence !== 0) this.#before = null;
+		else if (this.#position && this.#position.sequence > 0) this.#before = this.#position;
+		this.#position = position;
 		this.#isClosed = false;
 	}
 
@@ -89,11 +89,11 @@ export class Intake {
 
 	/** False if it is already committed. */
 	isNew(sequence: number): boolean {
-		return sequence > (this.#place?.sequence ?? 0) && !this.#done.has(sequence);
+		return sequence > (this.#position?.sequence ?? 0) && !this.#done.has(sequence);
 	}
 
 	add(sequence: number, works: readonly Work[], mark?: Mark): void {
-		if (this.#isClosed || sequence <= (this.#place?.sequence ?? 0)) return;
+		if (this.#isClosed || sequence <= (this.#position?.sequence ?? 0)) return;
 		const isDone = this.#done.delete(sequence);
 		const entry: Entry = { sequence, mark, left: isDone ? 0 : works.length };
 		this.#entries.set(sequence, entry);
@@ -103,11 +103,11 @@ export class Intake {
 
 	/** What the host has, or may have, of the position. */
 	get #kept(): Cursor | null {
-		return this.#place && this.#place.sequence > 0 ? this.#place : this.#before;
+		return this.#position && this.#position.sequence > 0 ? this.#position : this.#before;
 	}
 
 	#note(change: (cursor: Cursor) => Cursor): void {
-		if (this.#place) this.#place = change(this.#place);
+		if (this.#position) this.#position = change(this.#position);
 		if (this.#before) this.#before = change(this.#before);
 	}
 
@@ -129,7 +129,7 @@ export class Intake {
 			}
 			if (cursor !== undefined) this.#stored = cursor;
 			const privateChat = entry.mark?.privateChat;
-			if (privateChat !== undefined) this.#note((place) => withPrivateChat(place, privateChat));
+			if (privateChat !== undefined) this.#note((position) => withPrivateChat(position, privateChat));
 			entry.left--;
 			this.#advance();
 		});
@@ -145,8 +145,8 @@ export class Intake {
 	 */
 	#cursorFor(entry: Entry): string | undefined {
 		const [first] = this.#entries.values();
-		if (first === entry && entry.left === 1 && this.#place)
-			return writeCursor(movedTo(this.#place, entry.sequence, entry.mark));
+		if (first === entry && entry.left === 1 && this.#position)
+			return writeCursor(movedTo(this.#position, entry.sequence, entry.mark));
 		const privateChat = entry.mark?.privateChat;
 		const kept = this.#kept;
 		if (privateChat === undefined || !kept || kept.privateChats.includes(privateChat)) return undefined;
@@ -154,15 +154,15 @@ export class Intake {
 	}
 
 	#advance(): void {
-		const before = this.#place;
+		const before = this.#position;
 		for (const { sequence, mark, left } of this.#entries.values()) {
-			if (left > 0 || !this.#place) break;
+			if (left > 0 || !this.#position) break;
 			this.#entries.delete(sequence);
-			this.#place = movedTo(this.#place, sequence, mark);
+			this.#position = movedTo(this.#position, sequence, mark);
 		}
 		// Nothing is open: no history is being read.
-		if (this.#place && this.#entries.size === 0) this.#place = { ...this.#place, read: {} };
-		if (this.#place && this.#place.sequence > 0) this.#before = null;
-		if (this.#place?.sequence !== before?.sequence) this.#options.onMoved();
+		if (this.#position && this.#entries.size === 0) this.#position = { ...this.#position, read: {} };
+		if (this.#position && this.#position.sequence > 0) this.#before = null;
+		if (this.#position?.sequence !== before?.sequence) this.#options.onMoved();
 	}
 }

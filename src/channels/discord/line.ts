@@ -14,7 +14,7 @@ import type { Dispatch } from "./events.ts";
 import { Intake, type Work } from "./intake.ts";
 import { CONTENT_FLAGS, NO_INTENT } from "./names.ts";
 import { isTokenRefused } from "./outcome.ts";
-import { PlaceKeeper } from "./place-keeper.ts";
+import { PositionKeeper } from "./position-keeper.ts";
 import { KIND } from "./rest.ts";
 import { isAfter, snowflakeAt } from "./snowflake.ts";
 import { askedPause, closedBy, endsSession, NeedsAttention, TooManySessions, troubleOf } from "./trouble.ts";
@@ -49,7 +49,7 @@ export interface LineOptions {
 	readonly token: () => Promise<string>;
 	readonly open: (token: string) => Promise<REST>;
 	/** Classifies an event; `gap` is the past to be read, if any. */
-	readonly read: (dispatch: Dispatch, connection: Connection, gap: Gap | null, place: Cursor) => Reading;
+	readonly read: (dispatch: Dispatch, connection: Connection, gap: Gap | null, position: Cursor) => Reading;
 	/** Stores a position that nothing was committed with. */
 	readonly store: (cursor: string) => Promise<void>;
 	readonly onConnected: (connection: Connection) => void;
@@ -61,7 +61,7 @@ export interface LineOptions {
 export class Line {
 	readonly #options: LineOptions;
 	readonly #intake: Intake;
-	readonly #keeper: PlaceKeeper;
+	readonly #keeper: PositionKeeper;
 	readonly #vitals: Vitals;
 	readonly #pauses: Pauses;
 	#connection: (Connection & { readonly token: string }) | null = null;
@@ -78,7 +78,7 @@ export class Line {
 		this.#options = options;
 		this.#vitals = new Vitals({ ...options, platform: "Discord" });
 		this.#pauses = new Pauses(options);
-		this.#keeper = new PlaceKeeper({ ...options, intake: () => this.#intake });
+		this.#keeper = new PositionKeeper({ ...options, intake: () => this.#intake });
 		this.#intake = new Intake({
 			onMoved: () => this.#keeper.soon(),
 			onFailed: (error) => this.#leave(error),
@@ -103,11 +103,11 @@ export class Line {
 		await this.#running;
 		if (!this.isStopping) return;
 		this.#vitals.start();
-		const place = readCursor(cursor);
+		const position = readCursor(cursor);
 		this.#gap = null;
-		this.#isResumable = place !== null;
-		this.#keeper.begin(place?.session.id ?? null);
-		this.#intake.begin(place);
+		this.#isResumable = position !== null;
+		this.#keeper.begin(position?.session.id ?? null);
+		this.#intake.begin(position);
 		if (cursor !== null) this.#intake.stored(cursor);
 		this.#running = this.#run();
 	}
@@ -174,22 +174,22 @@ export class Line {
 		onConnected: () => void,
 	): Promise<Ending> {
 		const { clock, random, aliveMs } = this.#options;
-		const place = this.#isResumable ? this.#intake.place : null;
-		const url = place?.session.url ?? (await this.#gatewayUrl(connection.rest));
+		const position = this.#isResumable ? this.#intake.position : null;
+		const url = position?.session.url ?? (await this.#gatewayUrl(connection.rest));
 		if (this.isStopping) return { kind: "left" };
 		this.#failure = null;
-		const ready = place?.sequence === 0 ? this.#ready : null;
-		if (place) this.#intake.begin(place);
+		const ready = position?.sequence === 0 ? this.#ready : null;
+		if (position) this.#intake.begin(position);
 		if (ready) this.#take(ready, connection);
 		const wire = new Wire({
 			url,
 			token: connection.token,
-			...(place && { resume: { session: place.session.id, sequence: ready?.s ?? place.sequence } }),
+			...(position && { resume: { session: position.session.id, sequence: ready?.s ?? position.sequence } }),
 			clock,
 			random,
 			beatMs: aliveMs / 3,
 			deadMs: aliveMs / 2,
-			received: () => this.#intake.place?.sequence ?? null,
+			received: () => this.#intake.position?.sequence ?? null,
 			onAlive: () => this.#vitals.proven("heartbeat acknowledged"),
 			onDispatch: (dispatch) => {
 				if (this.isStopping || this.#failure) return;
@@ -247,7 +247,7 @@ export class Line {
 				session_id: string;
 				resume_gateway_url: string;
 			};
-			const before = this.#intake.place;
+			const before = this.#intake.position;
 			this.#gap = before && this.#gapSince(before);
 			this.#intake.begin({
 				session: { id, url },
@@ -267,7 +267,7 @@ export class Line {
 		const from = gapAfter(newest, this.#options.clock.now());
 		return {
 			after: (channel) => {
-				const read = this.#intake.place?.read[channel];
+				const read = this.#intake.position?.read[channel];
 				return read !== undefined && isAfter(read, from) ? read : from;
 			},
 			cursorFor: (channel, message) => this.#intake.cursorOfHistory(channel, message),
@@ -276,12 +276,12 @@ export class Line {
 	}
 
 	#take(dispatch: Dispatch, connection: Connection): void {
-		const { place } = this.#intake;
-		if (!place || !this.#intake.isNew(dispatch.s)) {
+		const { position } = this.#intake;
+		if (!position || !this.#intake.isNew(dispatch.s)) {
 			this.#intake.add(dispatch.s, []);
 			return;
 		}
-		const { works, mark } = this.#options.read(dispatch, connection, this.#gap, place);
+		const { works, mark } = this.#options.read(dispatch, connection, this.#gap, position);
 		this.#intake.add(dispatch.s, works, mark);
 	}
 

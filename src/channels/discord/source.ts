@@ -1,6 +1,6 @@
 // Where a message came from, as in docs/reference/sources.md. A thread belongs to its channel: the channel is the chat.
 import type { APIUser } from "discord-api-types/v10";
-import type { Place } from "./directory.ts";
+import type { Location } from "./directory.ts";
 
 export interface AccountOf {
 	readonly account: string;
@@ -34,22 +34,22 @@ export function senderOf(
 
 /** `thread` if the answer gets its own thread, which does not exist yet. */
 export function sourceIn(
-	place: Place,
+	location: Location,
 	{ account, profile }: AccountOf,
 	about: { readonly sender?: Sender; readonly message?: string; readonly thread?: string } = {},
 ): Record<string, unknown> {
 	const { sender, message } = about;
-	const thread = place.thread?.id ?? about.thread;
+	const thread = location.thread?.id ?? about.thread;
 	return {
 		platform: "discord",
 		account,
-		chat_id: place.chat,
-		chat_type: place.isPrivate ? "dm" : "channel",
-		...(place.guild !== undefined && { scope_id: place.guild }),
-		...(place.name !== undefined && { chat_name: place.name }),
+		chat_id: location.chat,
+		chat_type: location.isPrivate ? "dm" : "channel",
+		...(location.guild !== undefined && { scope_id: location.guild }),
+		...(location.name !== undefined && { chat_name: location.name }),
 		...(thread !== undefined && { thread_id: thread }),
-		...((place.thread?.name ?? place.topic) !== undefined && {
-			chat_topic: place.thread?.name ?? place.topic,
+		...((location.thread?.name ?? location.topic) !== undefined && {
+			chat_topic: location.thread?.name ?? location.topic,
 		}),
 		...(sender && { user_id: sender.id, user_name: sender.name }),
 		...(message !== undefined && { message_id: message }),

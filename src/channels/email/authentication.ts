@@ -48,7 +48,7 @@ function isSame(stated: string | undefined, domain: string): boolean {
 	return stated === undefined || domainOf(stated.toLowerCase()) === domain;
 }
 
-/** The same domain, or one that it is a part of: whoever signs for the whole may speak for the part, but not the other way round. */
+/** The same domain, or a parent of it: a signature for the parent covers its subdomains, not the other way round. */
 function covers(stated: string | undefined, domain: string): boolean {
 	const given = domainOf((stated ?? "").toLowerCase());
 	return given.includes(".") && (given === domain || domain.endsWith(`.${given}`));
@@ -74,7 +74,7 @@ function resultOf(text: string): Result[] {
 	];
 }
 
-/** Comments nest, and a bracket in quotes is none. */
+/** Comments nest; brackets in quotes do not count. */
 function withoutComments(text: string): string {
 	let depth = 0;
 	let isQuoted = false;

@@ -1,4 +1,4 @@
-// Mails that nobody wrote: automatic answers, lists, bounces (RFC 3834). Answering one may start a loop that never ends. Pure.
+// Automatic mails: auto-replies, lists, bounces (RFC 3834). Answering one could start an endless loop. Pure.
 import { domainOf } from "./address.ts";
 import type { Mail } from "./mail.ts";
 

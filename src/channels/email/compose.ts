@@ -11,7 +11,7 @@ import type { Envelope } from "./smtp.ts";
 
 /** More would look like a mail to a list. */
 const MOST_RECIPIENTS = 100;
-/** Of a long thread, the first and the newest ids are named. */
+/** Long threads name only their first and newest ids. */
 const MOST_REFERENCES = 30;
 const SUBJECT = 78;
 

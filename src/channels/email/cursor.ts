@@ -1,12 +1,12 @@
-// Where reading stopped: UIDVALIDITY and UID of the mailbox. When a server gives the mailbox a new UIDVALIDITY, its UIDs mean nothing any
-// more; then the times say what is new, and ids of messages what was taken before.
+// Where reading stopped: UIDVALIDITY and UID of the mailbox. When the server changes the UIDVALIDITY, old UIDs mean nothing any
+// more: then times tell which mails are new, and message ids which were already accepted.
 
-/** A mail is on its way for less than this. */
+/** Mails arrive within this time. */
 const SLACK_MS = 2 * 24 * 3_600_000;
 
 export interface Cursor {
 	readonly validity: string;
-	/** The last mail that was committed or passed. */
+	/** The last mail that was committed or skipped. */
 	readonly uid: number;
 	/** When the newest mail was received that was there before Keryx; 0: none was. By the server's clock, in whole seconds. */
 	readonly begun: number;

@@ -29,7 +29,7 @@ export function headOf(mail: Mail): Head {
 
 export interface DeskOptions extends Pick<EmailOptions, "sentFolder"> {
 	readonly clock: Clock;
-	/** Whether a received mail says truly who wrote it. Anybody can put a mail with any id into the inbox. */
+	/** Whether a received mail's sender is proven. Anyone can send a mail with any id. */
 	readonly isTrusted: (mail: Mail) => boolean;
 	/** Of the current connection; throws if there is none. */
 	readonly login: () => { readonly libraries: Libraries; readonly login: Login };
@@ -68,7 +68,7 @@ export class Desk {
 		});
 	}
 
-	/** The first mail of a thread that the mailbox has: who is in a later one may only say that they are in the thread. */
+	/** The thread's first mail in the mailbox: later mails could only claim to belong to the thread. */
 	firstOf(root: string): Promise<Head | null> {
 		if (!SEARCHABLE.test(root)) return Promise.resolve(null);
 		return this.#work(async (client, libraries) => {
@@ -195,11 +195,11 @@ export class Desk {
 				const { libraries, login } = this.#options.login();
 				if (!this.#client?.usable) this.#client = await openImap(libraries, login);
 				const value = await job(this.#client, libraries);
-				// On a lost connection the library answers as if nothing were there.
+				// On a lost connection the library returns empty results.
 				if (!this.#client?.usable) throw new Error("the connection was lost");
 				return value;
 			} catch (error) {
-				// Whatever state it is in: the next job begins anew.
+				// Its state is unknown: the next job opens a new connection.
 				this.#client?.close();
 				this.#client = null;
 				throw error instanceof ServiceError ? error : new ServiceError("imap", error);

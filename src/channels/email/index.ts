@@ -16,7 +16,7 @@ export { identifyEmail } from "./identify.ts";
 export type { Libraries } from "./libraries.ts";
 export type { EmailOptions, MailServer } from "./options.ts";
 
-/** Each send has a connection of its own. */
+/** Each send uses a separate connection. */
 const AT_ONCE = 4;
 const LATER_MS = 5000;
 const SETTLE_MS = 30_000;
@@ -153,7 +153,7 @@ class Email {
 			compose(one, recipients, head, withFiles, this.#options, { ...connection.libraries, now: clock.now() });
 		const result = await this.#post(outgoing.id, await make(outgoing, files), connection);
 		if (result.kind !== "too_large") return result;
-		// The words come through, and say what did not.
+		// The text is sent, and says which files were left out.
 		if (files.length === 0 || body.plain.trim() === "") return { kind: "refused", reason: result.reason };
 		const missing = files.map(
 			({ name }) => `[${name} is not attached: the mail server does not take a mail of this size]`,

@@ -14,9 +14,9 @@ const MOST_FILES = 50;
 /** How far back a thread is followed, in mails. */
 const MOST_STEPS = 50;
 const FILE_MS = 60_000;
-/** The words of a mail are cut after so many characters; all of them are in the file beside it. */
+/** A longer text is cut, and attached whole as a file. */
 const LONGEST_TEXT = 200_000;
-/** They belong to the mail's envelope, not to what is said. */
+/** Signatures as files: not part of the message. */
 const SIGNATURES = /^application\/(?:pgp-signature|pkcs7-signature|x-pkcs7-signature)$/;
 
 export interface IntakeOptions extends JudgeOptions {
@@ -46,7 +46,7 @@ export class Intake {
 		this.#commands = new Set(host.commands().map(({ name }) => name));
 	}
 
-	/** Answers where reading is now. */
+	/** Returns the current position. */
 	async take(received: Received, cursor: Cursor): Promise<Cursor> {
 		const { mail, uid, receivedAt } = received;
 		const next = after(cursor, uid, receivedAt);
@@ -60,7 +60,7 @@ export class Intake {
 			await this.#host.passed(value);
 			return next;
 		}
-		// What anybody wrote under anybody's name says nothing about who is in a thread.
+		// A mail with an unproven sender proves nothing about who is in a thread.
 		if (isHeard) this.#options.heads.add(id, headOf(mail));
 		const { content, blobs, quoted } = isHeard ? await this.#contentOf(received) : UNHEARD;
 		await this.#host.accept({
@@ -103,14 +103,14 @@ export class Intake {
 		};
 	}
 
-	/** Only somebody who got a mail of the thread may go on with it: whoever just names it begins a thread of their own. */
+	/** Only recipients of a mail in the thread may continue it; anyone else who names it starts a new thread. */
 	async #sharedRoot(mail: Mail): Promise<string> {
 		const root = rootOf(mail);
 		if (await this.#isIn(headOf(mail), root)) return root;
 		return root === mail.id ? idFor(Buffer.from(`${mail.from?.address} ${root}`)) : mail.id;
 	}
 
-	/** From answer to answer back to the thread's first mail, each written by somebody who got the one before. */
+	/** Follows replies back to the thread's first mail; each must be written by a recipient of the previous one. */
 	async #isIn(mail: Head, root: string): Promise<boolean> {
 		const { heads, own } = this.#options;
 		const first = await heads.firstOf(root);
@@ -151,7 +151,7 @@ export class Intake {
 							...files.map(({ part }) => part),
 						],
 			blobs: files.flatMap(({ blob }) => (blob === null ? [] : [blob])),
-			// Keryx began this thread from another conversation, which this one does not know.
+			// Another conversation started this thread, and this one does not know it.
 			...(isOwnId(address, root) &&
 				mail.inReplyTo === root && { quoted: { platformMessage: keptId(root), text: quoted, own: true } }),
 		};

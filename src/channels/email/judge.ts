@@ -12,7 +12,7 @@ export type JudgeOptions = Pick<
 	"authservId" | "trust" | "decides" | "answerAutomatic" | "hopLimit"
 > & { readonly own: ReadonlySet<string> };
 
-/** What only the channel knows of the writer. */
+/** Facts about the writer that only the channel knows. */
 export function judge(mail: Mail, options: JudgeOptions): NonNullable<Inbound["transport"]> {
 	const {
 		authservId,

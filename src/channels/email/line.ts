@@ -94,7 +94,7 @@ export class Line {
 		this.#host = null;
 	}
 
-	/** The SMTP server refused the login: everything begins anew, with the password as it is then. */
+	/** The SMTP server refused the login: reconnects, and reads the password again. */
 	refused(error: ServiceError): void {
 		const { imap, smtp } = this.#options;
 		if (this.isStopping) return;
@@ -212,7 +212,7 @@ export class Line {
 		return cursor;
 	}
 
-	/** Until it is committed, or never can be. */
+	/** Retries until the mail is committed, or cannot ever be. */
 	async #take(
 		intake: Intake,
 		row: {
@@ -262,7 +262,7 @@ export class Line {
 		}
 	}
 
-	/** Until something comes, or it is time to show that the server is there. */
+	/** Waits for new mail, or until the next sign of life is due. */
 	async #wait(client: ImapFlow): Promise<void> {
 		const { clock, aliveMs } = this.#options;
 		const hasIdle = client.capabilities.has("IDLE");
@@ -290,7 +290,7 @@ export class Line {
 		if (client.usable) this.#vitals.proven(hasIdle ? "IDLE renewed" : "poll answered");
 	}
 
-	/** A failing store is no reason to connect anew: tried until it works. */
+	/** A failing store is no reason to reconnect: retries until it works. */
 	async #written<Value>(write: () => Promise<Value>): Promise<Value> {
 		for (let failures = 0; ; failures++) {
 			try {
@@ -314,7 +314,7 @@ export class Line {
 	}
 }
 
-/** The library answers a question on a lost connection as if nothing were there. */
+/** On a lost connection the library returns empty results. */
 function mustBeOpen(client: ImapFlow): void {
 	if (!client.usable) throw new Error("the connection was lost");
 }

@@ -44,7 +44,7 @@ export async function readMail(
 	const [id = idFor(source)] = messageIds(first("message-id") ?? "");
 	const [inReplyTo] = messageIds(first("in-reply-to") ?? "");
 	const references = messageIds(first("references") ?? "");
-	// One that cannot be read counts, too: a server may have meant it when it said who is proven.
+	// Unreadable senders count too: the server's proof may be about one of them.
 	const isOne = all("from").length === 1 && entries(parsed.from).length === 1;
 	const senders = isOne ? people(parsed.from) : [];
 	return {
@@ -78,7 +78,7 @@ async function textOf(
 		});
 		return whole.text ?? "";
 	} catch {
-		// HTML that nobody can read: at least its words.
+		// Unparsable HTML: keeps at least its words.
 		return words.replace(/<[^<>]*>/g, " ");
 	}
 }

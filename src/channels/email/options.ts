@@ -1,5 +1,5 @@
 // The options of an e-mail channel.
-import type { Clock } from "../../time/index.ts";
+import type { ConnectionOptions } from "../options.ts";
 import type { Libraries } from "./libraries.ts";
 
 /** tls: encrypted from the first byte. starttls: encrypted before the login. none: never, for a server on this machine. */
@@ -19,11 +19,7 @@ export interface MailServer {
  */
 export type SentCopies = "append" | "server" | "none";
 
-export interface EmailOptions {
-	/** The name of its entry in `channels`. */
-	readonly name: string;
-	readonly account?: string;
-	readonly profile?: string;
+export interface EmailOptions extends ConnectionOptions {
 	readonly imap: MailServer;
 	readonly smtp: MailServer;
 	/** Keryx's own address. */
@@ -50,12 +46,6 @@ export interface EmailOptions {
 	/** Default: the folder that the server marks as the one for sent mail, or `Sent`. */
 	readonly sentFolder?: string;
 	readonly load: () => Promise<Libraries>;
-	readonly clock: Clock;
-	readonly log: (message: string, error?: unknown) => void;
-	readonly random?: () => number;
-	readonly aliveMs?: number;
-	readonly firstPauseMs?: number;
-	readonly longestPauseMs?: number;
 	/** How long a server that keeps sent mail by itself may take to show one in Sent. */
 	readonly settleMs?: number;
 }

@@ -114,7 +114,7 @@ function connectionTo({ SMTPConnection }: Libraries, { server }: Login): Connect
 		socketTimeout: SEND_MS,
 		logger: false,
 	});
-	// Every error is also an answer to what was asked.
+	// Each pending command also reports this error.
 	connection.on("error", () => {});
 	return connection;
 }

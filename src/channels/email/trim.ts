@@ -26,11 +26,11 @@ const FORWARDED = /^(?:\s*(?:fw|fwd|wg|tr|rv|i)\s*:)/i;
 
 export function trim(whole: string, subject = ""): Trimmed {
 	const lines = whole.replace(/\r\n?/g, "\n").split("\n");
-	// Of a forwarded mail, the quote is the message.
+	// In a forwarded mail, the quote is the message.
 	if (FORWARDED.test(subject)) return uncut(lines);
 	const { words, quote } = withoutQuote(withoutSignature(lines));
 	const text = joined(words);
-	// Nothing but a quote: then that is what they say.
+	// Only a quote: then the quote is the message.
 	if (text === "") return uncut(lines);
 	const isCut = text !== joined(lines);
 	return { text, quoted: joined(quote.map((line) => line.replace(/^\s{0,2}(?:> ?)+/, ""))), isCut };

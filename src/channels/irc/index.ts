@@ -127,16 +127,16 @@ class IrcLine {
 				afterMs: Math.max(1, afterMs),
 				reason: "Keryx keeps below the server's flood limit",
 			};
-		const place = await this.#placeOf(destination.chatId, session);
-		if (typeof place !== "string") return place;
-		const written = formatLine("PRIVMSG", [place, text]);
+		const recipient = await this.#recipientOf(destination.chatId, session);
+		if (typeof recipient !== "string") return recipient;
+		const written = formatLine("PRIVMSG", [recipient, text]);
 		if (shownBytes(session.prefix, written) > LINE_BYTES)
 			return { kind: "refused", reason: "the text is too long for one line to this chat" };
-		return session.send(place, text);
+		return session.send(recipient, text);
 	}
 
 	/** Where a chat is written to now: a channel we are in, or the person's current nick. */
-	async #placeOf(chatId: string, session: Session): Promise<string | SendResult> {
+	async #recipientOf(chatId: string, session: Session): Promise<string | SendResult> {
 		if (isChannel(chatId)) {
 			const state = this.#rooms.stateOf(chatId);
 			if (!state) return { kind: "refused", reason: `irc.join does not name ${chatId}` };

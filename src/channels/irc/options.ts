@@ -1,5 +1,5 @@
 // The options of an IRC channel.
-import type { Clock } from "../../time/index.ts";
+import type { ConnectionOptions } from "../options.ts";
 import type { Flood } from "../pace.ts";
 import type { Login } from "./registration.ts";
 import type { ServerAddress } from "./socket.ts";
@@ -17,11 +17,7 @@ export interface IrcSecrets {
 	readonly keys: ReadonlyMap<string, string>;
 }
 
-export interface IrcOptions {
-	/** The name of its entry in `channels`. */
-	readonly name: string;
-	readonly account?: string;
-	readonly profile?: string;
+export interface IrcOptions extends ConnectionOptions {
 	readonly server: {
 		readonly host: string;
 		readonly port: number;
@@ -36,13 +32,7 @@ export interface IrcOptions {
 	readonly join: readonly string[];
 	/** People the server does not vouch for may answer confirmations. */
 	readonly decides?: boolean;
-	readonly clock: Clock;
-	readonly log: (message: string, error?: unknown) => void;
-	readonly random?: () => number;
 	readonly flood?: Flood;
-	readonly aliveMs?: number;
-	readonly firstPauseMs?: number;
-	readonly longestPauseMs?: number;
 	readonly nickMs?: number;
 	readonly rejoinMs?: number;
 	/** An id for a message without one from the server. */

@@ -11,9 +11,9 @@ import { outcomeBefore, outcomeOf, reasonOf } from "./outcome.ts";
 import type { Room } from "./rooms.ts";
 import { sentSchema } from "./wire.ts";
 
-/** Of an event's 65,536 bytes, what an encrypted one can hold of its content. */
+/** The most content that fits into an encrypted event of 65,536 bytes. */
 const CONTENT_LIMIT = 44_000;
-/** What programs without edits show of one. */
+/** How much of an edited text programs without edits show. */
 const FALLBACK = 200;
 
 type Attachment = NonNullable<Outgoing["body"]["attachments"]>[number];
@@ -44,7 +44,7 @@ export async function deliver(outgoing: Outgoing, context: DeliverContext): Prom
 			const said = n === 0 ? textOf(outgoing) : { body: "" };
 			content = {
 				...(file ? await fileOf(file, said, outgoing, context) : said),
-				...placeOf(outgoing.destination),
+				...relationOf(outgoing.destination),
 			};
 		} catch (error) {
 			return outcomeBefore(error);
@@ -85,7 +85,7 @@ export function isReceipt(receipt: string): boolean {
 	return /^\$[^\s,]+(?:,\$[^\s,]+)*$/.test(receipt);
 }
 
-/** The same after a restart. The last event's alone says that the delivery is complete. */
+/** The same after a restart. Only the last event's id shows that the delivery is complete. */
 function transactionOf(id: string, n: number, count: number): string {
 	return n === count - 1 ? `keryx.${id}` : `keryx.${id}.${n}`;
 }
@@ -144,8 +144,8 @@ function textOf({ body, plain }: Outgoing): Content {
 	};
 }
 
-/** Where in the room, and replying to what. */
-function placeOf({ threadId, replyTo, group }: Destination): Content {
+/** The thread, and the message that is answered. */
+function relationOf({ threadId, replyTo, group }: Destination): Content {
 	const reply = replyTo?.startsWith("$") ? replyTo : undefined;
 	if (threadId !== undefined)
 		return {
@@ -181,7 +181,7 @@ async function fileOf(
 	return { ...facts, file: secret.facts(url) };
 }
 
-/** A file that cannot be read completely is not uploaded completely, so not accepted. */
+/** If a file cannot be read completely, the upload stays incomplete and the server refuses it. */
 async function* readable(outgoing: Outgoing, blob: string): AsyncGenerator<Uint8Array> {
 	try {
 		yield* outgoing.openBlob(blob);

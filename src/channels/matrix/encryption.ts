@@ -1,5 +1,5 @@
-// Encryption of a channel: what the library wants sent, keys for the readers of a room, messages in and out. A key is on the disk before
-// a message made with it leaves, and keys that came are on the disk before the sync moves on.
+// A channel's encryption: the library's requests, keys for the readers of a room, messages in and out. A key is on disk before
+// a message encrypted with it leaves, and received keys are on disk before the sync moves on.
 import { type Api, MatrixError, path } from "./api.ts";
 import type { KeyRequest } from "./crypto/calls.ts";
 import { CryptoThread } from "./crypto/thread.ts";
@@ -9,12 +9,12 @@ import type { Room } from "./rooms.ts";
 import { NeedsAttention } from "./trouble.ts";
 import { type MatrixEvent, objectOf, readEvent, type SyncAnswer } from "./wire.ts";
 
-/** A message whose key has not come by then is given up. */
+/** Messages whose key has not arrived by then are given up. */
 const WAITING_MS = 7 * 24 * 60 * 60_000;
 const ALGORITHM = "m.megolm.v1.aes-sha2";
 /** The library's numbers for kinds of requests. */
 const TYPE = { upload: 0, query: 1, claim: 2, toDevice: 3, signatures: 4, message: 5 } as const;
-/** A request that makes others is followed by them, so many times. */
+/** Answering a request may lead to more requests; this many rounds are made. */
 const ROUNDS = 5;
 
 export interface EncryptionOptions extends NonNullable<MatrixOptions["encryption"]> {
@@ -42,7 +42,7 @@ export async function openEncryption(options: EncryptionOptions): Promise<Encryp
 	}
 }
 
-/** Others know this device by other keys: what they send to it could never be read. */
+/** Others know this device by different keys, so their messages could never be read. */
 async function refuseForeignDevice(
 	thread: CryptoThread,
 	api: Api,
@@ -63,7 +63,7 @@ async function refuseForeignDevice(
 export class Encryption {
 	readonly #thread: CryptoThread;
 	readonly #options: EncryptionOptions;
-	/** Messages to devices that were taken in since this place of the sync. */
+	/** Device messages received since this position of the sync. */
 	readonly #received = new Set<string>();
 	#receivedSince: string | null | undefined;
 	#last: Promise<unknown> = Promise.resolve();
@@ -77,7 +77,7 @@ export class Encryption {
 		this.#options = options;
 	}
 
-	/** What is wrong although it works. */
+	/** Problems that do not stop it. */
 	remark(): string | undefined {
 		const { device } = this.#options;
 		const remarks = [
@@ -93,7 +93,7 @@ export class Encryption {
 		return remarks.length === 0 ? undefined : remarks.join("; ");
 	}
 
-	/** Keys and devices that a sync brought. On the disk when it resolves. */
+	/** Takes keys and devices from a sync. On disk when it resolves. */
 	async receive(answer: SyncAnswer, since: string | null): Promise<void> {
 		if (this.#receivedSince !== since) this.#received.clear();
 		this.#receivedSince = since;
@@ -120,9 +120,9 @@ export class Encryption {
 		if (event.content.algorithm !== ALGORITHM) return null;
 		const read = await this.#thread.call("decrypt", room, JSON.stringify(event));
 		if (!("event" in read)) return null;
-		// Who wrote it, and which event it is, the server says.
+		// The server says who wrote it and which event it is.
 		const { type, content } = objectOf(JSON.parse(read.event));
-		// It has not seen whose message this would delete, so it has not checked it: nothing is deleted.
+		// The server could not check whose message this deletes, because it is encrypted: nothing is deleted.
 		if (type === "m.room.redaction") return readEvent({ ...event, type: "m.dummy", content: {} });
 		return readEvent({ ...event, type, content });
 	}
@@ -150,12 +150,12 @@ export class Encryption {
 		});
 	}
 
-	/** As far as Keryx has ever seen. */
+	/** Whether Keryx has ever seen the room encrypted. */
 	isEncrypted(room: string): Promise<boolean> {
 		return this.#thread.call("isEncrypted", room);
 	}
 
-	/** A message that cannot be read yet. On the disk when it resolves. */
+	/** Keeps a message that cannot be read yet. On disk when it resolves. */
 	async keep(room: string, event: MatrixEvent): Promise<void> {
 		await this.#thread.call("keep", room, event.event_id, JSON.stringify(event), this.#options.now());
 		this.#unread++;
@@ -187,7 +187,7 @@ export class Encryption {
 		return turn;
 	}
 
-	/** Sends what the library wants sent. */
+	/** Sends the library's pending requests. */
 	async #flush(): Promise<void> {
 		for (let round = 0; round < ROUNDS; round++) {
 			const requests = await this.#thread.call("outgoing");

@@ -15,7 +15,7 @@ import { objectOf, textIn } from "./wire.ts";
 
 export interface FileSource extends FileHost {
 	readonly api: Api;
-	/** Tried often enough: a file that cannot be fetched now becomes a sentence. */
+	/** The last attempt: if the file cannot be fetched now, a sentence replaces it. */
 	readonly isLastTry: boolean;
 }
 
@@ -27,8 +27,9 @@ export async function fetchFile(content: unknown, from: FileSource): Promise<Fet
 	const name = (textIn(content, "filename") ?? textIn(content, "body") ?? "").slice(0, 255) || "file";
 	const { mimetype, size } = objectOf(info);
 	const encrypted = readEncryptedFile(file);
-	const place = encrypted?.url ?? url;
-	const [, server, media] = /^mxc:\/\/([^/]+)\/([^/?#]+)$/.exec(typeof place === "string" ? place : "") ?? [];
+	const address = encrypted?.url ?? url;
+	const [, server, media] =
+		/^mxc:\/\/([^/]+)\/([^/?#]+)$/.exec(typeof address === "string" ? address : "") ?? [];
 	if (server === undefined || media === undefined) return notFetched(name, "its address cannot be read");
 	const open = () => {
 		const bytes = from.api.download(server, media, from.deadlineMs);
@@ -48,7 +49,7 @@ export async function fetchFile(content: unknown, from: FileSource): Promise<Fet
 	}
 }
 
-/** The server has no such file, or it is another one. */
+/** The server has no such file, or the bytes differ. */
 function isFinal(error: unknown): boolean {
 	return (
 		error instanceof WrongFile || (error instanceof NoAnswer && /^HTTP status 4\d\d$/.test(error.message))

@@ -1,7 +1,7 @@
 // Formatted bodies: the dialect's HTML with its line breaks, which HTML would otherwise drop.
 
 const CODE = /(<pre>[\s\S]*?<\/pre>)/;
-/** Blocks have their own distance. */
+/** Blocks already have space around them. */
 const AROUND_BLOCKS = /\n*(<\/?(?:h[1-6]|blockquote)>)\n*/g;
 
 export function formattedBody(text: string): string {
@@ -17,7 +17,7 @@ export function formattedBody(text: string): string {
 		.join("");
 }
 
-/** Without a tag the plain body says the same. */
+/** Without any tag, the plain body is enough. */
 export function hasMarkup(text: string): boolean {
 	return /<[a-z]/.test(text);
 }

@@ -12,7 +12,7 @@ const loginSchema = z.looseObject({ access_token: z.string() });
 
 export interface MatrixIdentity {
 	readonly who: string;
-	/** What it cannot do as configured, each with the remedy. */
+	/** What does not work with this configuration, each with the remedy. */
 	readonly remarks: readonly string[];
 }
 

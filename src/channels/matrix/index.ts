@@ -52,9 +52,9 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 	const homeserver = options.homeserver.replace(/\/+$/, "");
 	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
 	const note = (message: string, error?: unknown) => log(`${name}: ${message}`, error);
-	/** Until then the server takes no messages (monotonic). */
+	/** The server accepts no messages until then (monotonic). */
 	let pausedUntil = 0;
-	/** Of edits: each is a request of its own. */
+	/** Counts edits: each is a separate request. */
 	let changes = 0;
 	const life = `${clock.now().toString(36)}${Math.floor(random() * 36 ** 4).toString(36)}`;
 	let given: ChannelHost | undefined;
@@ -128,7 +128,7 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 		randomBytes,
 		lost: () => leaseLost(given),
 	});
-	/** Sends into a room whose state is known, so that nothing leaves in the open by mistake. */
+	/** Sends only to rooms whose state is known, so that nothing is sent unencrypted by mistake. */
 	const inRoom = async (
 		{ destination }: Outgoing,
 		go: (context: DeliverContext, connection: Connection) => Promise<SendResult>,
@@ -223,7 +223,7 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 	};
 }
 
-/** A token of another account would read another one's messages. */
+/** Another account's token would read another account's messages. */
 function refuseOther(id: string, user: string | undefined): void {
 	if (user === undefined) return;
 	const wanted = user.startsWith("@") ? user : `@${user}`;

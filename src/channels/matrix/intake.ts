@@ -1,5 +1,5 @@
 // Passes events to the host: serially per room, rooms in parallel, so that a large file delays only its own room. The cursor moves only
-// when everything a sync brought is committed (I3); with the last event of it, if that is possible.
+// when everything from a sync is committed (I3), if possible together with its last event.
 import { Lanes } from "../lanes.ts";
 import type { CursorNow } from "./events.ts";
 
@@ -14,7 +14,7 @@ export interface Item {
 export interface IntakeOptions {
 	/** Committed by an earlier sync. */
 	readonly since: string | null;
-	/** A place in the sync as it is committed. */
+	/** A position in the sync, in the form that is committed. */
 	readonly cursorOf: (since: string) => string;
 	/** Commits a cursor alone. */
 	readonly keep: (cursor: string) => Promise<void>;
@@ -43,7 +43,7 @@ export class Intake {
 		return this.#stored;
 	}
 
-	/** What a sync brought; what is under way or committed is left out. */
+	/** Takes the events of a sync, except those that are running or committed. */
 	add(items: readonly Item[], cursor: string): void {
 		this.#latest = cursor;
 		const news = items.filter(
@@ -53,7 +53,7 @@ export class Intake {
 		for (const item of news) void this.#lanes.run(item.room, () => this.#commit(item));
 	}
 
-	/** Something that no sync brings again; its failure is its own. */
+	/** Work that no sync repeats; its failure affects nothing else. */
 	async extra(room: string, job: () => Promise<void>): Promise<void> {
 		let failed: { readonly error: unknown } | undefined;
 		await this.#lanes.run(room, async () => {
@@ -75,7 +75,7 @@ export class Intake {
 		this.#done.clear();
 	}
 
-	/** After a failure: what was not committed comes again with the next sync. */
+	/** After a failure: the next sync repeats what was not committed. */
 	async recover(): Promise<void> {
 		await this.#lanes.idle();
 		this.#failed = undefined;
@@ -89,7 +89,7 @@ export class Intake {
 		if (!this.#failed)
 			try {
 				await run(() => {
-					// One that failed is no longer open, and comes again only from the stored place.
+					// A failed event is no longer open; only a sync from the stored position repeats it.
 					given = !this.#failed && this.#open.size === 1 ? this.#latest : null;
 					return given === null ? undefined : this.#options.cursorOf(given);
 				});

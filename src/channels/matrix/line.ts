@@ -1,8 +1,8 @@
 // The line to a homeserver: connects, syncs. Only `stop` ends it: it reconnects forever, and reports what is wrong. A sync from a new
-// place is asked for only when everything before it is committed (I3).
+// position is requested only when everything before it is committed (I3).
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
-import { Pauses } from "../pauses.ts";
+import { Pauses, settlesWithin } from "../pauses.ts";
 import type { Transport } from "../transport.ts";
 import { Vitals } from "../vitals.ts";
 import { type Api, KIND } from "./api.ts";
@@ -39,7 +39,7 @@ export interface LineOptions {
 	readonly longestPauseMs: number;
 	/** Reads the token each time, so that a changed one is used. */
 	readonly open: () => Promise<Connection>;
-	/** The work that a sync brings, after what it says of rooms and keys was taken in. */
+	/** The work in a sync, after its rooms and keys were read. */
 	readonly read: (
 		answer: SyncAnswer,
 		since: string | null,
@@ -62,7 +62,7 @@ export class Line {
 	#cursor: string | null = null;
 	/** The next sync is answered at once: it proves that the line works. */
 	#isFirst = true;
-	/** How often it has asked from the same place while an event takes long. */
+	/** How many syncs from the same position were made while an event takes long. */
 	#busy = 0;
 	/** The sync was aborted because a token was refused. */
 	#isInterrupted = false;
@@ -139,7 +139,7 @@ export class Line {
 		await this.#disconnect();
 		const connection = await this.#options.open();
 		const { id } = connection.me;
-		// A place in one account's sync means nothing in another's.
+		// A position in one account's sync means nothing in another's.
 		const [of, since] = this.#cursor?.split(" ") ?? [];
 		this.#intake = new Intake({
 			since: of === id && since !== undefined ? since : null,
@@ -169,7 +169,7 @@ export class Line {
 		if (!intake) throw new Error("not connected");
 		const { pollSeconds, read, retry } = this.#options;
 		const { since } = intake;
-		// Synapse answers the very same question as it did before, for two minutes: another timeout makes it another question.
+		// Synapse repeats its answer to an identical request for two minutes: a different timeout makes the request different.
 		const wait = this.#busy > 0 ? this.#busy : this.#isFirst || since === null ? 0 : pollSeconds * 1000;
 		const answer = readSync(
 			await connection.api.get(
@@ -179,29 +179,16 @@ export class Line {
 			),
 		);
 		await connection.encryption?.receive(answer, since);
-		// A stop in the meantime stays one.
+		// It may have been stopped meanwhile.
 		if (this.isStopping) return;
 		this.#isFirst = false;
 		this.#vitals.proven("sync answered");
 		this.#vitals.connected();
 		const items = await read(answer, since, connection);
 		intake.add(items, answer.next_batch);
-		const isSettled = await this.#withinMoment(intake.settled());
+		const isSettled = await settlesWithin(LOOK_MS, intake.settled(), this.#options.clock);
 		this.#busy = isSettled ? 0 : this.#busy + 1;
 		if (answer.to_device.events.length > 0) await retry(connection, intake);
-	}
-
-	/** False if it takes longer; failures are always thrown. */
-	async #withinMoment(settled: Promise<void>): Promise<boolean> {
-		let cancel = () => {};
-		const moment = new Promise<boolean>((resolve) => {
-			cancel = this.#options.clock.after(LOOK_MS, () => resolve(false));
-		});
-		try {
-			return await Promise.race([settled.then(() => true), moment]);
-		} finally {
-			cancel();
-		}
 	}
 
 	#troubled(error: unknown): void {
@@ -210,7 +197,7 @@ export class Line {
 	}
 }
 
-/** The first sync of all brings no history, only where we are and who has invited Keryx. */
+/** The very first sync brings no history, only Keryx's rooms and invitations. */
 function filterOf(since: string | null): string {
 	const timeline = since === null ? { limit: 1, not_types: ["*"] } : { limit: 50 };
 	const state = since === null ? NOTHING : STATE;

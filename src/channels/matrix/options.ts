@@ -4,7 +4,7 @@ import type { PlatformOptions } from "../options.ts";
 export interface MatrixOptions extends Omit<PlatformOptions, "apiRoot"> {
 	/** The homeserver's address, such as `https://matrix.example.org`. */
 	readonly homeserver: string;
-	/** The token must be this user's; default: whose it is. With or without the server's name. */
+	/** The token must belong to this user; default: any. With or without the server's name. */
 	readonly user?: string;
 	/** Absent: encrypted rooms are refused, with a sentence. */
 	readonly encryption?: {

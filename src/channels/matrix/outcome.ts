@@ -39,7 +39,7 @@ export function outcomeOf(error: unknown, plain: boolean): SendResult {
 	return { kind: "refused", reason };
 }
 
-/** The same before anything visible was sent: nothing can have been taken. */
+/** For requests before anything visible was sent: nothing can have arrived. */
 export function outcomeBefore(error: unknown): SendResult {
 	const outcome = outcomeOf(error, true);
 	return outcome.kind === "unknown" ? { kind: "retry", reason: outcome.reason } : outcome;

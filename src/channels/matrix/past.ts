@@ -6,7 +6,7 @@ import { describedOf, type Me, relationOf, wordsOf } from "./text.ts";
 import { type MatrixEvent, readEvent, textIn } from "./wire.ts";
 
 const REMEMBERED = 2000;
-/** What a server gives its events. People can name anything, and a server may not even answer to that. */
+/** The form of a server's event ids. People can name anything, and a server may never answer a request for something else. */
 const EVENT_ID = /^\$.{1,254}$/su;
 
 type Quoted = NonNullable<Inbound["quoted"]>;

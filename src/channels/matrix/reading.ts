@@ -15,7 +15,7 @@ import { type MatrixEvent, objectOf, readEvents, type SyncAnswer, textIn } from 
 export interface ReadingOptions {
 	readonly host: () => ChannelHost;
 	readonly of: AccountOf;
-	/** Everything an event needs but the room. */
+	/** Everything an event needs except the room. */
 	readonly context: (connection: Connection, isLastTry: boolean) => Omit<EventContext, "room">;
 	/** A person's message is committed. */
 	readonly taken: (room: string, event: string, connection: Connection) => void;
@@ -77,7 +77,7 @@ export class Reading {
 
 	async #take(id: string, event: MatrixEvent, cursor: CursorNow, connection: Connection): Promise<void> {
 		const { encryption, me } = connection;
-		// Without encryption it is told that there is a message, or nobody would know.
+		// Without encryption, the gateway is told that there is a message: otherwise nobody would know.
 		if (event.type !== "m.room.encrypted" || !encryption) return this.#handIn(id, event, cursor, connection);
 		const read = await encryption.decrypt(id, event);
 		if (read) return this.#handIn(id, read, cursor, connection);
@@ -113,7 +113,7 @@ export class Reading {
 		return false;
 	}
 
-	/** Accepted from people who may speak. Others can ask again when they may. */
+	/** Accepted from people who may speak. Others can invite again later. */
 	async #invited(
 		id: string,
 		events: readonly MatrixEvent[],
@@ -140,7 +140,7 @@ export class Reading {
 		try {
 			await api.post(path`/_matrix/client/v3/rooms/${id}/join`, {});
 		} catch (error) {
-			// Taken back, or the room is gone: the next sync would not bring it again either.
+			// The invitation was withdrawn, or the room is gone: no sync would repeat it.
 			const isOver =
 				error instanceof MatrixError && error.status < 500 && error.status !== 429 && error.status !== 401;
 			if (!isOver) throw error;

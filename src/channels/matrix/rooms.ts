@@ -100,7 +100,7 @@ export class Rooms {
 	learn(id: string, events: readonly MatrixEvent[]): void {
 		const room = this.#rooms.get(id);
 		if (room) for (const event of events) room.learn(event);
-		// What is being read may be older.
+		// A running read may be older than this.
 		else if (events.some(({ state_key: key }) => key !== undefined)) this.#reading.delete(id);
 	}
 

@@ -32,7 +32,7 @@ export function relationOf(content: unknown): Relation {
 	};
 }
 
-/** The words of a message; empty for a file without a caption, null for what is no message. */
+/** The words of a message; empty for a file without a caption, null if it is not a message. */
 export function wordsOf(content: unknown, sender: string, room: Room): string | null {
 	const kind = textIn(content, "msgtype");
 	const body = textIn(content, "body");
@@ -49,7 +49,7 @@ export function wordsOf(content: unknown, sender: string, room: Room): string | 
 	return kind.startsWith("m.key.verification") ? null : `[${kind}] ${text}`;
 }
 
-/** Other events that people see as messages, in words. */
+/** Describes other events that people see as messages. */
 export function describedOf({ type, content }: MatrixEvent): string | null {
 	if (type === "m.room.encrypted") return "[an encrypted message, which Keryx cannot read]";
 	if (type === "m.sticker") return `[sticker ${textIn(content, "body") ?? ""}]`.replace(" ]", "]");

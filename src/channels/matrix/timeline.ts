@@ -3,7 +3,7 @@ import { type Api, path } from "./api.ts";
 import { type MatrixEvent, messagesSchema, readEvents, type SyncAnswer, textIn } from "./wire.ts";
 
 const PAGE = 100;
-/** So many pages are read; what is older is told, not read. */
+/** The most pages read; older messages are reported as missing. */
 const PAGES = 10;
 
 type JoinedRoom = SyncAnswer["rooms"]["join"][string];
@@ -34,7 +34,7 @@ export async function timelineOf(
 	return [...(joined === null ? missed : missed.slice(joined)), ...events];
 }
 
-/** In a room that Keryx has just joined, what was said before the invitation is not for it. Null: it was there before. */
+/** In a newly joined room, messages before the invitation are not for Keryx. Null: it was there before. */
 function welcomeIn(events: readonly MatrixEvent[], me: string): number | null {
 	const own = events.flatMap((event, n) =>
 		event.type === "m.room.member" && event.state_key === me ? [{ event, n }] : [],

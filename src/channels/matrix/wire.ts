@@ -63,7 +63,7 @@ export const messagesSchema = z.looseObject({
 	end: z.string().optional(),
 });
 
-/** Throws if the server speaks something else. */
+/** Throws if the answer has another form. */
 export function readSync(answer: unknown): SyncAnswer {
 	return syncSchema.parse(answer);
 }
@@ -82,7 +82,7 @@ export function textIn(content: unknown, field: string): string | undefined {
 	return typeof value === "string" ? value : undefined;
 }
 
-/** An object, or nothing in one. */
+/** The object, or an empty one. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
 	return typeof value === "object" && value !== null && !Array.isArray(value)
 		? (value as Record<string, unknown>)

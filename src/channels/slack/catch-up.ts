@@ -1,7 +1,7 @@
 // After a start or a long silence: reads the chats' history from where everything was committed. Slack itself redelivers only for some
 // minutes.
 import type { ChannelHost, Clock } from "../../gateway/index.ts";
-import { type ChatPlace, type EventContext, handInMessage, isSaying } from "./events.ts";
+import { type ChatLocation, type EventContext, handInMessage, isSaying } from "./events.ts";
 import type { Gap } from "./gap.ts";
 import { MISSED_MOST, missedIn, type Read } from "./history.ts";
 import type { Connection, Line } from "./line.ts";
@@ -71,7 +71,7 @@ export async function catchUp(
 		await host.passed(first);
 		return line.keptFirst();
 	}
-	let chats: readonly ChatPlace[] = [];
+	let chats: readonly ChatLocation[] = [];
 	try {
 		chats = await chatsOf(connection, options);
 	} catch (error) {
@@ -82,7 +82,9 @@ export async function catchUp(
 	}
 	gap.again();
 	const slots = new Slots(AT_ONCE);
-	await Promise.all(chats.map((place) => slots.use(() => readInLane(place, connection, line, gap, options))));
+	await Promise.all(
+		chats.map((location) => slots.use(() => readInLane(location, connection, line, gap, options))),
+	);
 	await Promise.all(chats.map(({ chat }) => gap.tried(chat)));
 	gap.throwFailure();
 }
@@ -91,7 +93,7 @@ export async function catchUp(
 async function chatsOf(
 	{ directory }: Connection,
 	{ read, log }: CatchUpOptions,
-): Promise<readonly ChatPlace[]> {
+): Promise<readonly ChatLocation[]> {
 	const chats: WireChat[] = [];
 	let cursor: string | undefined;
 	for (let page = 0; page < PAGES; page++) {
@@ -137,33 +139,33 @@ async function patiently<Answer>(work: () => Promise<Answer>, line: Line): Promi
 
 /** Resolves when Slack was asked, so that the next chat can be. The lane may have events, the first of which has the chat read. */
 function readInLane(
-	place: ChatPlace,
+	location: ChatLocation,
 	connection: Connection,
 	line: Line,
 	gap: Gap,
 	options: CatchUpOptions,
 ): Promise<void> {
-	if (gap.isTried(place.chat)) return Promise.resolve();
+	if (gap.isTried(location.chat)) return Promise.resolve();
 	return new Promise((resolve) => {
-		void gap.tried(place.chat).then(resolve);
-		void line.intake.lanes.run(place.chat, () =>
-			readChat(place, connection, line, gap, { ...options, onAsked: resolve }),
+		void gap.tried(location.chat).then(resolve);
+		void line.intake.lanes.run(location.chat, () =>
+			readChat(location, connection, line, gap, { ...options, onAsked: resolve }),
 		);
 	});
 }
 
 /** In the chat's lane, once per gap. Never rejects: a chat that cannot be read now is named in the gap. */
 export async function readChat(
-	place: ChatPlace,
+	location: ChatLocation,
 	connection: Connection,
 	line: Line,
 	gap: Gap,
 	options: CatchUpOptions,
 ): Promise<void> {
-	const { chat } = place;
+	const { chat } = location;
 	if (gap.isThrough(chat)) return;
 	try {
-		if (!line.isStopping) await handInMissed(place, connection, line, options);
+		if (!line.isStopping) await handInMissed(location, connection, line, options);
 		gap.read(chat);
 	} catch (error) {
 		if (mayPass(error)) return gap.failed(chat, error);
@@ -173,12 +175,12 @@ export async function readChat(
 }
 
 async function handInMissed(
-	place: ChatPlace,
+	location: ChatLocation,
 	connection: Connection,
 	line: Line,
 	{ clock, host, read, contextOf, log, onAsked }: CatchUpOptions,
 ): Promise<void> {
-	const { chat } = place;
+	const { chat } = location;
 	const oldest = Math.max(line.intake.marks.from(OVERLAP_S), clock.now() / 1000 - LONGEST_S).toFixed(6);
 	const { messages, isCut } = await patiently(() => missedIn(chat, oldest, read), line);
 	onAsked?.();
@@ -198,7 +200,7 @@ async function handInMissed(
 		const ts = message.ts as string;
 		if (known.has(ts) || line.intake.wasTaken(chat, ts)) continue;
 		const done = await line.intake.commit(`message ${ts} of ${chat}`, () =>
-			handInMessage(message, place, {}, contextOf(connection)),
+			handInMessage(message, location, {}, contextOf(connection)),
 		);
 		if (done === "stopped") return;
 		line.intake.tookFromHistory(chat, ts);

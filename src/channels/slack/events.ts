@@ -62,14 +62,14 @@ export function chatOf(happening: Happening): string {
 	return (typeof channel === "object" ? channel?.id : channel) ?? item?.channel ?? "";
 }
 
-export interface ChatPlace {
+export interface ChatLocation {
 	readonly chat: string;
 	/** im, mpim, channel or group, if known. */
 	readonly kind?: string | undefined;
 }
 
 /** The chat whose history may have to be read before; null if the event is not about a message. */
-export function placeOf(happening: Happening): ChatPlace | null {
+export function locationOf(happening: Happening): ChatLocation | null {
 	const { type, channel_type: kind } = eventOf(happening);
 	const chat = chatOf(happening);
 	if (happening.kind !== "events_api" || chat === "") return null;
@@ -119,7 +119,7 @@ type At = { readonly cursor?: string };
 /** A message from an event or the history. */
 export async function handInMessage(
 	message: WireMessage,
-	{ chat, kind }: ChatPlace,
+	{ chat, kind }: ChatLocation,
 	at: At,
 	context: EventContext,
 ): Promise<void> {

@@ -112,8 +112,8 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		({ web }: Connection): Read =>
 		async (method, args) => {
 			for (;;) {
-				const place = pace.take("read", method);
-				if ("afterMs" in place && place.afterMs > 0) await line.pauses.sleep(place.afterMs);
+				const slot = pace.take("read", method);
+				if ("afterMs" in slot && slot.afterMs > 0) await line.pauses.sleep(slot.afterMs);
 				if (line.isStopping) throw new Error("stopped");
 				try {
 					return await web.call(method, args);
@@ -153,7 +153,8 @@ export function createSlackChannel(options: SlackOptions): Channel {
 			return { bot, app: null };
 		},
 		catchUp: (connection, of_, gap) => catchUp(connection, of_, gap, catchingUp(connection)),
-		readChat: (place, connection, of_, gap) => readChat(place, connection, of_, gap, catchingUp(connection)),
+		readChat: (location, connection, of_, gap) =>
+			readChat(location, connection, of_, gap, catchingUp(connection)),
 	});
 
 	const call = async (
@@ -197,10 +198,10 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		go: () => Promise<SendResult>,
 	): Promise<SendResult> => {
 		if (!line.connection) return NOT_CONNECTED;
-		const place = pace.take(kind, destination.chatId);
-		if ("askAfterMs" in place)
-			return { kind: "retry", afterMs: place.askAfterMs, reason: "Slack's rate limit" };
-		if (place.afterMs > 0) await line.pauses.sleep(place.afterMs);
+		const slot = pace.take(kind, destination.chatId);
+		if ("askAfterMs" in slot)
+			return { kind: "retry", afterMs: slot.askAfterMs, reason: "Slack's rate limit" };
+		if (slot.afterMs > 0) await line.pauses.sleep(slot.afterMs);
 		return leaseLost(host) ?? go();
 	};
 

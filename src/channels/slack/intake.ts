@@ -5,14 +5,14 @@ import type { Pauses } from "../pauses.ts";
 import { Remembered } from "../remembered.ts";
 import { Stumbles } from "../stumbles.ts";
 import {
-	type ChatPlace,
+	type ChatLocation,
 	chatOf,
 	type EventContext,
 	eventOf,
 	type Happening,
 	handIn,
+	locationOf,
 	messageOf,
-	placeOf,
 } from "./events.ts";
 import { Marks } from "./marks.ts";
 import { reasonOf } from "./outcome.ts";
@@ -29,7 +29,7 @@ export interface IntakeOptions {
 	readonly orderMs: number;
 	readonly isStopping: () => boolean;
 	/** Reads missed messages of the chat first, if there may be any. Never rejects. */
-	readonly before: (place: ChatPlace) => Promise<void>;
+	readonly before: (location: ChatLocation) => Promise<void>;
 	/** Null if nobody is connected. */
 	readonly context: () => (() => EventContext) | null;
 	readonly log: (message: string, error?: unknown) => void;
@@ -135,11 +135,11 @@ export class Intake {
 		const holder = {};
 		const ts = tsOf(happening);
 		if (ts !== undefined) this.marks.begin(holder, ts);
-		const place = placeOf(happening);
+		const location = locationOf(happening);
 		// A press waits neither for a file in its chat nor for the history: Slack allows three seconds, and does not deliver it again.
 		const isPress = happening.kind === "interactive";
 		void this.lanes.run(isPress ? `press in ${chatOf(happening)}` : chatOf(happening), async () => {
-			if (place) await this.#options.before(place);
+			if (location) await this.#options.before(location);
 			const tell = (isCommitted: boolean) => {
 				if (isCommitted && typeof key === "string") this.#done.add(key);
 				this.#pending.delete(key);

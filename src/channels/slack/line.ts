@@ -5,7 +5,7 @@ import type { Clock } from "../../time/index.ts";
 import { Pauses } from "../pauses.ts";
 import { Vitals } from "../vitals.ts";
 import { Directory } from "./directory.ts";
-import type { ChatPlace, EventContext, Happening } from "./events.ts";
+import type { ChatLocation, EventContext, Happening } from "./events.ts";
 import { Gap } from "./gap.ts";
 import { Intake } from "./intake.ts";
 import { askedPause, isTokenRefused, reasonOf } from "./outcome.ts";
@@ -48,7 +48,7 @@ export interface LineOptions {
 	/** Passes on the missed messages of every chat; resolves when done. */
 	readonly catchUp: (connection: Connection, line: Line, gap: Gap) => Promise<void>;
 	/** The same for one chat, in its lane. Never rejects. */
-	readonly readChat: (place: ChatPlace, connection: Connection, line: Line, gap: Gap) => Promise<void>;
+	readonly readChat: (location: ChatLocation, connection: Connection, line: Line, gap: Gap) => Promise<void>;
 	readonly log: (message: string, error?: unknown) => void;
 }
 
@@ -85,7 +85,7 @@ export class Line {
 			...options,
 			pauses: this.pauses,
 			isStopping: () => this.isStopping,
-			before: (place) => this.#readBefore(place),
+			before: (location) => this.#readBefore(location),
 			context: () => {
 				const connection = this.#connection;
 				return connection && (() => options.contextOf(connection));
@@ -267,11 +267,11 @@ export class Line {
 	}
 
 	/** A chat's first event since a gap waits for its history, however many chats are read before it. */
-	async #readBefore(place: ChatPlace): Promise<void> {
+	async #readBefore(location: ChatLocation): Promise<void> {
 		const gap = this.#gap;
 		const connection = this.#connection;
 		if (!gap || !connection || this.#first !== null || this.isStopping) return;
-		if (!gap.isTried(place.chat)) await this.#options.readChat(place, connection, this, gap);
+		if (!gap.isTried(location.chat)) await this.#options.readChat(location, connection, this, gap);
 	}
 
 	/** Runs next to the events. One at a time, repeated until done. */

@@ -13,9 +13,9 @@ function streams(count: number, ms: number): readonly (readonly number[])[] {
 		const [first] = answers.toSorted((a, b) => a.at - b.at);
 		if (!first || first.at > ms) return answers.map(({ gone }) => gone);
 		now = first.at;
-		const place = pace.take("change", "C1");
-		if ("afterMs" in place) first.gone.push(now + place.afterMs);
-		first.at = now + ("afterMs" in place ? Math.max(1000, place.afterMs) : place.askAfterMs);
+		const slot = pace.take("change", "C1");
+		if ("afterMs" in slot) first.gone.push(now + slot.afterMs);
+		first.at = now + ("afterMs" in slot ? Math.max(1000, slot.afterMs) : slot.askAfterMs);
 	}
 }
 
@@ -49,8 +49,8 @@ test("whatever is asked for when: at most 50 changes and 50 reads of a method go
 			const gone = { change: [] as number[], read: [] as number[] };
 			for (const { at, kind } of requests.toSorted((a, b) => a.at - b.at)) {
 				now = at;
-				const place = pace.take(kind, "conversations.history");
-				if ("afterMs" in place) gone[kind].push(at + place.afterMs);
+				const slot = pace.take(kind, "conversations.history");
+				if ("afterMs" in slot) gone[kind].push(at + slot.afterMs);
 			}
 			for (const times of Object.values(gone)) expect(most(times, MINUTE)).toBeLessThanOrEqual(50);
 		}),
@@ -71,8 +71,8 @@ test("whoever is sent away finds a place at the time named", () => {
 	let now = 0;
 	const pace = new Pace({ monotonic: () => now });
 	for (let n = 0; n < 20; n++) pace.take("change", "C1");
-	const place = pace.take("change", "C1");
-	expect(place).toHaveProperty("askAfterMs");
-	now += "askAfterMs" in place ? place.askAfterMs : 0;
+	const slot = pace.take("change", "C1");
+	expect(slot).toHaveProperty("askAfterMs");
+	now += "askAfterMs" in slot ? slot.askAfterMs : 0;
 	expect(pace.take("change", "C1")).toHaveProperty("afterMs");
 });

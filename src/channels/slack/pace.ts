@@ -32,7 +32,7 @@ const LONGEST_WAIT_MS: Readonly<Record<Kind, number>> = {
 /** Long unused channels are dropped when there are this many. */
 const REMEMBERED = 1000;
 
-export type Place =
+export type Slot =
 	/** It has a slot: it may go after this long. */
 	| { readonly afterMs: number }
 	/** No slot: it may ask again after this long. */
@@ -50,7 +50,7 @@ export class Pace {
 	}
 
 	/** `by` names a message's channel, or a read's method. */
-	take(kind: Kind, by: string): Place {
+	take(kind: Kind, by: string): Slot {
 		const key = kind === "read" ? by : kind;
 		const allowed = this.#allowed[kind];
 		const ofChannel = kind === "message" ? this.#waitOf(`in ${by}`, this.#allowed.channel) : 0;

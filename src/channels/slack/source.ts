@@ -66,7 +66,7 @@ export function threadOf({ ts, thread_ts: thread }: WireMessage): string | undef
 	return thread !== undefined && thread !== ts ? thread : undefined;
 }
 
-export interface Place {
+export interface Location {
 	readonly chat: string;
 	/** The chat's kind in the event: im, mpim, channel, group. */
 	readonly kind?: string | undefined;
@@ -78,7 +78,7 @@ export interface Place {
 }
 
 export async function sourceOf(
-	{ chat, kind, thread, user, userName, message }: Place,
+	{ chat, kind, thread, user, userName, message }: Location,
 	{ me, of, directory }: { readonly me: Me; readonly of: AccountOf; readonly directory: Directory },
 ): Promise<Record<string, unknown>> {
 	const isDm = chatTypeOf(chat, kind) === "dm";

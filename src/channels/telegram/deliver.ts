@@ -81,12 +81,12 @@ export async function change(
 async function sendText(outgoing: Outgoing, context: DeliverContext): Promise<readonly number[]> {
 	const { text, mode } = textOf(outgoing);
 	const chat = context.chatNow(outgoing.destination.chatId);
-	const options = { ...placeOf(outgoing), ...mode, ...NO_PREVIEWS };
+	const options = { ...sendOptions(outgoing), ...mode, ...NO_PREVIEWS };
 	return [(await context.api.sendMessage(chat, text, options)).message_id];
 }
 
 /** Where in the chat, replying to what, and with which buttons. */
-function placeOf(outgoing: Outgoing) {
+function sendOptions(outgoing: Outgoing) {
 	const { threadId } = outgoing.destination;
 	const keyboard = keyboardOf(outgoing);
 	return {
@@ -120,7 +120,7 @@ async function sendFiles(
 ): Promise<readonly number[]> {
 	const { api, InputFile } = context;
 	const chat = context.chatNow(outgoing.destination.chatId);
-	const place = placeOf(outgoing);
+	const common = sendOptions(outgoing);
 	const { text, mode } = textOf(outgoing);
 	const said = text === "" ? {} : { caption: text, ...mode };
 	const input = ({ blob, name }: Attachment) => new InputFile(readable(outgoing, blob), nameOf(name));
@@ -135,11 +135,11 @@ async function sendFiles(
 		const sent = await api.sendMediaGroup(
 			chat,
 			media as InputMediaPhoto[] | InputMediaAudio[] | InputMediaDocument[],
-			place,
+			common,
 		);
 		return sent.map(({ message_id: id }) => id);
 	}
-	const options = { ...place, ...said };
+	const options = { ...common, ...said };
 	if (kind === "audio") return [(await api.sendAudio(chat, input(first), options)).message_id];
 	if (kind === "photo")
 		try {
@@ -199,7 +199,7 @@ function keyboardOf({ body }: Outgoing): InlineKeyboardMarkup | undefined {
 }
 
 /** Makes a call; if the chat has moved meanwhile, once more with its new id, because the first was refused. */
-export async function inPlace(
+export async function followingMoves(
 	call: () => Promise<SendResult>,
 	onMoved: (toChatId: string) => Promise<void>,
 	onError: (error: unknown) => Promise<void>,

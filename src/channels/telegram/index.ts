@@ -14,7 +14,7 @@ import { leaseLost } from "../lease.ts";
 import type { PlatformOptions } from "../options.ts";
 import { Remembered } from "../remembered.ts";
 import { Transport } from "../transport.ts";
-import { CAPTION_LIMIT, change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
+import { CAPTION_LIMIT, change, type DeliverContext, deliver, followingMoves } from "./deliver.ts";
 import { Line } from "./line.ts";
 import { goneReason, reasonOf } from "./outcome.ts";
 import { Pace } from "./pace.ts";
@@ -157,7 +157,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			chat_type: destination.chatId.startsWith("-") ? "group" : "dm",
 			...(destination.userId !== undefined && { user_id: destination.userId }),
 		};
-		return inPlace(
+		return followingMoves(
 			() => work(context),
 			async (toChatId) => {
 				await host?.moved({ source, toChatId });

@@ -1,6 +1,7 @@
 // Polled updates. One is confirmed by asking for the next, which happens only after the host has committed it (I3).
 import type { Update } from "grammy/types";
 import type { Clock } from "../../time/index.ts";
+import { settlesWithin } from "../pauses.ts";
 import type { Connection } from "./connection.ts";
 import { Intake } from "./intake.ts";
 import type { Taking } from "./taking.ts";
@@ -105,28 +106,17 @@ export class Polled {
 			({ update_id: id }) => !this.#isCommitted(id, connection.me.id) && !intake.holds(id),
 		);
 		intake.add(unseen, updates);
-		const isSettled = await this.#withinMoment(intake.settled()).catch(async (error: unknown) => {
-			await this.end();
-			throw error;
-		});
+		const isSettled = await settlesWithin(LOOK_MS, intake.settled(), this.#options.clock).catch(
+			async (error: unknown) => {
+				await this.end();
+				throw error;
+			},
+		);
 		if (isSettled) taking.forget();
 		this.#isBusy = !isSettled;
 		const next = (updates.at(-1)?.update_id ?? Number.NaN) + 1;
 		const offset = intake.firstOpen ?? next;
 		if (updates.length > 0) this.#offset = offset;
-	}
-
-	/** False if it takes longer; failures are always thrown. */
-	async #withinMoment(settled: Promise<void>): Promise<boolean> {
-		let cancel = () => {};
-		const moment = new Promise<boolean>((resolve) => {
-			cancel = this.#options.clock.after(LOOK_MS, () => resolve(false));
-		});
-		try {
-			return await Promise.race([settled.then(() => true), moment]);
-		} finally {
-			cancel();
-		}
 	}
 
 	/** An earlier run's cursor counts for the one batch that could be unconfirmed: ids may restart. Another bot's counts for nothing. */

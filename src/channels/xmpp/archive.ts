@@ -1,9 +1,9 @@
 // Reads archives (XEP-0313): that of our own account, and those of rooms. One page at a time.
-import { NS } from "./namespaces.ts";
-import type { Session } from "./session.ts";
-import { child, type Element, element, textOf } from "./xml.ts";
+import { NS } from "./stream/namespaces.ts";
+import type { Session } from "./stream/session.ts";
+import { child, type Element, element, textOf } from "./stream/xml.ts";
 
-/** The server keeps at most a few hundred stanzas that it was not told of. */
+/** Servers keep at most a few hundred unacknowledged stanzas. */
 const PAGE = 50;
 
 export interface Archived {

@@ -1,12 +1,12 @@
-// Reads what was said while Keryx was away, and older messages that a correction or a look-up asks for.
+// Reads messages from while Keryx was away, and older ones for corrections and look-ups.
 import type { Clock } from "../../time/index.ts";
 import type { Archive, Archived } from "./archive.ts";
 import type { Hearing } from "./hearing.ts";
 import type { Intake, Work } from "./intake.ts";
-import { parseJid } from "./jid.ts";
 import { readMessage } from "./message.ts";
 import type { Rooms } from "./rooms.ts";
-import { type Session, StanzaError } from "./session.ts";
+import { parseJid } from "./stream/jid.ts";
+import { type Session, StanzaError } from "./stream/session.ts";
 
 /** How far back a message is looked for, in pages. */
 const MOST_PAGES = 10;
@@ -32,8 +32,8 @@ export class CatchUp {
 	}
 
 	/**
-	 * The first connection: from here on nothing is missed. Stored before anyone can write. Asked at every login: servers then leave out
-	 * what they keep for those who read no archive.
+	 * The first connection: from here on nothing is missed. Stored before anyone can write. Sent at every login: servers then leave out
+	 * the offline messages meant for clients without an archive.
 	 */
 	async begin(session: Session, archive: string): Promise<void> {
 		const { archive: reader, intake, clock } = this.#options;
@@ -74,7 +74,7 @@ export class CatchUp {
 		}
 	}
 
-	/** Without those that were committed when they were said. */
+	/** Without those that were committed when they arrived live. */
 	async #unknown(works: readonly Work[]): Promise<Work[]> {
 		const { intake } = this.#options;
 		const known = new Set<Work>();
@@ -99,7 +99,7 @@ export class CatchUp {
 		}
 	}
 
-	/** Whether one of our messages is in the archive of its chat; null: it cannot be said. */
+	/** Whether one of our messages is in the archive of its chat; null: unknown. */
 	async has(session: Session, chat: string, id: string, madeAt: number | undefined): Promise<boolean | null> {
 		const { archive: reader } = this.#options;
 		let before = "";
@@ -123,7 +123,7 @@ export class CatchUp {
 		return this.#options.rooms().get(chat) ? { of: chat } : { with: chat };
 	}
 
-	/** Only the room's nick, or our own address, can be us; the id alone could be anybody's. */
+	/** Only our nick in the room, or our own address, proves it is ours; anyone can write the id. */
 	#isOurs(from: string | undefined, chat: string): boolean {
 		const jid = parseJid(from);
 		const room = this.#options.rooms().get(chat);
@@ -138,7 +138,7 @@ export class CatchUp {
 		const isOwn = room ? hearing.isOwn(message, room, true) : from?.bare === own;
 		const belongs = room ? from?.bare === archive : message.attrs.type !== "groupchat";
 		if (isOwn) this.#note(archived, room ? archive : (parseJid(message.attrs.to)?.bare ?? ""));
-		// A private message of a room is no message of the person.
+		// A private message through a room does not count as the person's.
 		const isPersonal = room !== undefined || rooms().get(from?.bare ?? "") === undefined;
 		const isMessage = !isOwn && belongs && isPersonal && !IGNORED.has(message.attrs.type ?? "");
 		const work = isMessage ? hearing.work(message, { archived, done }) : null;

@@ -4,41 +4,39 @@ import { randomBytes } from "node:crypto";
 import type { ChannelHealth, ChannelHost } from "../../gateway/index.ts";
 import { Line } from "../line.ts";
 import { Archive } from "./archive.ts";
+import { Attendance } from "./attendance.ts";
 import { CatchUp, IGNORED } from "./catch-up.ts";
 import { idPrefix } from "./compose.ts";
 import { findUploads, infoOf, type Uploads } from "./files.ts";
 import { Followers } from "./followers.ts";
 import { Hearing } from "./hearing.ts";
 import { Intake } from "./intake.ts";
-import { type Jid, parseJid } from "./jid.ts";
 import { Known } from "./known.ts";
-import type { Management } from "./management.ts";
 import { carbonOf, readMessage, stanzaId } from "./message.ts";
-import { NS } from "./namespaces.ts";
 import { serverAddress, type XmppOptions } from "./options.ts";
-import { type Room, type RoomEvent, Rooms } from "./rooms.ts";
+import { type Room, Rooms } from "./rooms.ts";
 import { Sending } from "./sending.ts";
-import { Session, StanzaError } from "./session.ts";
-import { child, type Element, element } from "./xml.ts";
+import { type Jid, parseJid } from "./stream/jid.ts";
+import type { Management } from "./stream/management.ts";
+import { NS } from "./stream/namespaces.ts";
+import { Session, StanzaError } from "./stream/session.ts";
+import { child, type Element, element } from "./stream/xml.ts";
 
-/** Before other programs of the account, which would otherwise get the messages. */
+/** Higher than other programs of the account, which would otherwise get the messages. */
 const PRIORITY = "100";
-/** How often a room that refused us is asked again, one that went away, and whether we are still in one. */
-const REJOIN_MS = 10 * 60_000;
-const BACK_MS = 5000;
-const STILL_IN_MS = 5 * 60_000;
 const RESOURCE = "keryx";
 
 export class XmppClient {
 	readonly options: XmppOptions;
 	readonly own: Jid;
-	/** Begins the ids of our own messages. */
+	/** Prefix of our own messages' ids. */
 	readonly prefix: string;
 	readonly sending = new Sending();
 	readonly catchUp: CatchUp;
 	readonly #line: Line<Session>;
 	readonly #intake: Intake;
 	readonly #hearing: Hearing;
+	readonly #attendance: Attendance;
 	readonly #archive = new Archive();
 	/** Identifies this run of the channel: its counters are unique only together with it. */
 	readonly #life: string;
@@ -49,9 +47,9 @@ export class XmppClient {
 	#previous: Management | null = null;
 	#connections = 0;
 	#messages = 0;
-	/** The stanza that is being read; null: it never comes again. */
+	/** The id of the stanza being read; null: the server will not repeat it. */
 	#heardAs: string | null = null;
-	/** Archives that this session still reads; a session that was cut off meanwhile is not continued. */
+	/** Archives that this session is still reading; if it is cut off meanwhile, it is not continued. */
 	#reading = { left: 0 };
 	#arrived: () => void = () => {};
 	readonly #waiting = new Set<() => unknown>();
@@ -79,6 +77,12 @@ export class XmppClient {
 			newId: () => this.#heardAs ?? `${this.#life}-${++this.#messages}`,
 			isStopping: () => this.#intake.host === null,
 			letIn: (person) => this.#followers.letIn(person, this.session),
+		});
+		this.#attendance = new Attendance({
+			rooms: () => this.rooms,
+			rejoinMs: options.rejoinMs,
+			joined: (room, session) => void this.#joined(room, session),
+			removed: (room, reason) => this.#removed(room, reason),
 		});
 		this.catchUp = new CatchUp({
 			clock,
@@ -149,7 +153,7 @@ export class XmppClient {
 		for (const look of [...this.#waiting]) look();
 	}
 
-	/** A name for one attempt that nothing else has. */
+	/** A unique name for one attempt. */
 	uniqueName(): string {
 		return `${this.#life}${++this.#messages}`;
 	}
@@ -193,7 +197,7 @@ export class XmppClient {
 		return session;
 	}
 
-	/** The session can continue if nothing was left to read, or if this connection did not get as far as that. */
+	/** The session can continue if all archives were read, or if this connection never began to read them. */
 	#ended(session: Session, previous: Management | null): void {
 		const kept = session.jid === "" ? previous : this.#reading.left === 0 ? session.management : null;
 		this.#previous = kept?.id !== undefined && kept.id !== null && !this.#line.isStopped ? kept : null;
@@ -204,13 +208,13 @@ export class XmppClient {
 		session.isReady = true;
 		this.#line.ready();
 		for (const look of [...this.#waiting]) look();
-		this.#stayIn(session);
+		this.#attendance.stay(session);
 	}
 
 	#resumed(session: Session, handled: number): void {
 		this.sending.continued(handled);
 		this.#ready(session);
-		for (const room of this.rooms.all()) if (room.state.kind === "out") this.#join(room, session);
+		for (const room of this.rooms.all()) if (room.state.kind === "out") this.#attendance.join(room, session);
 	}
 
 	async #bound(session: Session, formerlyHandled: number | undefined): Promise<void> {
@@ -226,7 +230,7 @@ export class XmppClient {
 		try {
 			const account = await infoOf(session, this.own.bare);
 			this.hasArchive = account?.features.has(NS.archive) ?? false;
-			// Copies of what other programs of the account get: everything that is written to Keryx comes in.
+			// Carbon copies, so that messages to other programs of the account arrive here too.
 			await session.request("set", undefined, element("enable", NS.carbons)).catch(ifRefused);
 			this.uploads = await findUploads(session, this.own.domain).catch(ifRefused);
 			if (this.hasArchive) await this.catchUp.begin(session, "");
@@ -237,7 +241,7 @@ export class XmppClient {
 			await Promise.race([arrived, session.ended]);
 			if (!session.isOpen) return;
 			this.#ready(session);
-			for (const room of this.rooms.all()) this.#join(room, session);
+			for (const room of this.rooms.all()) this.#attendance.join(room, session);
 			if (this.hasArchive) await this.catchUp.read(session, "");
 			reading.left--;
 		} catch (error) {
@@ -248,7 +252,7 @@ export class XmppClient {
 		}
 	}
 
-	/** Whether an archive refused to be read, and is done without. Otherwise the next connection reads everything again. */
+	/** True if the archive refused: Keryx works without it. Otherwise the next connection reads everything again. */
 	#isSkipped(error: unknown, session: Session): boolean {
 		const { log, name } = this.options;
 		if (error instanceof StanzaError)
@@ -258,31 +262,6 @@ export class XmppClient {
 			);
 		else session.destroy((error as Error).message);
 		return error instanceof StanzaError;
-	}
-
-	#join(room: Room, session: Session): void {
-		session.write(this.rooms.joining(room));
-	}
-
-	#joinLater(room: Room, session: Session, ms: number): void {
-		session.after(ms, () => {
-			if (room.state.kind !== "in" && this.rooms.get(room.jid) === room) this.#join(room, session);
-		});
-	}
-
-	/** A room can lose us without a word (XEP-0410). */
-	#stayIn(session: Session): void {
-		session.after(STILL_IN_MS, () => {
-			for (const room of this.rooms.all())
-				if (room.state.kind === "in")
-					void session
-						.request("get", `${room.jid}/${room.nick}`, element("ping", NS.ping))
-						.catch((error: unknown) => {
-							if (error instanceof StanzaError && error.condition === "not-acceptable")
-								this.#join(room, session);
-						});
-			this.#stayIn(session);
-		});
 	}
 
 	#heard(stanza: Element, done: () => void, session: Session): void {
@@ -299,36 +278,19 @@ export class XmppClient {
 		const jid = parseJid(from);
 		if (!jid) return;
 		const room = this.rooms.get(jid.bare);
-		if (room) this.#roomEvent(this.rooms.heard(room, jid.resource, presence), session);
+		if (room) this.#attendance.heard(this.rooms.heard(room, jid.resource, presence), session);
 		else if (from === session.jid && type === undefined) this.#arrived();
 		else if (type === "subscribe") this.#followers.asked(jid.bare, session);
 	}
 
-	#roomEvent(event: RoomEvent, session: Session): void {
-		if (!event) return;
-		const { room } = event;
-		switch (event.kind) {
-			case "joined":
-				void this.#joined(room, session);
-				return;
-			case "again":
-				this.#join(room, session);
-				return;
-			case "left":
-				this.#joinLater(room, session, BACK_MS);
-				return;
-			case "thrown_out": {
-				const { reason } = event;
-				const source = this.#hearing.sourceOf(room.jid, null);
-				this.#intake.take({
-					chat: room.jid,
-					message: "removed",
-					write: (host) => host.gone({ source, reason }),
-					done: () => {},
-				});
-				this.#joinLater(room, session, this.options.rejoinMs ?? REJOIN_MS);
-			}
-		}
+	#removed(room: Room, reason: string): void {
+		const source = this.#hearing.sourceOf(room.jid, null);
+		this.#intake.take({
+			chat: room.jid,
+			message: "removed",
+			write: (host) => host.gone({ source, reason }),
+			done: () => {},
+		});
 	}
 
 	async #joined(room: Room, session: Session): Promise<void> {
@@ -359,7 +321,7 @@ export class XmppClient {
 		const from = parseJid(inner.attrs.from);
 		const room = this.rooms.get(from?.bare ?? "");
 		const { type = "normal" } = inner.attrs;
-		// What another program of the account says is nobody's question.
+		// Messages from other programs of this account are not questions.
 		if (copy === "sent" || !from || from.bare === this.own.bare) done();
 		else if (type === "error") this.#failed(inner, from, room, session, done);
 		else if (room && type === "groupchat") this.#inRoom(inner, from, room, done);
@@ -371,7 +333,8 @@ export class XmppClient {
 	#failed(message: Element, from: Jid, room: Room | undefined, session: Session, done: () => void): void {
 		const error = new StanzaError(message);
 		this.sending.refused(message.attrs.id ?? "", from.bare, error);
-		if (room?.state.kind === "in" && error.condition === "not-acceptable") this.#join(room, session);
+		if (room?.state.kind === "in" && error.condition === "not-acceptable")
+			this.#attendance.join(room, session);
 		done();
 	}
 
@@ -441,7 +404,7 @@ export class XmppClient {
 	}
 }
 
-/** The server has no such thing. */
+/** The server does not support it. */
 function ifRefused(error: unknown): null {
 	if (error instanceof StanzaError) return null;
 	throw error;

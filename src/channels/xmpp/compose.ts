@@ -1,7 +1,7 @@
 // Messages of Keryx as stanzas. Their ids are made of the delivery's id, so that a message can be found again and no second one is made.
 import { createHash } from "node:crypto";
-import { NS } from "./namespaces.ts";
-import { type Element, element } from "./xml.ts";
+import { NS } from "./stream/namespaces.ts";
+import { type Element, element } from "./stream/xml.ts";
 
 export interface Composed {
 	readonly to: string;
@@ -16,7 +16,7 @@ export interface Composed {
 	readonly answers?: string | undefined;
 }
 
-/** Begins the ids of an account's messages: two installations in one room do not take each other's for their own. */
+/** Prefix of an account's message ids, so that two installations in one room do not mistake each other's for their own. */
 export function idPrefix(own: string): string {
 	return `keryx-${createHash("sha256").update(own).digest("hex").slice(0, 8)}-`;
 }

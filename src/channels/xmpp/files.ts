@@ -17,10 +17,10 @@ import {
 	Unfetched,
 } from "../incoming-file.ts";
 import { NoAnswer, NotSent, type Transport } from "../transport.ts";
-import { isWithin } from "./jid.ts";
-import { NS } from "./namespaces.ts";
-import { type Session, StanzaError } from "./session.ts";
-import { child, type Element, element, elements, textOf } from "./xml.ts";
+import { isWithin } from "./stream/jid.ts";
+import { NS } from "./stream/namespaces.ts";
+import { type Session, StanzaError } from "./stream/session.ts";
+import { child, type Element, element, elements, textOf } from "./stream/xml.ts";
 
 type OutgoingFile = NonNullable<Outgoing["body"]["attachments"]>[number];
 
@@ -48,7 +48,7 @@ export interface Info {
 	readonly uploadLimit: number | undefined;
 }
 
-/** What an address says about itself (XEP-0030); null: nothing. */
+/** The features an address reports (XEP-0030); null: none. */
 export async function infoOf(session: Session, of: string | undefined): Promise<Info | null> {
 	try {
 		const answer = await session.request("get", of, element("query", NS.info));
@@ -74,7 +74,7 @@ function fieldValue(all: readonly Element[], name: string): Element | undefined 
 	return field && child(field, "value");
 }
 
-/** Stores a file; answers its address, or why it is not there. */
+/** Uploads a file; returns its address, or why that failed. */
 export async function upload(
 	file: OutgoingFile,
 	bytes: AsyncIterable<Uint8Array>,
@@ -118,7 +118,7 @@ export async function upload(
 	}
 }
 
-/** Others would let the server speak in our name elsewhere. */
+/** Other headers would let the server act in our name elsewhere. */
 const PUT_HEADERS: ReadonlySet<string> = new Set(["authorization", "cookie", "expires"]);
 
 function headersOf(put: Element | undefined): Record<string, string> {

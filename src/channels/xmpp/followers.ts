@@ -1,8 +1,8 @@
-// People who want to see whether Keryx is online. Only those to whom the gateway listens may; a request of somebody else waits until then.
+// People who want to see whether Keryx is online. Only people who may speak are accepted; other requests wait until they may.
 import { Remembered } from "../remembered.ts";
-import { NS } from "./namespaces.ts";
-import type { Session } from "./session.ts";
-import { element } from "./xml.ts";
+import { NS } from "./stream/namespaces.ts";
+import type { Session } from "./stream/session.ts";
+import { element } from "./stream/xml.ts";
 
 const MOST = 1000;
 

@@ -1,25 +1,25 @@
-// What was said, made ready for the gateway: who said it where, under which id, and what becomes of it there.
+// Prepares messages for the gateway: who wrote it, where, under which id, and as what.
 import type { Part } from "../../domain/index.ts";
 import type { ChannelHost, Inbound } from "../../gateway/index.ts";
 import { inWords } from "../incoming-file.ts";
 import { fetchFile } from "./files.ts";
 import type { Work } from "./intake.ts";
-import { type Jid, parseJid } from "./jid.ts";
 import type { Known, KnownMessage } from "./known.ts";
 import { type ReadMessage, readMessage, readText, stanzaId } from "./message.ts";
 import type { XmppOptions } from "./options.ts";
 import type { Person, Room, Rooms } from "./rooms.ts";
-import type { Element } from "./xml.ts";
+import { type Jid, parseJid } from "./stream/jid.ts";
+import type { Element } from "./stream/xml.ts";
 
-/** Ids shorter than this may be counters that start again. */
+/** Shorter ids may be counters that restart. */
 const SURE_ID = 8;
-/** Of one message; each is fetched from wherever its address leads. */
+/** Per message: each is fetched from wherever its address leads. */
 const MOST_FILES = 20;
 
 export interface HearingOptions {
 	readonly options: XmppOptions;
 	readonly own: Jid;
-	/** Begins the ids of our own messages. */
+	/** Prefix of our own messages' ids. */
 	readonly prefix: string;
 	readonly known: Known;
 	readonly rooms: () => Rooms;
@@ -69,7 +69,7 @@ export class Hearing {
 		return {
 			chat,
 			message: platformMessage,
-			place: archiveId === undefined ? undefined : { archive, position: { id: archiveId, at } },
+			archivePosition: archiveId === undefined ? undefined : { archive, position: { id: archiveId, at } },
 			write,
 			done: where.done,
 		};
@@ -100,7 +100,7 @@ export class Hearing {
 		const { own, prefix, rooms } = this.#options;
 		const nick = parseJid(message.attrs.from)?.resource ?? "";
 		if (nick === room.nick) return true;
-		// Anybody can write such an id; only in an archive nothing else may tell.
+		// Anyone can write such an id; in an archive it may be the only evidence.
 		if (archived && (message.attrs.id ?? "").startsWith(prefix)) return true;
 		const person = archived ? rooms().formerPerson(room, nick, message) : rooms().personOf(room, nick);
 		return person.id === own.bare;
@@ -234,7 +234,7 @@ export class Hearing {
 	async #corrected(heard: Heard, id: string, host: ChannelHost, cursor: string): Promise<void> {
 		const { chat, person, room } = heard;
 		const found = await this.#find(chat, id);
-		// Nobody corrects what somebody else said; in a room, what nobody remembers may be anybody's.
+		// Only the author may correct a message; in a room, the author of an unknown message is not certain.
 		if (found ? found.sender !== person.id : room) return host.passed(cursor);
 		return host.edited({
 			source: this.sourceOf(chat, person),

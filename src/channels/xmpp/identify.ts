@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../time/index.ts";
 import { findUploads, infoOf } from "./files.ts";
-import { parseJid } from "./jid.ts";
-import { NS } from "./namespaces.ts";
 import { serverAddress, type XmppOptions } from "./options.ts";
-import { Session } from "./session.ts";
+import { parseJid } from "./stream/jid.ts";
+import { NS } from "./stream/namespaces.ts";
+import { Session } from "./stream/session.ts";
 
 export interface XmppIdentity {
 	readonly who: string;

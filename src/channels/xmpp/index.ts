@@ -9,9 +9,9 @@ import { Transport } from "../transport.ts";
 import { XmppClient } from "./client.ts";
 import { type Composed, compose, typing } from "./compose.ts";
 import { upload } from "./files.ts";
-import { parseJid } from "./jid.ts";
 import { FLOOD, type XmppOptions } from "./options.ts";
-import { allowed } from "./xml.ts";
+import { parseJid } from "./stream/jid.ts";
+import { allowed } from "./stream/xml.ts";
 
 export { identifyXmpp } from "./identify.ts";
 export type { XmppOptions, XmppSecrets } from "./options.ts";
@@ -132,7 +132,7 @@ class Delivery {
 		madeAt?: number,
 	): Promise<{ readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" }> {
 		const client = this.#client;
-		// A new session has ended the former one: nothing of it can arrive later.
+		// A new session has ended the previous one: nothing from that can arrive any more.
 		const session = await client.connectedFor(destination.chatId, LOOKUP_MS);
 		const target = this.#targetOf(destination);
 		if (!session || "kind" in target) return { kind: "unknown" };
@@ -173,7 +173,7 @@ class Delivery {
 	async #fly(composed: Composed, receipt: string): Promise<SendResult> {
 		const { session, sending } = this.#client;
 		const { id, to, type } = composed;
-		// Files may have taken their time.
+		// Uploading files may have taken long.
 		const lost = leaseLost(this.#client.host);
 		if (lost) return lost;
 		const number = session?.write(compose(composed)) ?? null;
@@ -181,7 +181,7 @@ class Delivery {
 		this.#pace.count(1);
 		const isRoom = type === "groupchat";
 		const sent = sending.fly({ id, to, isRoom, number }, receipt);
-		// Without a count, the answer to what follows proves it.
+		// Without a count, the answer to a later request proves it.
 		if (!isRoom && number === 0)
 			session.ping().then(
 				() => sending.arrived(id),

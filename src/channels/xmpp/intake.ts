@@ -23,8 +23,8 @@ export interface Work {
 	readonly chat: string;
 	/** Its id in the chat. */
 	readonly message: string;
-	/** Its place in an archive. */
-	readonly place?: { readonly archive: string; readonly position: Position } | undefined;
+	/** Its position in an archive. */
+	readonly archivePosition?: { readonly archive: string; readonly position: Position } | undefined;
 	/** Rejects if nothing was committed. */
 	readonly write: (host: ChannelHost, cursor: string) => Promise<unknown>;
 	/** Committed, or given up. */
@@ -52,7 +52,7 @@ export class Intake {
 		this.#options = options;
 		this.#pauses = new Pauses({
 			clock: options.clock,
-			// The store is our own: no need to spare it.
+			// Our own store needs no long pauses.
 			random: () => 1,
 			firstPauseMs: FIRST_PAUSE_MS,
 			longestPauseMs: LONGEST_PAUSE_MS,
@@ -68,7 +68,7 @@ export class Intake {
 		this.#host = host;
 	}
 
-	/** New messages wait until missed ones are committed: as often held as let go. Answers what lets them go. */
+	/** New messages wait until missed ones are committed. Holds are counted. Returns the function that releases this one. */
 	hold(): (unread?: string) => void {
 		const session = this.#sessions;
 		this.#holds++;
@@ -83,13 +83,13 @@ export class Intake {
 		this.#holds = Math.max(0, this.#holds - 1);
 		if (this.#holds > 0) return;
 		for (const work of this.#held.splice(0)) {
-			const isMissed = this.#missed.has(placeOf(work));
-			// Committed now, its place would pass over what is unread: the next session reads both. An archive that is not followed yet
-			// brings nothing again.
-			const { archive } = work.place ?? {};
+			const isMissed = this.#missed.has(keyOf(work));
+			// Committing it now would move the position past unread messages: the next session reads both. An archive that is not followed yet
+			// repeats nothing.
+			const { archive } = work.archivePosition ?? {};
 			const comesAgain =
 				archive !== undefined && this.#unread.has(archive) && this.positions.get(archive) !== null;
-			// Some servers deliver what was missed by themselves, too.
+			// Some servers also deliver missed messages on their own.
 			if (!isMissed && !comesAgain) void this.#enter(work);
 			else this.#wait(-1);
 			if (isMissed) work.done();
@@ -98,7 +98,7 @@ export class Intake {
 		this.#wait(0);
 	}
 
-	/** What was just said. */
+	/** A live message. */
 	take(work: Work): void {
 		if (!this.#host) return;
 		this.#wait(1);
@@ -106,7 +106,7 @@ export class Intake {
 		else void this.#enter(work);
 	}
 
-	/** What was said while Keryx was away, before everything that is held. Resolves when it is committed, or Keryx stops. */
+	/** A message from while Keryx was away; goes before everything held. Resolves when it is committed, or Keryx stops. */
 	async takeMissed(works: readonly Work[]): Promise<void> {
 		if (!this.#host) return;
 		await Promise.all(
@@ -149,7 +149,7 @@ export class Intake {
 		this.#pauses.wake();
 		await this.#lanes.idle();
 		// Committed from the archive: the server is told of its own delivery too.
-		for (const work of this.#held.splice(0)) if (this.#missed.has(placeOf(work))) work.done();
+		for (const work of this.#held.splice(0)) if (this.#missed.has(keyOf(work))) work.done();
 		this.#missed.clear();
 		this.#stumbles.clear();
 		this.#waiting = 0;
@@ -158,19 +158,19 @@ export class Intake {
 	}
 
 	#enter(work: Work, isMissed = false): Promise<void> {
-		const { chat, message, place, write, done } = work;
+		const { chat, message, archivePosition, write, done } = work;
 		const name = `${chat} ${message}`;
 		const host = this.#host;
 		if (!host) return Promise.resolve();
 		const positions = this.positions;
-		const entry = place ? positions.enter(place.archive, place.position) : null;
+		const entry = archivePosition ? positions.enter(archivePosition.archive, archivePosition.position) : null;
 		return this.#lanes.run(chat, async () => {
 			if (this.#host !== host) return;
 			const isWritten = await this.#untilWritten(host, name, () => write(host, positions.cursorWith(entry)));
 			this.#wait(-1);
 			if (!isWritten) return;
 			positions.done(entry);
-			if (isMissed) this.#missed.add(placeOf(work));
+			if (isMissed) this.#missed.add(keyOf(work));
 			done();
 		});
 	}
@@ -207,6 +207,6 @@ export class Intake {
 	}
 }
 
-function placeOf({ place, chat, message }: Work): string {
-	return place ? `${place.archive} ${place.position.id}` : `${chat} ${message}`;
+function keyOf({ archivePosition, chat, message }: Work): string {
+	return archivePosition ? `${archivePosition.archive} ${archivePosition.position.id}` : `${chat} ${message}`;
 }

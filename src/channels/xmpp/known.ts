@@ -1,10 +1,10 @@
-// The newest messages by the ids that others call them by: a correction names the sender's id, a reply or a reaction in a room the room's.
+// The newest messages, by the ids used to refer to them: corrections use the sender's id; replies and reactions in a room use the room's.
 
 /** Of all chats together. */
 const MOST = 3000;
 
 export interface KnownMessage {
-	/** As the gateway knows it; of our own messages, the receipt. */
+	/** The gateway's id; for our own messages, the receipt. */
 	readonly platformMessage: string;
 	/** The person's id; undefined: Keryx. */
 	readonly sender: string | undefined;

@@ -1,7 +1,7 @@
 // What a message stanza says: its facts, whether its text names us, and whether it is a command. Pure.
 import { asCommand } from "../bang.ts";
-import { ENCRYPTED, NS } from "./namespaces.ts";
-import { child, type Element, elements, textOf } from "./xml.ts";
+import { ENCRYPTED, NS } from "./stream/namespaces.ts";
+import { child, type Element, elements, textOf } from "./stream/xml.ts";
 
 export interface ReadMessage {
 	readonly type: string;
@@ -58,7 +58,7 @@ export function readMessage(message: Element): ReadMessage {
 	};
 }
 
-/** The id that `by` has given it: our own server for a private message, the room for another one. */
+/** The id given by `by`: our server for private messages, the room for others. */
 export function stanzaId(message: Element, by: string): string | undefined {
 	return elements(message).find(
 		({ name, ns, attrs }) => name === "stanza-id" && ns === NS.ids && attrs.by === by,

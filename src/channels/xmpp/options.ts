@@ -1,8 +1,8 @@
 // The options of an XMPP channel, and where its server is: as configured, or as the domain's name records say (RFC 6120, XEP-0368).
 import { resolveSrv } from "node:dns/promises";
-import type { Clock } from "../../time/index.ts";
+import type { ConnectionOptions } from "../options.ts";
 import type { Flood } from "../pace.ts";
-import type { ServerAddress } from "./socket.ts";
+import type { ServerAddress } from "./stream/socket.ts";
 
 /** Far below what servers allow. */
 export const FLOOD: Flood = { burst: 20, everyMs: 250 };
@@ -23,11 +23,7 @@ export interface XmppServer {
 	readonly ca?: string;
 }
 
-export interface XmppOptions {
-	/** The name of its entry in `channels`. */
-	readonly name: string;
-	readonly account?: string;
-	readonly profile?: string;
+export interface XmppOptions extends ConnectionOptions {
 	/** The address of the account, without a resource. */
 	readonly jid: string;
 	readonly server: XmppServer;
@@ -39,13 +35,7 @@ export interface XmppOptions {
 	readonly join: readonly string[];
 	/** People whom no server vouches for may answer confirmations. */
 	readonly decides?: boolean;
-	readonly clock: Clock;
-	readonly log: (message: string, error?: unknown) => void;
-	readonly random?: () => number;
 	readonly flood?: Flood;
-	readonly aliveMs?: number;
-	readonly firstPauseMs?: number;
-	readonly longestPauseMs?: number;
 	readonly rejoinMs?: number;
 	/** How long fetching or storing one file may take. */
 	readonly fileMs?: number;
@@ -58,7 +48,7 @@ interface Found {
 	readonly weight: number;
 }
 
-/** `tries`: the next one after each failure. */
+/** `tries`: how many attempts failed; each uses the next address. */
 export async function serverAddress(
 	{ server }: Pick<XmppOptions, "server">,
 	domain: string,

@@ -1,5 +1,5 @@
-// How far each archive was read: the newest message before which everything is committed. The cursor is all of them, so that whatever was
-// missed is read later, wherever it was said.
+// How far each archive was read: the newest message before which everything is committed. The cursor holds all of them, so that
+// missed messages are read later in every chat.
 
 export interface Position {
 	/** The archive's id; empty: its beginning. */
@@ -22,7 +22,7 @@ interface Progress {
 export class Positions {
 	readonly #archives = new Map<string, Progress>();
 
-	/** A cursor that cannot be read is as none: what is read again has its ids (I4). */
+	/** An unreadable cursor counts as none: repeated messages are recognised by their ids (I4). */
 	constructor(cursor: string | null) {
 		for (const [archive, position] of Object.entries(parsed(cursor)))
 			this.#archives.set(archive, { position, open: [] });

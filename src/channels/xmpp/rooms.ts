@@ -1,7 +1,7 @@
 // The configured rooms (XEP-0045): whether Keryx is in them, under which nick, and who else is. It joins no others, even if invited.
-import { isWithin, type Jid, parseJid } from "./jid.ts";
-import { NS } from "./namespaces.ts";
-import { child, type Element, element, elements, textOf } from "./xml.ts";
+import { isWithin, type Jid, parseJid } from "./stream/jid.ts";
+import { NS } from "./stream/namespaces.ts";
+import { child, type Element, element, elements, textOf } from "./stream/xml.ts";
 
 export type RoomState =
 	/** Not asked to join yet, or not answered. */
@@ -158,19 +158,19 @@ export class Rooms {
 		return { id: jid, name: nick, isProven: this.#isVouchedFor(room, jid) };
 	}
 
-	/** Who had a nick when a message was archived. The archive's word alone proves nothing: it is checked with who is there now. */
+	/** Who had a nick when a message was archived. The archive alone proves nothing: it is compared with the current occupants. */
 	formerPerson(room: Room, nick: string, message: Element): Person {
 		const stated = elements(message).filter(({ name, ns }) => name === "x" && ns === NS.mucUser);
 		const item = stated[0] && child(stated[0], "item");
 		const jid = parseJid(item?.attrs.jid)?.bare;
 		const now = this.personOf(room, nick);
-		// Some archives keep what the writer stated, beside the room's own word or, in a room without one, alone.
+		// Some archives keep the writer's own claim, next to the room's statement or, without one, alone.
 		if (jid === undefined || stated.length > 1 || !room.showsAddresses)
 			return { id: `${room.jid}/${nick}`, name: nick, isProven: false };
 		return now.id === jid ? now : { id: jid, name: nick, isProven: false };
 	}
 
-	/** A room of another server can say what it likes about people of other servers. */
+	/** A room on another server can claim anything about other servers' people. */
 	#isVouchedFor(room: Room, jid: string): boolean {
 		const domain = parseJid(room.jid)?.domain ?? "";
 		const theirs = parseJid(jid)?.domain ?? "";
@@ -194,7 +194,7 @@ export class Rooms {
 	#left(room: Room, codes: ReadonlySet<string | undefined>, item: Element | undefined): RoomEvent {
 		const said = textOf(item && child(item, "reason"));
 		const by = item && child(item, "actor")?.attrs.nick;
-		// The service stops, or has lost us: not a decision of anybody.
+		// The service stopped or lost us: nobody decided it.
 		if (codes.has("332") || codes.has("333")) {
 			room.state = OUT;
 			return { kind: "left", room };

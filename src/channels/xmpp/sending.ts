@@ -1,7 +1,7 @@
 // Sent messages, and what became of them. A private message is proven by the server's count of what it has handled, one to a room by its
 // echo (I7). A cut connection decides nothing: the session that continues says what arrived.
 import type { SendResult } from "../../gateway/index.ts";
-import type { StanzaError } from "./session.ts";
+import type { StanzaError } from "./stream/session.ts";
 
 export interface Flight {
 	/** Of the stanza, and the receipt. */
@@ -9,7 +9,7 @@ export interface Flight {
 	/** Without the resource. */
 	readonly to: string;
 	readonly isRoom: boolean;
-	/** Its place among our stanzas; 0: they are not counted. */
+	/** Its number among our stanzas; 0: they are not counted. */
 	readonly number: number;
 }
 
@@ -64,7 +64,7 @@ export class Sending {
 		return true;
 	}
 
-	/** The former session is known to have handled so many: what follows did not arrive, and never will. */
+	/** The previous session handled this many: later ones did not arrive and never will. */
 	continued(count: number): void {
 		this.handled(count);
 		for (const flight of [...this.#flights.values()])

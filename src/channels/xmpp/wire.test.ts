@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isWithin, parseJid } from "./jid.ts";
-import { Handled } from "./management.ts";
 import { readText } from "./message.ts";
 import { serverAddress } from "./options.ts";
-import { Parser } from "./parser.ts";
 import { Positions } from "./positions.ts";
-import { Scram } from "./scram.ts";
-import { allowed, type Element, element, elements, serialize } from "./xml.ts";
+import { isWithin, parseJid } from "./stream/jid.ts";
+import { Handled } from "./stream/management.ts";
+import { Parser } from "./stream/parser.ts";
+import { Scram } from "./stream/scram.ts";
+import { allowed, type Element, element, elements, serialize } from "./stream/xml.ts";
 
 const OPEN =
 	"<?xml version='1.0'?><stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>";

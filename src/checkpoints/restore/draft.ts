@@ -4,10 +4,12 @@ import {
 	closeSync,
 	constants,
 	fchmodSync,
+	fchownSync,
 	fstatSync,
 	openSync,
 	rmSync,
 	symlinkSync,
+	unlinkSync,
 	writeFileSync,
 } from "node:fs";
 import { permissionsOf } from "../facts.ts";
@@ -32,6 +34,15 @@ export function makeDraft(
 	});
 }
 
+/** Whatever is there under that name, or nothing. Never throws. */
+export function dropDraft(draft: Buffer): void {
+	try {
+		unlinkSync(draft);
+	} catch {
+		// There is none, or the system does not let it go.
+	}
+}
+
 /** Where only they differ. */
 export function givePermissions(full: Buffer, stats: BigIntStats, want: NonNullable<Entry>): void {
 	const file = openSync(full, NO_FOLLOW);
@@ -39,6 +50,40 @@ export function givePermissions(full: Buffer, stats: BigIntStats, want: NonNulla
 		fchmodSync(file, permissions(stats, want));
 	} finally {
 		closeSync(file);
+	}
+}
+
+/** Those of the file it replaces, as far as the system allows it: only root gives a file to someone else. Never throws. */
+export function giveOwner(draft: Buffer, own: BigIntStats, { uid, gid }: BigIntStats): void {
+	if (own.uid === uid && own.gid === gid) return;
+	try {
+		const file = openSync(draft, NO_FOLLOW);
+		try {
+			// A program may have put another file there by now.
+			if (!isOnly(own, fstatSync(file, { bigint: true }))) return;
+			if (!isGiven(file, Number(uid), Number(gid))) isGiven(file, SAME, Number(gid));
+			// The system takes setuid and setgid away with the owner.
+			fchmodSync(file, Number(own.mode) & 0o7777);
+		} finally {
+			closeSync(file);
+		}
+	} catch {
+		// It stays ours.
+	}
+}
+
+const SAME = -1;
+
+function isOnly(own: BigIntStats, { ino, dev, nlink }: BigIntStats): boolean {
+	return own.ino === ino && own.dev === dev && nlink === 1n;
+}
+
+function isGiven(file: number, uid: number, gid: number): boolean {
+	try {
+		fchownSync(file, uid, gid);
+		return true;
+	} catch {
+		return false;
 	}
 }
 

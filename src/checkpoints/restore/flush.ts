@@ -77,10 +77,10 @@ function syncFileSystem(root: string): Promise<boolean> {
 
 /** Links have no content. Missing or unopenable ones were not written by us. */
 function flushOne(path: Buffer, synced: bigint | null): void {
-	const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-	if (!stats || stats.dev === synced || !(stats.isFile() || stats.isDirectory())) return;
 	let file: number;
 	try {
+		const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+		if (!stats || stats.dev === synced || !(stats.isFile() || stats.isDirectory())) return;
 		file = openSync(path, READ);
 	} catch {
 		return;

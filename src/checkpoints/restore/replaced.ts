@@ -1,6 +1,6 @@
 // Files that a large restore replaces or removes get a second name next to the repository, and are freed in the background. Freeing a
 // file's blocks can take a millisecond, which dominates a restore of many files.
-import { linkSync, mkdirSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, unlinkSync } from "node:fs";
 import { rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { namesIn } from "../repository.ts";
@@ -29,6 +29,19 @@ export class Replaced {
 			linkSync(file, `${this.#prefix}${this.#count++}`);
 		} catch {
 			this.#isUsed = false;
+		}
+	}
+
+	/** The disk is full: they are freed now, and those that follow at once. */
+	freeNow(): void {
+		if (!this.#isUsed) return;
+		this.#isUsed = false;
+		for (const name of readdirSync(this.#folder)) {
+			try {
+				unlinkSync(join(this.#folder, name));
+			} catch {
+				// Another thread of the same restore has freed it.
+			}
 		}
 	}
 }

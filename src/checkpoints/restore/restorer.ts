@@ -2,8 +2,8 @@
 // that an interrupted one can be finished. The caller holds the workspace's lock.
 import { KeryxError } from "../../errors.ts";
 import { type Checkpoint, OPERATOR, type Restore } from "../../store/index.ts";
+import type { Location } from "../location.ts";
 import { type RawPath, readId, readPath, shown } from "../names.ts";
-import type { Place } from "../place.ts";
 import { type Ahead, findCheckpoint, type Recorder } from "../recorder.ts";
 import { LARGE } from "../repository.ts";
 import type { FilesThread } from "../thread.ts";
@@ -24,9 +24,9 @@ export class Restorer {
 		this.#thread = thread;
 	}
 
-	async plan(place: Place, wanted: Wanted): Promise<RestorePlan> {
-		const target = findCheckpoint(await this.#recorder.all(place), wanted.id, "id");
-		const steps = await this.#steps(place, target, await this.#recorder.look(place), wanted);
+	async plan(location: Location, wanted: Wanted): Promise<RestorePlan> {
+		const target = findCheckpoint(await this.#recorder.all(location), wanted.id, "id");
+		const steps = await this.#steps(location, target, await this.#recorder.look(location), wanted);
 		return this.#options.store.secrets.hideIn({
 			target,
 			restore: steps.steps.filter(({ want }) => want !== null).map(({ path }) => shown(path)),
@@ -37,14 +37,14 @@ export class Restorer {
 	}
 
 	async restore(
-		place: Place,
+		location: Location,
 		wanted: Wanted,
 		{ together }: Pick<RestoreOptions, "together">,
 	): Promise<RestoreReport> {
-		await this.#finishOpen(place);
-		const target = findCheckpoint(await this.#recorder.all(place), wanted.id, "id");
+		await this.#finishOpen(location);
+		const target = findCheckpoint(await this.#recorder.all(location), wanted.id, "id");
 		const label = `before the restore of ${target.id.slice(0, 7)}`;
-		const { checkpoint, steps } = await this.#before(place, target, label, wanted);
+		const { checkpoint, steps } = await this.#before(location, target, label, wanted);
 		const { store } = this.#options;
 		// After a crash it would continue with the hidden names, and so with other files.
 		const plan = { ...steps, steps: writeSteps(steps.steps) } satisfies StoredPlan;
@@ -53,31 +53,31 @@ export class Restorer {
 				hint: "rename that file, then try again; or restore file by file",
 			});
 		const restore = await store.beginRestore({
-			workspace: place.workspace,
-			folder: place.root,
+			workspace: location.workspace,
+			folder: location.root,
 			target: target.id,
 			before: checkpoint.id,
 			plan,
 			...(together && { together }),
 		});
-		return this.#finish(place, restore, target, checkpoint);
+		return this.#finish(location, restore, target, checkpoint);
 	}
 
 	/** A checkpoint of the current state, with everything the steps replace. */
 	async #before(
-		place: Place,
+		location: Location,
 		target: Checkpoint,
 		label: string,
 		wanted: Wanted,
 	): Promise<{ readonly checkpoint: Checkpoint; readonly steps: Steps }> {
 		const record = async (hold: readonly RawPath[]) => {
-			const { checkpoint } = await this.#recorder.record(place, {
+			const { checkpoint } = await this.#recorder.record(location, {
 				kind: "restore",
 				label,
 				window: null,
 				hold,
 			});
-			return { checkpoint, steps: await this.#steps(place, target, checkpoint, wanted) };
+			return { checkpoint, steps: await this.#steps(location, target, checkpoint, wanted) };
 		};
 		const first = await record([]);
 		const grown = first.steps.steps.filter(({ now }) => now?.mode === LARGE).map(({ path }) => path);
@@ -86,20 +86,20 @@ export class Restorer {
 	}
 
 	/** The holder of the lock finds only interrupted restores. They are finished before another starts, without waiting for a restart. */
-	async #finishOpen(place: Place): Promise<void> {
+	async #finishOpen(location: Location): Promise<void> {
 		const open = await this.#options.store.openRestores({ scope: OPERATOR });
-		for (const restore of open.filter(({ workspace }) => workspace === place.workspace))
-			await this.finishNow(place, restore);
+		for (const restore of open.filter(({ workspace }) => workspace === location.workspace))
+			await this.finishNow(location, restore);
 	}
 
 	/** Does the rest of an interrupted restore. The caller holds the lock. */
-	async finishNow(place: Place, restore: Restore): Promise<RestoreReport> {
-		const all = await this.#recorder.all(place);
+	async finishNow(location: Location, restore: Restore): Promise<RestoreReport> {
+		const all = await this.#recorder.all(location);
 		const [target, before] = [
 			findCheckpoint(all, restore.target, "id"),
 			findCheckpoint(all, restore.before, "id"),
 		];
-		return this.#finish(place, restore, target, before);
+		return this.#finish(location, restore, target, before);
 	}
 
 	/** Names of files that an unfinished restore has not written. */
@@ -114,21 +114,21 @@ export class Restorer {
 
 	/** The files, then a check of the result, then the end. Repeating it does the rest. */
 	async #finish(
-		place: Place,
+		location: Location,
 		restore: Restore,
 		target: Checkpoint,
 		before: Checkpoint,
 	): Promise<RestoreReport> {
 		const { steps, emptyThen, kept, untouched } = readStored(restore.plan);
-		const { root, repository } = place;
+		const { root, repository } = location;
 		// If nothing is kept, the files will be the target's: git counts the changes meanwhile.
-		const counted = kept.length === 0 ? this.#recorder.changed(place, before.tree, target.tree) : null;
+		const counted = kept.length === 0 ? this.#recorder.changed(location, before.tree, target.tree) : null;
 		const ahead = counted && { from: before.tree, to: target.tree, changed: counted };
 		ahead?.changed.catch(() => {});
 		const applied = await this.#thread
 			.ask("apply", { root, repository, id: restore.id, steps, emptyThen })
 			.catch(unfinished);
-		await this.#recordAfter(place, restore, target, applied, ahead);
+		await this.#recordAfter(location, restore, target, applied, ahead);
 		await ahead?.changed.catch(() => {});
 		const report = { ...reportOf(applied, kept), untouched: untouched.map(shown) };
 		const ended = await this.#options.store.endRestore({
@@ -149,14 +149,14 @@ export class Restorer {
 
 	/** Without one the restore still ends: the next checkpoint of any kind then ends its range. */
 	async #recordAfter(
-		place: Place,
+		location: Location,
 		{ id }: Restore,
 		target: Checkpoint,
 		applied: Applied,
 		ahead: Ahead | null,
 	): Promise<void> {
 		try {
-			await this.#recorder.record(place, {
+			await this.#recorder.record(location, {
 				kind: "restore",
 				label: `after the restore of ${target.id.slice(0, 7)}`,
 				window: { owner: id, edge: "to" },
@@ -170,7 +170,7 @@ export class Restorer {
 	}
 
 	async #steps(
-		{ root, repository, workspace }: Place,
+		{ root, repository, workspace }: Location,
 		target: Checkpoint,
 		now: State,
 		wanted: Wanted,

@@ -1,6 +1,6 @@
 // Writes one share of a restore's files: to drafts, synced, then moved into place. A large restore has several shares, each in its own
 // thread (shares.ts).
-import { type BigIntStats, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { type BigIntStats, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { cacheFile, readCache } from "../cache.ts";
 import { DRAFT_PREFIX } from "../excludes.ts";
 import { type FileTable, type Found, NO_FILES } from "../file-table.ts";
@@ -10,7 +10,7 @@ import { foundOf, isOlder, isUnchanged, LINK, statAt } from "../read-file.ts";
 import type { Entry } from "../repository.ts";
 import type { KeptReason } from "../types.ts";
 import { contentsOf } from "./contents.ts";
-import { givePermissions, makeDraft } from "./draft.ts";
+import { dropDraft, giveOwner, givePermissions, makeDraft } from "./draft.ts";
 import { Flush, type Unflushed } from "./flush.ts";
 import { Parents } from "./parents.ts";
 import type { Step } from "./plan.ts";
@@ -47,6 +47,8 @@ export interface WriteAnswer {
 
 /** So much content is written aside before it is moved into place: as much room on the disk is needed twice. */
 const BATCH_BYTES = 64 * 1024 * 1024;
+/** So often a full disk is met by moving what is written aside into place, which frees what it replaces. */
+const MOST_FULL = 100;
 
 /** Written aside, and not yet moved into place. */
 interface Draft {
@@ -103,6 +105,7 @@ class Share {
 		const outcomes = new Map<RawPath, Outcome>();
 		let drafts: Draft[] = [];
 		let bytes = 0;
+		let full = 0;
 		const move = async (): Promise<void> => {
 			await this.#flush.all();
 			for (const draft of drafts)
@@ -116,14 +119,46 @@ class Share {
 		for await (const some of contentsOf(repository, [...byContent.keys()]))
 			for (const { oid, data } of some) {
 				for (const step of byContent.get(oid) ?? []) {
-					const outcome = tried(() => this.#draft(step, data, drafts));
-					if (outcome !== "drafted") outcomes.set(step.path, outcome);
+					let outcome = this.#tryDraft(step, data, drafts);
+					if (outcome === "full" && full++ < MOST_FULL) {
+						await move();
+						this.#replaced.freeNow();
+						outcome = this.#tryDraft(step, data, drafts);
+					}
+					if (outcome !== "drafted") outcomes.set(step.path, outcome === "full" ? "refused" : outcome);
 					bytes += data?.length ?? 0;
 				}
 				if (bytes > BATCH_BYTES / shares) await move();
 			}
 		await move();
 		return outcomes;
+	}
+
+	/** Only what is to be moved stays aside, also of a restore that was cut off. */
+	#tryDraft(step: Write, data: Buffer | null, drafts: Draft[]): Outcome | "drafted" | "full" {
+		const outcome = tried(() => {
+			try {
+				return this.#draft(step, data, drafts);
+			} catch (error) {
+				if (isFull(error)) return "full";
+				throw error;
+			}
+		});
+		if (outcome !== "drafted") this.#dropDraft(step);
+		return outcome;
+	}
+
+	#dropDraft(step: Write): void {
+		try {
+			const folder = this.#folders.again(parentOf(step.path));
+			if (typeof folder !== "string") dropDraft(folder.at(this.#draftName(step)));
+		} catch {
+			// Nor could it be written there.
+		}
+	}
+
+	#draftName(step: Write): string {
+		return `${DRAFT_PREFIX}${this.#request.id}-${this.#numbers.get(step)}`;
 	}
 
 	/** `mayBeBare`: a folder without any file may stand there, which no snapshot has seen. */
@@ -134,10 +169,10 @@ class Share {
 		mayBeBare = step.now === null,
 	): Outcome | "drafted" {
 		const { path, now, want } = step;
-		const name = `${DRAFT_PREFIX}${this.#request.id}-${this.#numbers.get(step)}`;
+		const name = this.#draftName(step);
 		if (!this.#parents.make(path)) return "in_the_way";
 		const folder = this.#folders.again(parentOf(path));
-		if (typeof folder === "string") return "changing";
+		if (typeof folder === "string" || !this.#folders.isStillThere()) return "changing";
 		const [file, full] = [folder.at(name), folder.at(nameOf(path))];
 		if (data !== null && isExpected(step, this.#seen.get(path))) {
 			const after = makeDraft(file, data, want, undefined);
@@ -148,11 +183,7 @@ class Share {
 		const { entry, stats } = present(full, this.#seen.get(path));
 		if (mayBeBare && stats?.isDirectory() && this.#removeBareFolder(path))
 			return this.#draft(step, data, drafts, false);
-		if (isSame(entry, want)) {
-			// Of a restore that was cut off.
-			rmSync(file, { force: true });
-			return "done";
-		}
+		if (isSame(entry, want)) return "done";
 		if (entry === "other") return "in_the_way";
 		if (!isSame(entry, now)) return "changing";
 		if (entry && entry.oid === want.oid && entry.mode !== LINK && want.mode !== LINK) {
@@ -177,18 +208,19 @@ class Share {
 		if (typeof folder === "string") return "changing";
 		const [file, full] = [folder.at(draft.name), folder.at(nameOf(path))];
 		const stats = statAt(full);
-		const outcome = this.#verdict(draft, full, stats);
+		const outcome = this.#folders.isStillThere() ? this.#verdict(draft, full, stats) : "changing";
 		if (outcome !== "move") {
-			rmSync(file, { force: true });
+			dropDraft(file);
 			return outcome;
 		}
 		const { after } = draft;
 		const isOurs = after !== undefined && isUntouched(after, statAt(file));
 		if (stats) this.#replaced.keep(full);
 		try {
+			if (isOurs && stats?.isFile()) giveOwner(file, after, stats);
 			renameSync(file, full);
 		} catch (error) {
-			rmSync(file, { force: true });
+			dropDraft(file);
 			throw error;
 		}
 		this.#flush.folder(path);
@@ -251,6 +283,11 @@ function isExpected({ now, want }: Write, seen: Found | undefined): boolean {
 /** What the look before the restore has found: a file with the same times need not be read again. */
 export function seenFiles(repository: string): FileTable {
 	return readCache(cacheFile(repository))?.files ?? NO_FILES;
+}
+
+function isFull(error: unknown): boolean {
+	const { code } = error as NodeJS.ErrnoException;
+	return code === "ENOSPC" || code === "EDQUOT";
 }
 
 /** The system's refusal of one file is reported for that file; the others continue. */

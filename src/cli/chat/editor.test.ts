@@ -214,8 +214,8 @@ test("whatever is pressed, the cursor stands between two characters of the text"
 			let state = createEditor(history.map(typable));
 			for (const one of keys) {
 				state = reduce(state, one, complete).state;
-				const places = [...characters.segment(state.text)].map(({ index }) => index);
-				expect([...places, state.text.length]).toContain(state.cursor);
+				const offsets = [...characters.segment(state.text)].map(({ index }) => index);
+				expect([...offsets, state.text.length]).toContain(state.cursor);
 				expect(state.text).toBe(typable(state.text));
 			}
 		}),

@@ -14,6 +14,11 @@ const MOST_DAYS = 36_500;
 const SHOWN = 20;
 const LONGEST_TITLE = 60;
 
+interface ListFlags {
+	readonly limit: string;
+	readonly after?: string;
+}
+
 export function addArchive(program: Command, context: CliContext): void {
 	const archive = addGroup(program, "archive", texts.archive.about).addHelpText("after", texts.archive.help);
 	archive
@@ -21,7 +26,8 @@ export function addArchive(program: Command, context: CliContext): void {
 		.allowExcessArguments(false)
 		.description(texts.archive.list.about)
 		.option("--limit <n>", texts.sessions.list.limit(200), "50")
-		.action((flags: { readonly limit: string }) => runList(context, flags.limit));
+		.option("--after <name>", texts.archive.list.after)
+		.action((flags: ListFlags) => runList(context, flags));
 	archive
 		.command("show")
 		.allowExcessArguments(false)
@@ -43,22 +49,26 @@ export function addArchive(program: Command, context: CliContext): void {
 		.action((flags: { readonly dryRun?: boolean; readonly days?: string }) => runNow(context, flags));
 }
 
-function runList(context: CliContext, limit: string): Promise<void> {
+function runList(context: CliContext, { limit, after }: ListFlags): Promise<void> {
 	return withConnection(context, "read", async ({ client, output }) => {
-		const { archives } = await client.archives({ limit: readCount("--limit", limit, [1, 200]) });
-		if (output.json) return output.value({ archives });
+		const { archives, next } = await client.archives({
+			limit: readCount("--limit", limit, [1, 200]),
+			...(after !== undefined && { after }),
+		});
+		if (output.json) return output.value({ archives, next });
 		if (archives.length === 0) return output.note(texts.archive.list.none);
 		output.table(
 			["conversation", "archived", "last used", "size", "about"],
-			archives.map(({ conversation, archived_at, last_activity_at, bytes, title }) => [
+			archives.map(({ conversation, archived_at, last_activity_at, bytes, title, problem }) => [
 				conversation,
 				archived_at.slice(0, 10),
-				last_activity_at.slice(0, 10),
+				last_activity_at?.slice(0, 10) ?? "",
 				bytesInWords(bytes),
-				onOneLine(title).slice(0, LONGEST_TITLE),
+				problem === null ? onOneLine(title).slice(0, LONGEST_TITLE) : texts.archive.list.damaged,
 			]),
 			{ elastic: [4] },
 		);
+		if (next !== null) output.note(texts.archive.list.more(next));
 	});
 }
 
@@ -104,21 +114,31 @@ async function runNow(
 			if (plan.count > SHOWN) output.line(texts.archive.run.more(plan.count - SHOWN));
 			return;
 		}
-		const total = { archived: 0, ended: 0, kept: 0 };
+		const total = { archived: 0, ended: 0, kept: 0, failed: 0, problem: null as string | null };
 		await withProgress(output, async (tell) => {
 			for (let more = true; more; ) {
 				const pass = await client.runRetention(days);
 				total.archived += pass.archived;
 				total.ended += pass.ended;
 				total.kept = pass.kept;
+				total.failed = pass.failed;
+				total.problem = pass.problem;
 				tell(texts.archive.run.progress(counted(total.archived, "conversation")));
 				// Kept ones come again: without progress this would never end.
 				more = pass.more && pass.archived + pass.ended > 0;
 			}
 		});
-		if (output.json) return output.value(total);
+		if (output.json) {
+			output.value(total);
+			if (total.failed > 0) context.exitWith(1);
+			return;
+		}
 		output.line(texts.archive.run.done(counted(total.archived, "conversation")));
 		if (total.ended > 0) output.line(texts.archive.run.ended(counted(total.ended, "conversation")));
+		if (total.failed > 0) {
+			output.line(texts.archive.run.failed(counted(total.failed, "conversation"), total.problem));
+			context.exitWith(1);
+		}
 		if (total.kept > 0) output.line(texts.archive.run.kept(counted(total.kept, "conversation")));
 	});
 }

@@ -6,7 +6,7 @@ import { keryxHome } from "../../config/index.ts";
 import type { CliContext } from "../context.ts";
 import { openConfig } from "../context.ts";
 import type { Output } from "../io/output.ts";
-import { untilTold } from "../io/until-told.ts";
+import { untilStopSignal } from "../io/stop-signal.ts";
 import { texts } from "../texts.ts";
 
 const LOOK_MS = 300;
@@ -24,9 +24,9 @@ export async function showGatewayLog(
 	const found = await lastLines(path, lines, at?.size ?? 0);
 	for (const line of found) print(output, line);
 	if (!follow) return;
-	const told = untilTold().then(() => true);
+	const stopSignal = untilStopSignal().then(() => true);
 	let position = at?.size ?? 0;
-	while (!(await Promise.race([told, pause()]))) {
+	while (!(await Promise.race([stopSignal, pause()]))) {
 		const now = existsSync(path) ? statSync(path) : null;
 		if (!now) continue;
 		// A new file may have the number of one that was removed.

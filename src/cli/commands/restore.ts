@@ -1,9 +1,11 @@
 // `keryx restore`: checks a backup, and replaces the store with it. Only while Keryx is not running.
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { homeAt } from "../../app/home.ts";
+import { markWalls } from "../../app/leave-home.ts";
 import { keryxHome } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { type Restored, restoreBackup } from "../../keeping/index.ts";
@@ -47,7 +49,9 @@ async function runRestore(context: CliContext, file: string, flags: Flags): Prom
 			restoreBackup({ file: resolve(file), home, storePath, passphrase, checkOnly, now: context.now() }),
 		);
 	if (flags.check !== true && flags.yes !== true && !(await agreed(context, home, file))) return;
+	const isNew = !existsSync(storePath);
 	const restored = await restore(flags.check === true);
+	if (isNew && flags.check !== true) markWalls(home);
 	if (output.json) return output.value(toWire(restored));
 	tell(output, restored, { file, now: context.now(), checked: flags.check === true });
 }
@@ -88,5 +92,6 @@ function tell(
 	if (files.length > 0) output.line(texts.restore.files(files.join(", ")));
 	if (doubted > 0) output.line(texts.restore.doubted(counted(doubted, "message")));
 	if (missed > 0) output.line(texts.restore.missed(counted(missed, "job")));
-	output.note(texts.restore.audit);
+	output.line(texts.restore.rights);
+	if (kept !== null) output.note(texts.restore.audit);
 }

@@ -1,24 +1,27 @@
 // `keryx`: the gateway in this process, until stopped. On a terminal one can talk to it.
 
 import { flushCompileCache } from "node:module";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { type Host, openHost } from "../../app/host.ts";
 import type { Config } from "../../config/index.ts";
 import { apiTransport, createClient } from "../../http/index.ts";
 import { systemClock } from "../../time/index.ts";
-import { forHandOver, handOver, heldUntilToldToGo, tidyWhenOld, untilAsked } from "../../update/index.ts";
+import { forHandOver, handOver, heldUntilReleased, tidyWhenOld, untilAsked } from "../../update/index.ts";
 import { asOperator } from "../connect.ts";
 import { type CliContext, openConfig } from "../context.ts";
 import type { Output } from "../io/output.ts";
-import { atOnceIfToldAgain, untilTold } from "../io/until-told.ts";
+import { exitAtNextSignal, untilStopSignal } from "../io/stop-signal.ts";
 import { texts } from "../texts.ts";
 import { askAtFirstStart } from "./first-start.ts";
 
 export async function runGateway(context: CliContext): Promise<void> {
-	const hold = heldUntilToldToGo();
+	const hold = heldUntilReleased();
 	// A version on trial has nobody to ask.
 	if (hold === null && (await askAtFirstStart(context)) === "served") return;
 	const { config, output } = openConfig(context);
 	const host = await openHost({ context, config, output, as: "run", onPorts: true, hold });
+	const freed = systemClock.after(SETTLED_MS, freeAfterStart);
 	const restart = forHandOver();
 	const update = untilAsked(host.home.path);
 	const tidying = tidyWhenOld(host.home.path, { clock: systemClock, warn: (text) => output.warn(text) });
@@ -29,12 +32,27 @@ export async function runGateway(context: CliContext): Promise<void> {
 		output.warn(texts.run.lost);
 	});
 	const isForUpdate = await untilStopped(context, host, config.values, output, { asked: update.asked, lost });
+	freed();
 	const isClosed = await closedInTime(host, config.values);
 	if (!isClosed) output.warn(texts.run.notClosed);
 	update.close();
 	if (isClosed) await tidying.close();
 	if (isForUpdate) handOver(restart);
 	if (!isClosed || isLost) process.exit(1);
+}
+
+/** What a start leaves behind is garbage by then. */
+const SETTLED_MS = 10_000;
+
+/**
+ * It runs for weeks next to other programs: from now on, collecting is preferred over growing the heap. During the start this would
+ * take a third of the time.
+ */
+function freeAfterStart(): void {
+	setFlagsFromString("--optimize-for-size");
+	setFlagsFromString("--expose-gc");
+	const collect: unknown = runInNewContext("gc");
+	if (typeof collect === "function") collect();
 }
 
 /** In addition to the time for running answers. */
@@ -67,24 +85,24 @@ async function untilStopped(
 		const client = createClient(apiTransport(host.api, asOperator(context)));
 		const connection = { client, config, output, isRemote: false, close: () => host.close() };
 		try {
-			const told = untilTold({ keepsAlive: false });
-			await Promise.race([chat(context, connection, {}), told, askedForUpdate, lost]);
+			const stopSignal = untilStopSignal({ keepsAlive: false });
+			await Promise.race([chat(context, connection, {}), stopSignal, askedForUpdate, lost]);
 		} catch (error) {
-			atOnceIfToldAgain();
+			exitAtNextSignal();
 			await closedInTime(host, config);
 			throw error;
 		}
-		atOnceIfToldAgain();
+		exitAtNextSignal();
 		return isForUpdate;
 	}
 	// A reader may stop it as soon as it says that it runs.
-	const stopAsked = untilTold();
+	const stopAsked = untilStopSignal();
 	output.line(texts.run.running(host.home.socketPath));
 	// If killed, it would leave nothing for the next start.
 	flushCompileCache();
 	tellWhere(host, output);
 	await Promise.race([stopAsked, askedForUpdate, lost]);
-	atOnceIfToldAgain();
+	exitAtNextSignal();
 	return isForUpdate;
 }
 

@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { openHome } from "../../app/home.ts";
 import {
-	type ModelPlace,
+	type ModelContext,
 	type ModelWanted,
 	modelsOf,
 	SUGGESTED_MODELS,
@@ -54,27 +54,32 @@ const EXAMPLES = texts.setup.help;
 export async function setUpModel(context: CliContext, flags: Flags): Promise<void> {
 	const { config, output } = openConfig(context);
 	const home = openHome(keryxHome(context.env)).path;
-	const place: ModelPlace = { home, env: context.env, secrets: config.secrets };
+	const modelContext: ModelContext = { home, env: context.env, secrets: config.secrets };
 	const terminal = process.stdin.isTTY === true && !context.json ? openAsker() : null;
 	try {
-		const wanted = terminal ? await ask(flags, terminal, place, output) : given(flags);
-		const check = flags.test ? await tried(wanted, place, terminal, output) : null;
-		const file = check ? `${home}/config.yaml` : writeModel(wanted, place);
+		const wanted = terminal ? await ask(flags, terminal, modelContext, output) : given(flags);
+		const check = flags.test ? await tried(wanted, modelContext, terminal, output) : null;
+		const file = check ? `${home}/config.yaml` : writeModel(wanted, modelContext);
 		const { key: _key, variable, ...choice } = wanted;
 		if (output.json) return output.value({ file, ...choice, apiKeyEnv: variable ?? null, check });
 		if (check) output.line(texts.setup.answered(check.model, check.ms));
 		output.line(texts.setup.saved(file));
-		tellOfKey(wanted, place, output);
+		tellOfKey(wanted, modelContext, output);
 	} finally {
 		terminal?.close();
 	}
 }
 
 /** On a terminal, a model that does not answer can be corrected. */
-async function tried(wanted: ModelWanted, place: ModelPlace, terminal: Asker | null, output: Output) {
+async function tried(
+	wanted: ModelWanted,
+	modelContext: ModelContext,
+	terminal: Asker | null,
+	output: Output,
+) {
 	for (let now = wanted; ; ) {
 		try {
-			return await takeModel(now, place);
+			return await takeModel(now, modelContext);
 		} catch (error) {
 			if (!(error instanceof KeryxError) || error.code !== "model.unreachable") throw error;
 			if (!terminal)
@@ -84,7 +89,7 @@ async function tried(wanted: ModelWanted, place: ModelPlace, terminal: Asker | n
 				});
 			output.line(error.message);
 			if (!/^y/i.test(await terminal.ask(texts.setup.again, "y"))) throw error;
-			now = await ask({ test: true }, terminal, place, output);
+			now = await ask({ test: true }, terminal, modelContext, output);
 		}
 	}
 }
@@ -101,7 +106,12 @@ async function asked<Value>(put: () => Promise<Value>, output: Output): Promise<
 	}
 }
 
-async function ask(flags: Flags, terminal: Asker, place: ModelPlace, output: Output): Promise<ModelWanted> {
+async function ask(
+	flags: Flags,
+	terminal: Asker,
+	modelContext: ModelContext,
+	output: Output,
+): Promise<ModelWanted> {
 	const provider = flags.provider
 		? providerOf(flags.provider)
 		: await asked(
@@ -129,17 +139,17 @@ async function ask(flags: Flags, terminal: Asker, place: ModelPlace, output: Out
 		...(variable !== undefined && { variable }),
 		...(key && { key }),
 	};
-	const model = flags.model ?? (await chooseModel(wanted, terminal, place, output));
+	const model = flags.model ?? (await chooseModel(wanted, terminal, modelContext, output));
 	return { ...wanted, model };
 }
 
 async function chooseModel(
 	wanted: Omit<ModelWanted, "model">,
 	terminal: Asker,
-	place: ModelPlace,
+	modelContext: ModelContext,
 	output: Output,
 ): Promise<string> {
-	const models: readonly string[] = await modelsOf(wanted, place).catch((error: Error) => {
+	const models: readonly string[] = await modelsOf(wanted, modelContext).catch((error: Error) => {
 		output.line(texts.setup.noList(error.message));
 		return [];
 	});
@@ -199,7 +209,7 @@ function providerOf(name: string): ModelProvider {
 	);
 }
 
-function tellOfKey({ provider, key, variable }: ModelWanted, { env }: ModelPlace, output: Output): void {
+function tellOfKey({ provider, key, variable }: ModelWanted, { env }: ModelContext, output: Output): void {
 	const name = variable ?? USUAL_KEY_VARIABLES[provider];
 	if (key !== undefined || name === null || env[name]) return;
 	output.line(texts.setup.notSet(name));

@@ -47,7 +47,7 @@ async function runMigrate(context: CliContext): Promise<void> {
 async function runMove(context: CliContext, from: string, to: string): Promise<void> {
 	assertOutside(context);
 	const { output } = openConfig(context);
-	const [source, target] = [from, to].map((given) => placeOf(context, given)) as [string, string];
+	const [source, target] = [from, to].map((given) => storeUrl(context, given)) as [string, string];
 	const tables = await withProgress(output, async (tell) => {
 		const moved = await moveStore({
 			from: source,
@@ -64,7 +64,7 @@ async function runMove(context: CliContext, from: string, to: string): Promise<v
 }
 
 /** `sqlite:` alone is the file in the home; another path is taken from here. */
-function placeOf(context: CliContext, given: string): string {
+function storeUrl(context: CliContext, given: string): string {
 	if (given === "sqlite:") return homeAt(keryxHome(context.env)).storeUrl;
 	return given.startsWith("sqlite:") ? `sqlite:${resolve(given.slice("sqlite:".length))}` : given;
 }

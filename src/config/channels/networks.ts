@@ -37,6 +37,23 @@ export interface Network {
 	readonly secrets: readonly NetworkSecret[];
 }
 
+const TLS_FIELDS: readonly NetworkField[] = [
+	{
+		key: "tls",
+		kind: "switch",
+		label: "Encrypt the connection",
+		about: "without TLS, anyone between here and the server can read everything",
+		page: "more",
+	},
+	{
+		key: "ca_file",
+		kind: "file",
+		label: "Certificates",
+		about: "a file with the certificates to trust, in place of the system's",
+		page: "never",
+	},
+];
+
 export const NETWORKS: Readonly<Record<NetworkPlatform, Network>> = {
 	irc: {
 		label: "IRC",
@@ -80,20 +97,7 @@ export const NETWORKS: Readonly<Record<NetworkPlatform, Network>> = {
 				example: "6697",
 				page: "more",
 			},
-			{
-				key: "tls",
-				kind: "switch",
-				label: "Encrypt the connection",
-				about: "without TLS, anyone between here and the server can read everything",
-				page: "more",
-			},
-			{
-				key: "ca_file",
-				kind: "file",
-				label: "Certificates",
-				about: "a file with the certificates to trust, in place of the system's",
-				page: "never",
-			},
+			...TLS_FIELDS,
 		],
 		secrets: [
 			{
@@ -170,20 +174,7 @@ export const NETWORKS: Readonly<Record<NetworkPlatform, Network>> = {
 				example: "587",
 				page: "more",
 			},
-			{
-				key: "tls",
-				kind: "switch",
-				label: "Encrypt the connection",
-				about: "without TLS, anyone between here and the server can read everything",
-				page: "more",
-			},
-			{
-				key: "ca_file",
-				kind: "file",
-				label: "Certificates",
-				about: "a file with the certificates to trust, in place of the system's",
-				page: "never",
-			},
+			...TLS_FIELDS,
 		],
 		secrets: [
 			{
@@ -237,20 +228,7 @@ export const NETWORKS: Readonly<Record<NetworkPlatform, Network>> = {
 				example: "5222",
 				page: "more",
 			},
-			{
-				key: "tls",
-				kind: "switch",
-				label: "Encrypt the connection",
-				about: "without TLS, anyone between here and the server can read everything",
-				page: "more",
-			},
-			{
-				key: "ca_file",
-				kind: "file",
-				label: "Certificates",
-				about: "a file with the certificates to trust, in place of the system's",
-				page: "never",
-			},
+			...TLS_FIELDS,
 		],
 		secrets: [{ option: "token", label: "Password", about: "the password of the account", when: "always" }],
 	},

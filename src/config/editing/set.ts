@@ -22,12 +22,12 @@ interface SetResult {
 export function setInConfig(
 	text: string,
 	{ key, value }: { readonly key: string; readonly value: string },
-	place: Pick<LoadOptions, "home" | "env">,
+	options: Pick<LoadOptions, "home" | "env">,
 ): SetResult {
 	const wanted = readValue(key, value);
 	const after = editConfig(text, { [key]: wanted });
-	const checked = accepted(checkConfig({ ...place, text: after }), key);
-	const before = checkConfig({ ...place, text }).config;
+	const checked = accepted(checkConfig({ ...options, text: after }), key);
+	const before = checkConfig({ ...options, text }).config;
 	const { keys: changed, restart } = before
 		? compareConfig(before.values, checked.values)
 		: { keys: [key], restart: [] };

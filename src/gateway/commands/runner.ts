@@ -106,8 +106,8 @@ export class CommandRunner {
 		if (!received) return null;
 		const { config, clock } = this.#options;
 		const store = this.#store();
-		const place = await store.conversation({ scope: OPERATOR, ref: { id: received.conversation } });
-		const { standing } = await rightsOf([speakerOf(received)], place, {
+		const conversation = await store.conversation({ scope: OPERATOR, ref: { id: received.conversation } });
+		const { standing } = await rightsOf([speakerOf(received)], conversation, {
 			store,
 			config: config(),
 			now: clock.now(),

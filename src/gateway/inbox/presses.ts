@@ -66,7 +66,7 @@ function decisionOf(emoji: string): "approve" | "deny" | null {
 type Taken = { readonly text: string } | { readonly command: ReceivedCommand; readonly edited: boolean };
 
 async function take(
-	{ source: from, button, cursor, transport = {} }: Press,
+	{ source: from, button, platformMessage, cursor, transport = {} }: Press,
 	account: string,
 	options: PressOptions,
 ): Promise<Taken> {
@@ -78,6 +78,7 @@ async function take(
 	const isAllowed = isKnown && !transport.poster && !transport.isBot && !transport.unproven;
 	const pressed = await store.pressButton({
 		button,
+		shownIn: platformMessage,
 		source: toWireSource(source),
 		routing: routingOf(config, profile),
 		...(isAllowed && {

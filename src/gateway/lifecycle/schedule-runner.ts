@@ -209,7 +209,7 @@ export class ScheduleRunner {
 		const sentThere: string[] = [];
 		if (run.turn !== null)
 			for (const { id, target } of await store.sentByTurn({ scope: OPERATOR, turn: run.turn }))
-				if (await sending.isSamePlace(target, deliver.target)) sentThere.push(id);
+				if (await sending.isSameChat(target, deliver.target)) sentThere.push(id);
 		if (sentThere.length > 0) return { via: "by_agent", why: null, sentAs: sentThere };
 		const rights = await this.#rights(job);
 		const refusal = await this.#refusal(job, deliver, rights);
@@ -274,7 +274,8 @@ export class ScheduleRunner {
 				: null;
 		const target: Target | null =
 			named ?? (job.origin === null ? null : { kind: "conversation", conversation: job.origin });
-		if (target === null || !(await this.#told(job, id, text, target))) await this.#tellHomes(job, id, text);
+		if (target === null || !(await this.#sendOnce(job, id, text, target)))
+			await this.#tellHomes(job, id, text);
 	}
 
 	async #tellHomes(job: Job, id: string, text: string): Promise<void> {
@@ -287,11 +288,11 @@ export class ScheduleRunner {
 				chatId,
 				...(threadId !== undefined && { threadId }),
 			} as const;
-			await this.#told(job, `${id}:${n}`, text, target);
+			await this.#sendOnce(job, `${id}:${n}`, text, target);
 		}
 	}
 
-	async #told(job: Job, id: string, text: string, target: Target): Promise<boolean> {
+	async #sendOnce(job: Job, id: string, text: string, target: Target): Promise<boolean> {
 		try {
 			await this.#options.sending.send({
 				id,
@@ -319,7 +320,7 @@ export async function jobRights(
 	{ id, owner, conversation, profile }: Job,
 	{ store, config, now }: { readonly store: Store; readonly config: Config; readonly now: number },
 ): Promise<Rights> {
-	const place = {
+	const privateChat = {
 		id: conversation ?? id,
 		principal: owner.principal,
 		platform: SCHEDULE_PLATFORM,
@@ -328,9 +329,9 @@ export async function jobRights(
 		chatType: "dm",
 		source: { platform: SCHEDULE_PLATFORM, account: "", chatType: "dm", chatId: id },
 	} as Conversation;
-	const { standing } = await rightsOf([owner], place, { store, config, now });
+	const { standing } = await rightsOf([owner], privateChat, { store, config, now });
 	if (owner.principal === null && standing === "owner") return { standing, scope: OPERATOR };
-	return { standing, scope: reach(place, owner.principal) };
+	return { standing, scope: reach(privateChat, owner.principal) };
 }
 
 /** How the result of a run is delivered. */

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { type Cluster, TOLD_BYTES } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { Deltas, ToldDelta } from "../turn/deltas.ts";
+import type { Deltas, RelayedDelta } from "../turn/deltas.ts";
 
 /** At most one piece of a turn in so long. */
 const EVERY_MS = 50;
@@ -13,7 +13,7 @@ const BELIEVED_MS = 8000;
 /** In UTF-16 units; shorter where that is too many bytes. */
 const PIECE = 2500;
 
-const told = z.union([
+const wireMessage = z.union([
 	z.literal("follow"),
 	z.literal("leave"),
 	z.tuple([z.string(), z.string(), z.int(), z.int(), z.int(), z.string()]),
@@ -30,7 +30,7 @@ export class TextRelay {
 	/** Until when other gateways want to be told, by epoch. */
 	readonly #followers = new Map<number, number>();
 	/** What waits to be told, by turn, in its order. */
-	readonly #waiting = new Map<string, ToldDelta[]>();
+	readonly #waiting = new Map<string, RelayedDelta[]>();
 	#isPacing = false;
 	#cancelPace = () => {};
 	#cancelAsk = () => {};
@@ -69,7 +69,7 @@ export class TextRelay {
 
 	#hear(text: string, from: number): void {
 		const { deltas, clock } = this.#options;
-		const { data } = told.safeParse(parsed(text));
+		const { data } = wireMessage.safeParse(parsed(text));
 		if (data === undefined) return;
 		if (data === "leave") this.#followers.delete(from);
 		else if (data === "follow") {
@@ -93,7 +93,7 @@ export class TextRelay {
 		return (this.#followers.get(epoch) ?? 0) > this.#options.clock.monotonic();
 	}
 
-	#add(delta: ToldDelta): void {
+	#add(delta: RelayedDelta): void {
 		for (const epoch of this.#followers.keys()) if (!this.#isFollowed(epoch)) this.#followers.delete(epoch);
 		if (this.#followers.size === 0) return;
 		const waiting = this.#waiting.get(delta.turn) ?? [];
@@ -123,7 +123,7 @@ export class TextRelay {
 	}
 
 	/** Whether more waits. */
-	#tellNext(waiting: ToldDelta[]): boolean {
+	#tellNext(waiting: RelayedDelta[]): boolean {
 		const [first] = waiting;
 		if (!first) return false;
 		const { message, length } = pieceOf(first);
@@ -135,7 +135,7 @@ export class TextRelay {
 }
 
 /** As much of it as may be told at once. Half a character is put together again by whoever gets the other half. */
-function pieceOf({ conversation, turn, token, index, offset, text }: ToldDelta): {
+function pieceOf({ conversation, turn, token, index, offset, text }: RelayedDelta): {
 	message: string;
 	length: number;
 } {

@@ -9,6 +9,13 @@ import type { Hooks } from "./hooks.ts";
 const LOOK_EVERY_MS = 30_000;
 const HOUSEKEEPING_EVERY_MS = 3_600_000;
 const AT_ONCE = 100;
+/** Sessions whose commits are shared. With hooks they are told one after the other. */
+const TOGETHER = 10;
+/** Deleted in one transaction, for which others wait. A blob may be large. */
+const ROWS = 1000;
+const BLOBS = 20;
+
+type Due = Awaited<ReturnType<Store["dueSessions"]>>[number];
 
 export interface WatcherOptions {
 	readonly store: Store;
@@ -58,31 +65,45 @@ export class Watchers {
 
 	async #sessions(): Promise<void> {
 		if (!(await this.#duty.isMine())) return;
-		const { store, clock, hooks, policyFor } = this.#options;
+		const { store, clock, hooks } = this.#options;
 		for (;;) {
 			const due = await store.dueSessions({
 				scope: OPERATOR,
 				now: clock.now(),
 				limit: AT_ONCE,
 			});
-			for (const { session, conversation, platform, chatType, work, endReason, endedAt } of due) {
-				if (work === "expire") await store.expireSession({ session, policy: policyFor(platform, chatType) });
-				else {
-					await hooks.tell("session:end", { session, conversation, reason: endReason });
-					await store.finaliseSession({ session, endedAt });
-				}
+			const together = hooks.listens ? 1 : TOGETHER;
+			for (let n = 0; n < due.length; n += together) {
+				await Promise.all(due.slice(n, n + together).map((one) => this.#settle(one)));
 				if (this.#stopped) return;
 			}
 			if (due.length < AT_ONCE) return;
 		}
 	}
 
+	async #settle({ session, conversation, platform, chatType, work, endReason, endedAt }: Due): Promise<void> {
+		const { store, hooks, policyFor } = this.#options;
+		if (work === "expire") {
+			await store.expireSession({ session, policy: policyFor(platform, chatType) });
+			return;
+		}
+		await hooks.tell("session:end", { session, conversation, reason: endReason });
+		await store.finaliseSession({ session, endedAt });
+	}
+
+	/** Everything that is due, however much an hour brings. */
 	async #housekeeping(): Promise<void> {
 		const { store, config, clock } = this.#options;
-		await store.expireBlobs({ limit: 1000 });
-		await store.pruneEvents({ keepDays: config().events.keep_days, limit: 5000 });
-		await store.pruneRefused({ limit: 5000 });
+		const keepDays = config().events.keep_days;
 		const keptFrom = clock.now() - config().schedule.keep_days * 86_400_000;
-		await store.pruneRuns({ before: keptFrom, limit: 5000 });
+		await this.#untilDone(async () => (await store.expireBlobs({ limit: BLOBS })).dropped === BLOBS);
+		await this.#untilDone(async () => (await store.pruneEvents({ keepDays, limit: ROWS })).more);
+		await this.#untilDone(async () => (await store.pruneRefused({ limit: ROWS })).more);
+		await this.#untilDone(async () => (await store.pruneRuns({ before: keptFrom, limit: ROWS })) === ROWS);
+	}
+
+	/** `step` answers whether more is due. */
+	async #untilDone(step: () => Promise<boolean>): Promise<void> {
+		while (!this.#stopped && (await step()));
 	}
 }

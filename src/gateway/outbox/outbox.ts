@@ -2,7 +2,7 @@
 // in memory: retried, unknown and dead deliveries are so in the store, and so is the order (I19). The store hands out one delivery per
 // destination, and the next when it is settled.
 import type { Config } from "../../config/index.ts";
-import type { Delivery, Store } from "../../store/index.ts";
+import { type Delivery, OPERATOR, type Store } from "../../store/index.ts";
 import { type Clock, WallHistory, wakeAt } from "../../time/index.ts";
 import type { Channel, Outgoing, SendResult } from "../channel.ts";
 import { Aborted, DeadlinePassed, within } from "../deadline.ts";
@@ -366,7 +366,7 @@ function keyOf({ platform, account }: ChannelOf): string {
 
 /** The bytes of a file of the delivery's conversation, in pieces. */
 async function* pieces(store: Store, { conversation }: Delivery, digest: string): AsyncIterable<Uint8Array> {
-	const bytes = await store.blob({ scope: { kind: "operator" }, conversation, digest });
+	const bytes = await store.blob({ scope: OPERATOR, conversation, digest });
 	for (let at = 0; at < bytes.byteLength; at += PIECE) yield bytes.subarray(at, at + PIECE);
 }
 

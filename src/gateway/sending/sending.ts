@@ -10,7 +10,7 @@ import { toDeliveries } from "../outbox/reply.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
 import { storeAttachments } from "../turn/attachments/attachments.ts";
 import type { OutputFiles } from "./output.ts";
-import type { Place, Targets } from "./targets.ts";
+import type { Endpoint, Targets } from "./targets.ts";
 import type { NewSend, Sending, Sent } from "./types.ts";
 
 export interface SendingOptions {
@@ -22,9 +22,9 @@ export interface SendingOptions {
 }
 
 export function createSending({ store, targets, outlet, sessionSettings, output }: SendingOptions): Sending {
-	const toChat = async (given: NewSend, place: Place): Promise<Sent> => {
+	const toChat = async (given: NewSend, endpoint: Endpoint): Promise<Sent> => {
 		const { id, target, by, turn, whileRunning, from, files = [], uploads = NO_UPLOADS } = given;
-		const { destination, conversation } = place;
+		const { destination, conversation } = endpoint;
 		const attached = [...files, ...uploads.parts];
 		if (attached.length > 0 && !conversation)
 			throw new KeryxError("send.refused", "files can only be sent to a chat that Keryx has heard from", {
@@ -55,12 +55,12 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 				content,
 				blobs: [...blobs, ...uploads.blobs],
 				from,
-				deliveries: deliveriesOf(id, content, place),
+				deliveries: deliveriesOf(id, content, endpoint),
 			},
 		});
 		return { ...sent, path: null };
 	};
-	const deliveriesOf = (id: string, content: Content, { destination }: Place): NewDelivery[] => {
+	const deliveriesOf = (id: string, content: Content, { destination }: Endpoint): NewDelivery[] => {
 		const posting = { id, kind: "reply", destination } as const;
 		const text = contentText(content);
 		const files = typeof content === "string" ? [] : content.filter(isFile);
@@ -77,7 +77,7 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 		resolve: (text, sender) => targets.resolve(text, sender),
 		check: (target, sender) => targets.check(target, sender),
 		show: (target) => targets.show(target),
-		isSamePlace: (one, other) => targets.isSamePlace(one, other),
+		isSameChat: (one, other) => targets.isSameChat(one, other),
 		whereOf: async (id) => {
 			const { source } = await store.conversation({ scope: OPERATOR, ref: { id } });
 			return { where: whereFrom(source, outlet), conversation: id };
@@ -89,10 +89,10 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 					throw new KeryxError("send.refused", "local takes a text, but no files", { field: "attachments" });
 				return output.write(given);
 			}
-			const place = await targets.placeOf(given.target);
-			if (!place)
+			const endpoint = await targets.endpointOf(given.target);
+			if (!endpoint)
 				throw new KeryxError("send.refused", "the conversation no longer exists", { field: "target" });
-			return toChat(given, place);
+			return toChat(given, endpoint);
 		},
 	};
 }

@@ -53,7 +53,7 @@ export type Resolution =
 	| Extract<Verdict, { kind: "refused" }>;
 
 /** Where a target currently leads. */
-export interface Place {
+export interface Endpoint {
 	readonly destination: Destination;
 	/** The conversation that a reply reaches; null: nobody has written there yet, or each person has their own. */
 	readonly conversation: Conversation | null;
@@ -151,12 +151,12 @@ export class Targets {
 			if (!this.#options.hasOutput) return refused("There is no folder for output files here.");
 			return this.#allowed(target, sender) ? GO : needs(standing === "owner" ? "person" : "owner");
 		}
-		const place = await this.placeOf(target);
-		if (!place) return NO_CONVERSATION;
-		const { platform, account } = place.destination;
+		const endpoint = await this.endpointOf(target);
+		if (!endpoint) return NO_CONVERSATION;
+		const { platform, account } = endpoint.destination;
 		if (!this.#accounts(platform).includes(account)) return this.#notConnected(platform);
 		if (this.#allowed(target, sender)) return GO;
-		const { conversation } = place;
+		const { conversation } = endpoint;
 		if (conversation !== null && conversation.id === origin) return GO;
 		if (conversation !== null && (await this.#sees(scope, conversation.id)))
 			return needs(isAtLeast(standing, "member") ? "person" : "owner");
@@ -199,7 +199,7 @@ export class Targets {
 	}
 
 	/** Null if the conversation no longer exists. */
-	async placeOf(target: Exclude<Target, { kind: "local" }>): Promise<Place | null> {
+	async endpointOf(target: Exclude<Target, { kind: "local" }>): Promise<Endpoint | null> {
 		const { store } = this.#options;
 		if (target.kind === "conversation") {
 			const conversation = await found(
@@ -222,10 +222,10 @@ export class Targets {
 		return { destination, conversation: null };
 	}
 
-	async isSamePlace(one: Target, other: Target): Promise<boolean> {
+	async isSameChat(one: Target, other: Target): Promise<boolean> {
 		if (targetText(one) === targetText(other)) return true;
 		if (one.kind === "local" || other.kind === "local") return false;
-		const [first, second] = [await this.placeOf(one), await this.placeOf(other)];
+		const [first, second] = [await this.endpointOf(one), await this.endpointOf(other)];
 		if (!first || !second) return false;
 		return targetText(asTarget(first.destination)) === targetText(asTarget(second.destination));
 	}
@@ -233,8 +233,8 @@ export class Targets {
 	/** For people. Names in it are untrusted. */
 	async show(target: Target): Promise<string> {
 		if (target.kind === "local") return "a file in Keryx's output folder";
-		const place = await this.placeOf(target);
-		const conversation = place?.conversation;
+		const endpoint = await this.endpointOf(target);
+		const conversation = endpoint?.conversation;
 		if (target.kind === "conversation")
 			return conversation ? conversation.name : `conversation ${target.conversation} (gone)`;
 		const { platform, chatId, threadId } = target;

@@ -37,7 +37,7 @@ export interface Sending {
 	/** For people. Names in it are untrusted. */
 	show(target: Target): Promise<string>;
 	/** Whether two targets lead to the same chat, however they are written. */
-	isSamePlace(one: Target, other: Target): Promise<boolean>;
+	isSameChat(one: Target, other: Target): Promise<boolean>;
 	send(send: NewSend): Promise<Sent>;
 	/** How a message names its conversation: who and where, never the topic. */
 	whereOf(conversation: ConversationId): Promise<SentFrom>;

@@ -29,7 +29,7 @@ export interface AskingOptions {
 	/** The role of the people the turn speaks for. A guest cannot answer; the owner can. Only the owner allows a wider wall. */
 	readonly standing: Standing;
 	/** Facts the store needs when it is asked again. */
-	readonly unpatient: Store;
+	readonly directStore: Store;
 	readonly patience: Patience;
 }
 
@@ -154,11 +154,11 @@ export class Asking {
 		| { readonly kind: "row"; readonly row: NewMessage }
 		| null
 	> {
-		const { unpatient, patience, start } = this.#options;
+		const { directStore, patience, start } = this.#options;
 		const { turn, token } = start;
 		let again = false;
 		const used = await untilWritten(() => {
-			const asked = unpatient.useConfirmation({ turn, token, id, ...(again && { again }) });
+			const asked = directStore.useConfirmation({ turn, token, id, ...(again && { again }) });
 			again = true;
 			return asked;
 		}, patience);

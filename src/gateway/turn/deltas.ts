@@ -11,7 +11,7 @@ export interface Delta {
 }
 
 /** Between gateways. A turn that another gateway has taken over has a higher token, and begins its text again. */
-export interface ToldDelta extends Delta {
+export interface RelayedDelta extends Delta {
 	readonly token: number;
 }
 
@@ -25,17 +25,17 @@ interface Written extends PartialAnswer {
 	readonly token: number;
 }
 
-/** Of so many answers that other gateways write the text so far is kept. */
+/** The text so far is kept for this many answers of other gateways. */
 const MOST_HEARD = 500;
 
 export class Deltas {
 	readonly #partial = new Map<string, Written>();
-	/** The same of answers that other gateways write, those heard of last at the end. */
+	/** The same for answers of other gateways, least recently heard first. */
 	readonly #heard = new Map<string, Written>();
 	/** Turns that have ended, the last ones. */
 	readonly #ended = new Set<string>();
 	readonly #listeners = new Set<(delta: Delta) => void>();
-	readonly #own = new Set<(delta: ToldDelta) => void>();
+	readonly #own = new Set<(delta: RelayedDelta) => void>();
 	readonly #ending = new Set<(turn: string) => void>();
 	readonly #followed = new Set<(isFollowed: boolean) => void>();
 
@@ -61,7 +61,7 @@ export class Deltas {
 	}
 
 	/** A piece of an answer that another gateway writes. One behind a gap is of no use: pieces may be lost. */
-	hear({ conversation, turn, token, index, offset, text }: ToldDelta): void {
+	hear({ conversation, turn, token, index, offset, text }: RelayedDelta): void {
 		const before = this.#heard.get(conversation);
 		if (this.#ended.has(turn) || (before?.turn === turn && before.token > token)) return;
 		const soFar = textSoFar(before, { turn, token, index });
@@ -103,7 +103,7 @@ export class Deltas {
 	}
 
 	/** What is written here alone. */
-	onOwn(listener: (delta: ToldDelta) => void): () => void {
+	onOwn(listener: (delta: RelayedDelta) => void): () => void {
 		this.#own.add(listener);
 		return () => this.#own.delete(listener);
 	}

@@ -102,7 +102,7 @@ export function noticesBefore(start: TurnStart, { policy, model, outlet }: Notic
 	const { away, boundary, turn, session, destination, conversationInfo, cap } = start;
 	const began = { model, cap };
 	const notify = notifiesBoundaries(policy, conversationInfo.platform);
-	const opened = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
+	const opened = boundary && isUnannounced(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
 	const notice = { kind: "notice", destination } as const;
 	return [
 		...(away === null ? [] : toDeliveries(away, { ...notice, id: `${turn}:away`, class: "status" }, outlet)),
@@ -113,7 +113,7 @@ export function noticesBefore(start: TurnStart, { policy, model, outlet }: Notic
 }
 
 /** After a rotation the user was told at once; here it matters only to the agent, if nothing was carried over. */
-function isUntold({ cause, carriedOver }: BoundaryFacts): boolean {
+function isUnannounced({ cause, carriedOver }: BoundaryFacts): boolean {
 	return cause.reason !== "message_limit" || carriedOver;
 }
 

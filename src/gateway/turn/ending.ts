@@ -82,7 +82,7 @@ export async function endTurnArgs(
 	const full = mustRotate || (cap > 0 && count >= cap);
 	const shown = isOwners ? outcome : store.secrets.forOthers.hideIn(outcome);
 	const reply = asOne(
-		[...replyTo(shown, start, about), ...(isQuiet(start) ? [] : besideReply(outcome, rows, ending, about))],
+		[...replyTo(shown, start, about), ...(isQuiet(start) ? [] : sideMessages(outcome, rows, ending, about))],
 		about.outlet,
 	);
 	return {
@@ -116,7 +116,7 @@ export function noticeAbout(
 }
 
 /** Files, and a notice about attachments that the model was not shown. */
-function besideReply(
+function sideMessages(
 	outcome: Outcome,
 	rows: readonly NewMessage[],
 	{ start, unshown, rows: written }: EndingTurn,

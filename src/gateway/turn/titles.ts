@@ -19,7 +19,7 @@ export interface TitlesOptions {
 	readonly clock: Clock;
 	/** Read per call: it may change while Keryx runs. */
 	readonly config: () => Config;
-	readonly agentOf: (place: Conversation) => Agent;
+	readonly agentOf: (conversation: Conversation) => Agent;
 	readonly stopping: () => AbortSignal;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -40,23 +40,23 @@ export class Titles {
 		}
 	}
 
-	#mayName({ conversationInfo: place, purpose, messages }: TurnStart): boolean {
+	#mayName({ conversationInfo: info, purpose, messages }: TurnStart): boolean {
 		const config = this.#with.config();
-		const own = place.profile === "" ? config : config.profiles[place.profile];
+		const own = info.profile === "" ? config : config.profiles[info.profile];
 		return (
 			config.titles.by_model &&
 			own?.agent.kind === "ai-sdk" &&
 			purpose === "answer" &&
-			isNamedByTopic(place.platform) &&
-			place.title === null &&
+			isNamedByTopic(info.platform) &&
+			info.title === null &&
 			messages <= MOST_MESSAGES
 		);
 	}
 
-	async #name({ conversation, session, turn, conversationInfo: place }: TurnStart): Promise<void> {
+	async #name({ conversation, session, turn, conversationInfo: info }: TurnStart): Promise<void> {
 		const { store, clock, agentOf, stopping } = this.#with;
 		const config = this.#with.config();
-		const agent = agentOf(place);
+		const agent = agentOf(info);
 		if (agent.kind !== "step") return;
 		const rows = (await store.transcript({ scope: OPERATOR, session })).filter(({ hidden }) => !hidden);
 		const textOf = (role: "user" | "assistant") =>
@@ -81,7 +81,7 @@ export class Titles {
 				notes: [],
 				tools: [],
 				standing: "none",
-				override: model === undefined ? place.modelOverride : { ...place.modelOverride, model },
+				override: model === undefined ? info.modelOverride : { ...info.modelOverride, model },
 				signal: stopping(),
 				maxAnswer: LONGEST_ANSWER,
 			},

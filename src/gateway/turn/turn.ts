@@ -19,18 +19,17 @@ import { DEADLINE, failureSentence, loopSentence, maxAnswerOf, NO_TEXT, STEP_LIM
 import { patientStore } from "../until-written.ts";
 import { Asking } from "./asking.ts";
 import type { StopReason, TurnDependencies } from "./dependencies.ts";
+import { Draft } from "./draft.ts";
 import { lastRows, noticesBefore, type Outcome } from "./end.ts";
 import { Ending, FAILED, noticeAbout } from "./ending.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { notesFor } from "./notes.ts";
-import { Preview } from "./previews.ts";
 import { ProgramReport } from "./program-report.ts";
 import { whyNotSummarising } from "./prompt-compactor.ts";
 import { TurnRows } from "./rows.ts";
 import type { TurnStart } from "./start.ts";
 import { Steps } from "./steps.ts";
 import { literalCall, unansweredCalls } from "./tool-calls.ts";
-import { ToolsShown } from "./tools-shown.ts";
 import { type CallsEnd, TurnCalls } from "./turn-calls.ts";
 import { keepTyping } from "./typing.ts";
 import { isRefusal, writeEnd } from "./write-end.ts";
@@ -39,7 +38,7 @@ export class Turn {
 	readonly #start: TurnStart;
 	readonly #with: TurnDependencies;
 	/** Does not wait for a store in trouble. */
-	readonly #unpatient: Store;
+	readonly #directStore: Store;
 	readonly #controller = new AbortController();
 	/** Aborted when someone writes. Replaced once the message has joined this turn. */
 	#arrival = new AbortController();
@@ -49,13 +48,9 @@ export class Turn {
 	#isEnding = false;
 	readonly #rows: TurnRows;
 	#trigger: string | null = null;
-	/** The text so far of the message that the agent is writing. */
-	#partial = "";
-	#said: string[] = [];
+	readonly #draft: Draft;
 	readonly #report: ProgramReport;
 	readonly #calls: ModelCalls;
-	#preview: Preview | undefined;
-	readonly #toolsShown: ToolsShown;
 	readonly #asking: Asking;
 	readonly #checkpoints: TurnCheckpoints;
 	readonly #turnCalls: TurnCalls;
@@ -71,22 +66,21 @@ export class Turn {
 			signal: this.#controller.signal,
 			log: (error: unknown) => dependencies.log(`turn ${start.turn} is waiting for the store`, error),
 		};
-		this.#unpatient = dependencies.store;
+		this.#directStore = dependencies.store;
 		const used = { ...dependencies, store: patientStore(dependencies.store, patience) };
 		this.#with = used;
 		this.#policy = used.policyOf(start.conversationInfo);
 		this.#rows = new TurnRows(used.store, start);
 		this.#calls = new ModelCalls(used.store, start);
 		const { store, confirmations, rights } = used;
+		this.#draft = new Draft({ ...used, store: dependencies.store, start, rows: this.#rows });
 		this.#report = new ProgramReport(
 			{
-				onText: (delta) => this.#onText(delta),
+				onText: (delta) => this.#draft.add(delta),
 				append: (messages) => this.#rows.append(messages),
-				said: ({ content }) => this.#said.push(contentText(content)),
+				said: ({ content }) => this.#draft.finish(contentText(content)),
 				used: (usage) => this.#calls.record(usage, "ok"),
-				messageEnded: () => {
-					this.#partial = "";
-				},
+				messageEnded: () => this.#draft.beginMessage(),
 			},
 			store.secrets,
 		);
@@ -98,7 +92,7 @@ export class Turn {
 			now: () => used.clock.now(),
 			standing: rights.standing,
 			patience,
-			unpatient: dependencies.store,
+			directStore: dependencies.store,
 		});
 		this.#checkpoints = new TurnCheckpoints({
 			...used,
@@ -114,11 +108,8 @@ export class Turn {
 			checkpoints: this.#checkpoints,
 			signal: this.#controller.signal,
 			interrupted: () => this.#arrival.signal,
-			show: (call) => this.#showProgress(call),
+			show: (call) => this.#draft.showTool(call),
 		});
-		this.#toolsShown = new ToolsShown(
-			start.conversationInfo.toolProgress ?? used.config.display.tool_progress,
-		);
 	}
 
 	get id(): string {
@@ -164,7 +155,7 @@ export class Turn {
 	/** Throws turn.stale. */
 	async #outcome(): Promise<Outcome> {
 		try {
-			this.#openPreview();
+			this.#draft.open(() => noticesBefore(this.#start, noticeAbout(this.#start, this.#with, this.#policy)));
 			await this.#rows.load();
 			this.#trigger = await this.#findTrigger();
 			const { agent, tools } = this.#with;
@@ -194,13 +185,13 @@ export class Turn {
 		return writeEnd(new Ending(outcome, this.#lastRows(outcome)), {
 			start: this.#start,
 			with: this.#with,
-			store: this.#unpatient,
+			store: this.#directStore,
 			policy: this.#policy,
 			rows: this.#rows,
 			calls: this.#calls,
 			blobs: this.#turnCalls.blobs,
 			unshown: this.#steps?.unshown ?? [],
-			preview: this.#preview,
+			preview: this.#draft.preview,
 			asking: this.#asking,
 			checkpoints: this.#checkpoints,
 			stopped: this.#controller.signal,
@@ -238,8 +229,8 @@ export class Turn {
 			const repeats = await this.#rows.append([said as NewMessage, ...results, ...leftOut], refused);
 			if (repeats >= config.loop.max_repeats)
 				return loopingOf(refused.at(-1)?.message.toolName ?? "", repeats);
-			this.#said.push(contentText(message.content));
-			this.#partial = "";
+			this.#draft.finish(contentText(message.content));
+			this.#draft.beginMessage();
 		}
 	}
 
@@ -251,10 +242,8 @@ export class Turn {
 			rows: this.#rows,
 			calls: this.#calls,
 			inputWithout: (attachments) => this.#input(attachments),
-			onBegin: () => {
-				this.#partial = "";
-			},
-			onText: (delta) => this.#onText(delta),
+			onBegin: () => this.#draft.beginMessage(),
+			onText: (delta) => this.#draft.add(delta),
 			signal: this.#controller.signal,
 		});
 		return this.#steps;
@@ -263,8 +252,7 @@ export class Turn {
 	#endedByCalls(end: CallsEnd): Outcome {
 		if (end.kind === "looping") return loopingOf(end.tool, end.repeats);
 		if (end.questions.length === 0) return this.#completed(end.rows);
-		const said = this.#said.map((text) => text.trim()).filter(Boolean);
-		const text = [...said, ...end.said].join("\n\n");
+		const text = [...this.#draft.said, ...end.said].join("\n\n");
 		return { kind: "completed", text, questions: end.questions, last: end.rows };
 	}
 
@@ -292,14 +280,7 @@ export class Turn {
 
 	#completed(last: readonly NewMessage[]): Outcome {
 		const own = contentText(last.findLast(({ kind }) => kind !== "left_out")?.content ?? "").trim();
-		const text =
-			own ||
-			this.#said
-				.map((said) => said.trim())
-				.filter(Boolean)
-				.join("\n\n") ||
-			NO_TEXT;
-		return { kind: "completed", text, last };
+		return { kind: "completed", text: own || this.#draft.said.join("\n\n") || NO_TEXT, last };
 	}
 
 	/** If the message asks for a prompt of an MCP server, adds it as a note, once, before the first step. */
@@ -346,46 +327,14 @@ export class Turn {
 		};
 	}
 
-	#onText(delta: string): void {
-		this.#partial += delta;
-		const { conversation, turn, token } = this.#start;
-		this.#with.deltas.add(conversation, { turn, token }, this.#rows.nextIndex, delta);
-		this.#preview?.show(this.#partial);
-	}
-
-	#openPreview(): void {
-		const { channel, clock, config, log, outlet } = this.#with;
-		const { platforms } = outlet;
-		const { turn, token, destination } = this.#start;
-		// A preview tries again by itself, also after the turn was stopped.
-		const store = this.#unpatient;
-		if (!channel?.edit || !config.display.streaming) return;
-		// A preview stays where it was first shown: notices that belong before the reply would come after it.
-		if (noticesBefore(this.#start, noticeAbout(this.#start, this.#with, this.#policy)).length > 0) return;
-		this.#preview = new Preview({
-			store,
-			channel,
-			clock,
-			turn: { id: turn, token },
-			destination,
-			platforms,
-			log,
-		});
-	}
-
 	showTools(show: ToolProgress): void {
-		this.#toolsShown.show = show;
-	}
-
-	#showProgress(call: ToolCall): void {
-		const shown = this.#toolsShown.add(call);
-		if (shown !== null) this.#preview?.show([...this.#said, shown].join("\n\n"));
+		this.#draft.showTools(show);
 	}
 
 	/** A compaction says nothing in the conversation, however it ends. */
 	#lastRows(outcome: Outcome): readonly NewMessage[] {
 		if (this.#start.purpose === "compaction") return [];
-		return lastRows(outcome, { held: this.#report.takeHeld(), partial: this.#partial });
+		return lastRows(outcome, { held: this.#report.takeHeld(), partial: this.#draft.partial });
 	}
 
 	/** The platform's id of the message that is answered. Only tools of that platform need it. */

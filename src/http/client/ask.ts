@@ -66,9 +66,9 @@ async function answerTo(client: AskClient, id: number, signal?: AbortSignal): Pr
 	const inbound = await ended(client, id, signal);
 	const deliveries = await answersTo(client, inbound);
 	refuseUnanswered(inbound);
-	const told = deliveries.filter(({ kind }) => kind === "notice").map(({ plain }) => plain);
+	const notices = deliveries.filter(({ kind }) => kind === "notice").map(({ plain }) => plain);
 	const parts = deliveries.filter(({ kind }) => kind !== "notice").map((delivery) => delivery.text);
-	return { text: parts.join(""), notices: told, inbound, deliveries };
+	return { text: parts.join(""), notices, inbound, deliveries };
 }
 
 /** Text as the model writes it, only of the turn that answers this message; ends with the answer. */

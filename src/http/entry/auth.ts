@@ -1,7 +1,7 @@
 // Identifies callers. The Unix socket's permission makes its user the operator; on a port a bearer token, the operator secret or the
 // page's login identifies the caller. No header or body can change that. A login has two halves, because browsers send a cookie to every
 // port of a host: the cookie, and a key known only to the origin of the login.
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { type Caller, may } from "../../confirmations/index.ts";
 import { KeryxError } from "../../errors.ts";
 import {
@@ -14,10 +14,11 @@ import {
 	type Token,
 	type TokenRole,
 } from "../../store/index.ts";
-import { type Clock, systemClock } from "../../time/index.ts";
+import type { Clock } from "../../time/index.ts";
+import { LoginCodes, type PersonCode, same } from "./login-codes.ts";
+import { Stays } from "./stays.ts";
 
 const DAY_MS = 86_400_000;
-const LINK_MS = 600_000;
 const COOKIE_DAYS = 30;
 const MOST_CACHED = 1000;
 
@@ -96,17 +97,6 @@ const NOBODYS = {
 	channel: null,
 	stay: new AbortController().signal,
 } as const;
-/** The wall clock may change while a timer runs. */
-const LONGEST_LOOK_MS = 60_000;
-/** How soon open streams end after another gateway has revoked their token or login. */
-const RECHECK_MS = 500;
-
-interface Stay {
-	readonly signal: AbortSignal;
-	readonly end: () => void;
-	/** Whether the token or login still holds, by its row. */
-	readonly holds: () => Promise<boolean>;
-}
 
 export class Access {
 	readonly #options: AccessOptions;
@@ -114,17 +104,18 @@ export class Access {
 	readonly #known = new Map<string, Token>();
 	readonly #knownLogins = new Map<string, LiveLogin>();
 	#changes = 0;
-	/** Tokens by name, logins by name and id. */
-	readonly #stays = new Map<string, Stay>();
+	readonly #stays: Stays;
+	readonly #codes: LoginCodes;
 	/** Other gateways revoke, too: then every request asks for the row. */
 	readonly #caches: boolean;
-	#rechecks = false;
 
 	constructor(options: AccessOptions) {
 		this.#options = options;
+		this.#stays = new Stays(options);
+		this.#codes = new LoginCodes(options.pageSecret ?? options.operatorSecret);
 		const { cluster } = options.store;
 		this.#caches = !cluster;
-		cluster?.onCommitElsewhere(() => this.#recheckSoon());
+		cluster?.onCommitElsewhere(() => this.#stays.recheckSoon());
 	}
 
 	/** Null for a stranger, and for invalid credentials. */
@@ -147,7 +138,8 @@ export class Access {
 				via: from,
 				proven: false,
 			};
-		if (cookie === undefined || !same(pageKey ?? "", this.#pageKey(cookie, placeOf(entrance)))) return null;
+		if (cookie === undefined || !same(pageKey ?? "", this.#codes.pageKey(cookie, originOf(entrance))))
+			return null;
 		return cookie.startsWith(LOGIN) ? this.#person(cookie) : this.#bearer(cookie, "page");
 	}
 
@@ -180,59 +172,15 @@ export class Access {
 			return await this.#options.store.revokeToken({ name, by, via });
 		} finally {
 			this.#forget();
-			this.#stays.get(`token:${name}`)?.end();
+			this.#stays.end(`token:${name}`);
 		}
-	}
-
-	/** Ends the streams of tokens and logins that another gateway has revoked. */
-	#recheckSoon(): void {
-		if (this.#rechecks || this.#stays.size === 0) return;
-		this.#rechecks = true;
-		const { after = systemClock.after } = this.#options;
-		after(RECHECK_MS, () => {
-			this.#rechecks = false;
-			for (const stay of this.#stays.values()) void this.#recheck(stay);
-		});
-	}
-
-	async #recheck({ holds, end }: Stay): Promise<void> {
-		try {
-			if (!(await holds())) end();
-		} catch {
-			// Nothing is known yet: the next look says more.
-			this.#recheckSoon();
-		}
-	}
-
-	/** Taken in the same step as the validity check, so that no revocation falls in between. */
-	#stay(key: string, expiresAt: number | null, holds: Stay["holds"]): AbortSignal {
-		const known = this.#stays.get(key);
-		if (known) return known.signal;
-		const { now, after = systemClock.after } = this.#options;
-		const controller = new AbortController();
-		let cancel = () => {};
-		const end = () => {
-			cancel();
-			this.#stays.delete(key);
-			controller.abort();
-		};
-		const look = (until: number) => {
-			const left = until - now();
-			if (left <= 0) return end();
-			cancel = after(Math.min(left, LONGEST_LOOK_MS), () => look(until));
-		};
-		this.#stays.set(key, { signal: controller.signal, end, holds });
-		if (expiresAt !== null) look(expiresAt);
-		return controller.signal;
 	}
 
 	/** Sets a person's role, and returns the path of a link that logs in one browser. */
 	async offerLogin({ name, role }: Person, { who: by, via }: Pick<Caller, "who" | "via">): Promise<string> {
 		try {
 			const { round } = await this.#options.store.offerLogin({ name, role, by, via });
-			const nonce = randomBytes(9).toString("base64url");
-			const until = this.#options.now() + LINK_MS;
-			return `/login?code=${nonce}.${until}.${round}.${name}.${this.#personSignature(nonce, until, round, name)}`;
+			return `/login?code=${this.#codes.forPerson(name, round, this.#options.now())}`;
 		} finally {
 			// Open streams were opened with the previous role.
 			this.#endStays(`person:${name}/`);
@@ -244,40 +192,42 @@ export class Access {
 		which: { readonly id: string } | { readonly person: string },
 		{ who: by, via }: Pick<Caller, "who" | "via">,
 	): Promise<{ readonly person: string; readonly ended: readonly string[] }> {
-		const revoked = await this.#options.store.revokeLogins({ ...which, by, via });
+		const revoked = await this.#options.store.revokeLogins({ ...which, by, via }).catch((error: unknown) => {
+			// It may have been committed: the rows decide.
+			this.#forget();
+			this.#stays.recheckSoon();
+			throw error;
+		});
 		for (const id of revoked.ended) this.#endStays(`person:${revoked.person}/${id}`);
 		return revoked;
 	}
 
 	#endStays(prefix: string): void {
 		this.#forget();
-		for (const [key, { end }] of [...this.#stays]) if (key.startsWith(prefix)) end();
+		this.#stays.endAll(prefix);
 	}
 
 	/** A link that makes the first browser that opens it the operator. */
 	loginPath(): string {
-		const nonce = randomBytes(9).toString("base64url");
-		const until = this.#options.now() + LINK_MS;
-		return `/login?code=${nonce}.${until}.${this.#signature(nonce, until)}`;
+		return `/login?code=${this.#codes.forOperator(this.#options.now())}`;
 	}
 
 	/** The page's cookie and key. A code's nonce becomes a token name, and names are unique: so a code works once. */
 	async login(code: string, entrance: PortEntrance): Promise<Login> {
-		const [, ofPerson] = /^[\w-]{12}\.\d{1,16}\.\d{1,9}\.([a-z0-9_-]{1,40})\.[\w-]{43}$/.exec(code) ?? [];
-		if (ofPerson !== undefined) return this.#loginPerson(code, entrance);
-		const [, nonce = "", until = "", signature = ""] =
-			/^([\w-]{12})\.(\d{1,16})\.([\w-]{43})$/.exec(code) ?? [];
-		if (!same(signature, this.#signature(nonce, Number(until))))
-			throw new KeryxError("http.login", "this login link is not from this Keryx");
-		if (Number(until) <= this.#options.now())
-			throw new KeryxError("http.login", "this login link has expired");
+		const read = this.#codes.read(code, this.#options.now());
+		return read.kind === "person"
+			? this.#loginPerson(read, entrance)
+			: this.#loginOperator(read.nonce, entrance);
+	}
+
+	async #loginOperator(nonce: string, entrance: PortEntrance): Promise<Login> {
 		try {
 			const name = `page-${nonce}`;
 			const { secret } = await this.createToken(
 				{ name, role: "operator", days: COOKIE_DAYS },
 				{ who: "operator", via: "page" },
 			);
-			return { secret, key: this.#pageKey(secret, placeOf(entrance)), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
+			return this.#loginOf(secret, entrance);
 		} catch (error) {
 			if (error instanceof KeryxError && error.code === "token.taken")
 				throw new KeryxError("http.login", "this login link was already used");
@@ -285,21 +235,21 @@ export class Access {
 		}
 	}
 
-	async #loginPerson(code: string, entrance: PortEntrance): Promise<Login> {
-		const [id = "", until = "", round = "", person = "", signature = ""] = code.split(".");
-		if (!same(signature, this.#personSignature(id, Number(until), Number(round), person)))
-			throw new KeryxError("http.login", "this login link is not from this Keryx");
-		const now = this.#options.now();
-		if (Number(until) <= now) throw new KeryxError("http.login", "this login link has expired");
+	async #loginPerson({ nonce, name, round }: PersonCode, entrance: PortEntrance): Promise<Login> {
 		const secret = `${LOGIN}${randomBytes(32).toString("base64url")}`;
 		await this.#options.store.makeLogin({
-			id,
+			id: nonce,
 			digest: digestOf(secret),
-			person,
-			round: Number(round),
-			expiresAt: now + COOKIE_DAYS * DAY_MS,
+			person: name,
+			round,
+			expiresAt: this.#options.now() + COOKIE_DAYS * DAY_MS,
 		});
-		return { secret, key: this.#pageKey(secret, placeOf(entrance)), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
+		return this.#loginOf(secret, entrance);
+	}
+
+	#loginOf(secret: string, entrance: PortEntrance): Login {
+		const key = this.#codes.pageKey(secret, originOf(entrance));
+		return { secret, key, maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
 	}
 
 	/** A login is valid only as a cookie, not as a token. */
@@ -310,7 +260,7 @@ export class Access {
 		const { id, person, principal, expiresAt } = login;
 		const role = person.role === "owner" ? "operator" : person.role;
 		const who = `person:${person.name}`;
-		const stay = this.#stay(`${who}/${id}`, expiresAt, async () => {
+		const stay = this.#stays.take(`${who}/${id}`, expiresAt, async () => {
 			const now = await this.#login(digest);
 			return now?.person.role === person.role;
 		});
@@ -340,7 +290,7 @@ export class Access {
 		if (!token) return null;
 		const { name, role, sessionKey, principal, channel, expiresAt } = token;
 		const who = `token:${name}`;
-		const stay = this.#stay(who, expiresAt, async () => (await this.#token(digest)) !== null);
+		const stay = this.#stays.take(who, expiresAt, async () => (await this.#token(digest)) !== null);
 		return { who, role, via, sessionKey, principal, channel, proven: true, stay };
 	}
 
@@ -364,25 +314,6 @@ export class Access {
 		this.#known.clear();
 		this.#knownLogins.clear();
 	}
-
-	/** The cookie alone cannot produce it; another port or address has another one. */
-	#pageKey(session: string, place: string): string {
-		return createHmac("sha256", this.#pageSecret).update(`page.${place}.${session}`).digest("base64url");
-	}
-
-	get #pageSecret(): string {
-		return this.#options.pageSecret ?? this.#options.operatorSecret;
-	}
-
-	#personSignature(nonce: string, until: number, round: number, name: string): string {
-		return createHmac("sha256", this.#pageSecret)
-			.update(`login-person.${nonce}.${until}.${round}.${name}`)
-			.digest("base64url");
-	}
-
-	#signature(nonce: string, until: number): string {
-		return createHmac("sha256", this.#pageSecret).update(`login.${nonce}.${until}`).digest("base64url");
-	}
 }
 
 /** Whose message it is. */
@@ -393,7 +324,7 @@ export function posterOf(visitor: Visitor): Poster {
 
 export type PortEntrance = Exclude<Entrance, { kind: "socket" }>;
 
-function placeOf({ publicOrigin, port }: PortEntrance): string {
+function originOf({ publicOrigin, port }: PortEntrance): string {
 	return publicOrigin ?? String(port);
 }
 
@@ -419,9 +350,4 @@ export function pageKeyOf(header: string | undefined, protocols: string | undefi
 
 function digestOf(secret: string): string {
 	return createHash("sha256").update(secret).digest("hex");
-}
-
-function same(a: string, b: string): boolean {
-	const [one, other] = [Buffer.from(a), Buffer.from(b)];
-	return one.length === other.length && timingSafeEqual(one, other);
 }

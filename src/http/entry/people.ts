@@ -71,7 +71,7 @@ const MEMBER: readonly EndpointName[] = [
 ];
 
 /** Calls that are not in the table of endpoints. */
-const BESIDE: Readonly<Record<"member" | "guest", readonly string[]>> = {
+const OTHER_CALLS: Readonly<Record<"member" | "guest", readonly string[]>> = {
 	guest: [
 		"GET /events",
 		"POST /api/attachments",
@@ -81,8 +81,8 @@ const BESIDE: Readonly<Record<"member" | "guest", readonly string[]>> = {
 };
 
 const ALLOWED: Readonly<Record<"member" | "guest", readonly RegExp[]>> = {
-	guest: patterns(GUEST, BESIDE.guest),
-	member: patterns(MEMBER, [...BESIDE.guest, ...BESIDE.member]),
+	guest: patterns(GUEST, OTHER_CALLS.guest),
+	member: patterns(MEMBER, [...OTHER_CALLS.guest, ...OTHER_CALLS.member]),
 };
 
 /** Whether a person of this role may make a call; not whether they find anything. */
@@ -99,12 +99,12 @@ export function isPerson(visitor: Visitor): visitor is Visitor & { readonly role
 	return visitor.role === "member" || visitor.role === "guest";
 }
 
-function patterns(names: readonly EndpointName[], beside: readonly string[]): RegExp[] {
+function patterns(names: readonly EndpointName[], others: readonly string[]): RegExp[] {
 	const table = names.map((name) => {
 		const { method, path }: Endpoint = endpoints[name];
 		return `${method.toUpperCase()} ${path}`;
 	});
-	return [...table, ...beside].map(
+	return [...table, ...others].map(
 		(call) => new RegExp(`^${call.replace(/\{\w+\}/g, "[^/]+").replaceAll(".", "\\.")}$`),
 	);
 }

@@ -9,7 +9,7 @@ const EVERY_MS = 100;
 /** So many callers fit in what may be told at once. */
 const AT_ONCE = 60;
 
-const told = z.tuple([z.literal("rates"), z.array(z.tuple([z.string(), z.int().positive()]))]);
+const wireMessage = z.tuple([z.literal("rates"), z.array(z.tuple([z.string(), z.int().positive()]))]);
 
 /** Nothing happens where there is no cluster. */
 export function shareRates(
@@ -31,7 +31,7 @@ export function shareRates(
 	};
 	cluster.onTold((text) => {
 		if (!text.startsWith('["rates"')) return;
-		const { data } = told.safeParse(JSON.parse(text));
+		const { data } = wireMessage.safeParse(JSON.parse(text));
 		for (const [caller, requests] of data?.[1] ?? []) rates.spend(caller, requests);
 	});
 }

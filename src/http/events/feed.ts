@@ -58,10 +58,10 @@ export class Feed {
 				if (frames.length > 0) yield encode(frames.map(textOf), options);
 			return;
 		}
-		for await (const told of this.#told(options)) {
-			const bytes = told.stretch
-				? told.stretch.bytes(options, told.heard)
-				: encode(told.frames.map(textOf), options);
+		for await (const batch of this.#batches(options)) {
+			const bytes = batch.stretch
+				? batch.stretch.bytes(options, batch.heard)
+				: encode(batch.frames.map(textOf), options);
 			if (bytes.length > 0) yield bytes;
 		}
 	}
@@ -72,8 +72,8 @@ export class Feed {
 		const sight = scope.kind === "operator" ? null : new Sight(this.#store, scope);
 		if (sight && conversation !== undefined && !(await sight.sees(conversation)))
 			throw new KeryxError("store.not_found", `no conversation ${conversation}`);
-		for await (const told of this.#told(options)) {
-			const frames = told.stretch ? told.stretch.frames(options, told.heard) : told.frames;
+		for await (const batch of this.#batches(options)) {
+			const frames = batch.stretch ? batch.stretch.frames(options, batch.heard) : batch.frames;
 			yield sight ? await sight.seenOf(frames) : frames;
 		}
 	}
@@ -84,7 +84,7 @@ export class Feed {
 		return page.kind === "resync" ? page : { ...page, events: page.events.map(toWire) };
 	}
 
-	async *#told(options: FollowOptions): AsyncGenerator<Told> {
+	async *#batches(options: FollowOptions): AsyncGenerator<Batch> {
 		const { conversation, signal } = options;
 		const follower = new Follower();
 		const heard = this.#deltaCount;
@@ -97,19 +97,19 @@ export class Feed {
 				yield { frames: [{ kind: "delta", delta: { ...partial, conversation, offset: 0 } }] };
 			let cursor = options.after;
 			while (!signal.aborted) {
-				const { tail, next, ...told } = await this.#fromLog(cursor, options);
+				const { tail, next, ...batch } = await this.#fromLog(cursor, options);
 				const hasMoved = next !== cursor;
 				cursor = next;
-				if (told.frames.length > 0) yield told;
+				if (batch.frames.length > 0) yield batch;
 				// The log may be ahead of memory, which is catching up.
 				while (tail && tail === this.#tail && isLater(cursor, tail.cursor) && !signal.aborted)
 					await follower.woken();
-				for (let place = tail?.placeAfter(cursor); place !== undefined && !signal.aborted; ) {
-					const stretch: Stretch | undefined = tail === this.#tail ? tail?.after(place) : undefined;
+				for (let position = tail?.positionAfter(cursor); position !== undefined && !signal.aborted; ) {
+					const stretch: Stretch | undefined = tail === this.#tail ? tail?.after(position) : undefined;
 					if (!stretch) break;
-					if (stretch.end === place) await follower.woken();
+					if (stretch.end === position) await follower.woken();
 					else yield { stretch, heard };
-					place = stretch.end;
+					position = stretch.end;
 					cursor = stretch.cursor ?? cursor;
 				}
 				if (!tail && !hasMoved) await follower.woken();
@@ -251,7 +251,7 @@ interface Page {
 }
 
 /** One follower's own frames, or a shared stretch, and up to which text it has heard. */
-type Told =
+type Batch =
 	| { readonly frames: readonly Frame[]; readonly stretch?: undefined }
 	| { readonly stretch: Stretch; readonly heard: number };
 

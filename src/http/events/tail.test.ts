@@ -53,10 +53,10 @@ test("a place is found by the last event that was seen, also between cursors of 
 	const tail = new Tail("ez");
 	for (const cursor of ["e10", "e12", "e13"]) tail.add(event(cursor));
 	tail.settle();
-	expect(["ez", "e10", "e11", "e12", "e13"].map((cursor) => tail.placeAfter(cursor))).toEqual([
+	expect(["ez", "e10", "e11", "e12", "e13"].map((cursor) => tail.positionAfter(cursor))).toEqual([
 		0, 1, 1, 2, 3,
 	]);
-	expect(tail.placeAfter("ey")).toBeUndefined();
+	expect(tail.positionAfter("ey")).toBeUndefined();
 	expect(tail.cursor).toBe("e13");
 });
 
@@ -66,7 +66,7 @@ test("what is too old is forgotten, and whoever stood there reads the log", () =
 	tail.add(event("e3", HERE, "x".repeat(3 * 1024 * 1024)));
 	tail.settle();
 	expect(tail.after(0)).toBeUndefined();
-	expect(tail.placeAfter("e1")).toBeUndefined();
-	expect(tail.placeAfter("e2")).toBe(1);
+	expect(tail.positionAfter("e1")).toBeUndefined();
+	expect(tail.positionAfter("e2")).toBe(1);
 	expect(tail.after(1)?.cursor).toBe("e3");
 });

@@ -67,7 +67,7 @@ export class Tail {
 	}
 
 	/** The position after an event; undefined if later entries were dropped. */
-	placeAfter(cursor: string): number | undefined {
+	positionAfter(cursor: string): number | undefined {
 		for (let at = this.#entries.length - 1; at >= 0; at--) {
 			const { frame } = this.#entries[at] as Entry;
 			if (frame.kind === "event" && !isLater(frame.event.cursor, cursor)) return this.#from + at + 1;
@@ -76,16 +76,16 @@ export class Tail {
 	}
 
 	/** What follows a position, as much as is sent at once; undefined if some was dropped. */
-	after(place: number): Stretch | undefined {
-		if (place < this.#from) return undefined;
-		const known = this.#stretches.get(place);
+	after(position: number): Stretch | undefined {
+		if (position < this.#from) return undefined;
+		const known = this.#stretches.get(position);
 		if (known) return known;
-		const first = place - this.#from;
+		const first = position - this.#from;
 		let end = first;
 		for (let characters = 0; end < this.#entries.length && characters < PIECE; end++)
 			characters += (this.#entries[end] as Entry).text.length;
 		const stretch = new Stretch(this.#entries.slice(first, end), this.#from + end);
-		this.#stretches.set(place, stretch);
+		this.#stretches.set(position, stretch);
 		return stretch;
 	}
 }

@@ -17,7 +17,11 @@ const archive = z
 		title: z.string(),
 		bytes: z.int(),
 		archived_at: time,
-		last_activity_at: time,
+		last_activity_at: time.nullable(),
+		problem: z
+			.string()
+			.nullable()
+			.openapi({ description: "why it cannot be read; then key and title are empty" }),
 	})
 	.openapi("Archive");
 const MOST_AT_ONCE = 200;
@@ -39,6 +43,8 @@ export const archiveEndpoints = {
 			archived: z.int(),
 			ended: z.int().openapi({ description: "their sessions were ended; they follow later" }),
 			kept: z.int(),
+			failed: z.int(),
+			problem: z.string().nullable().openapi({ description: "why the first of those could not be archived" }),
 			more: z.boolean(),
 		}),
 	}),
@@ -92,11 +98,17 @@ export const archiveHandlers: HandlersOf<typeof archiveEndpoints> = {
 };
 
 function toWire({
+	name,
+	conversation,
+	bytes,
 	archivedAt,
-	lastActivityAt,
 	...rest
 }: Awaited<ReturnType<typeof listArchives>>[number]): z.output<typeof archive> {
-	return { ...rest, archived_at: iso(archivedAt), last_activity_at: iso(lastActivityAt) };
+	const file = { name, conversation, bytes, archived_at: iso(archivedAt) };
+	if ("problem" in rest)
+		return { ...file, key: "", title: "", last_activity_at: null, problem: rest.problem };
+	const { key, title, lastActivityAt } = rest;
+	return { ...file, key, title, last_activity_at: iso(lastActivityAt), problem: null };
 }
 
 function retentionOf({ archives }: ApiHost): NonNullable<ApiHost["archives"]> {

@@ -29,10 +29,10 @@ export async function startWalled(
 		},
 		asked.machine,
 	);
-	return { pid, exit: exit.then(toldExit) };
+	return { pid, exit: exit.then(exitOf) };
 }
 
-function toldExit(exit: WalledExit): Exit {
+function exitOf(exit: WalledExit): Exit {
 	switch (exit.kind) {
 		case "exited":
 			return { code: exit.code, signal: exit.signal };

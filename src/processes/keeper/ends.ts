@@ -109,10 +109,10 @@ export class ProcessEnds {
 	): Promise<void> {
 		const { store, patience, ended } = this.#options;
 		const isKnown = background && this.#known.has(id);
-		const told = isKnown ? null : note;
+		const unreported = isKnown ? null : note;
 		// Until it is reported: callers waiting for the end wait for this.
 		const recorded = await patience.untilWritten(() =>
-			store.endProcess({ id, end, at, logBytes, logLost, note: told }),
+			store.endProcess({ id, end, at, logBytes, logLost, note: unreported }),
 		);
 		this.#known.delete(id);
 		ended(id, recorded?.woken ?? null);

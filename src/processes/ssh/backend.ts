@@ -20,11 +20,11 @@ import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { lookFor } from "./family.ts";
 import { endRemoteFamily, signalMembers } from "./hunt.ts";
 import { familyOf, type RemoteRecord, RemoteRecords } from "./records.ts";
+import { type RemoteState, readState } from "./remote-state.ts";
 import { discardScript, inputScript, prepareScript, runCommand, sizeScript, stateScript } from "./scripts.ts";
 import { Settling } from "./settling.ts";
 import { RemoteShell } from "./shell.ts";
 import { checkTarget, type SshTarget, sshCommand, sshVariables } from "./target.ts";
-import { readTold, type Told } from "./told.ts";
 
 /** An sshd refuses some concurrent unauthenticated connections, above ten by default. */
 const CONNECTING_AT_ONCE = 4;
@@ -215,7 +215,7 @@ class SshBackend implements ProcessBackend {
 			await this.#settling.untilEnd(id, EXIT_MS);
 			return { result: "already_exited", survivors: [] };
 		}
-		const isOurs = !hasEnded && !(await this.#records.told(id)).exit;
+		const isOurs = !hasEnded && !(await this.#records.state(id)).exit;
 		if (isOurs) await this.#records.update(id, { isKilled: true });
 		const survivors = await endRemoteFamily(this.#shell, family, members, checked);
 		if (survivors.length > 0) return { result: "survived", survivors };
@@ -268,13 +268,13 @@ class SshBackend implements ProcessBackend {
 			pty,
 			maxLogBytes,
 		});
-		const told = info.end ? null : await this.#untilStarted(begun, folder);
-		if (told?.started) {
-			const running = await this.#records.update(id, { started: told.started });
+		const state = info.end ? null : await this.#untilStarted(begun, folder);
+		if (state?.started) {
+			const running = await this.#records.update(id, { started: state.started });
 			this.#settling.watch(id);
 			return { ...(await this.#infoOf(running)), logSize: 0 };
 		}
-		const reason = info.end?.reason || told?.failed || told?.rest || NEVER_BEGAN;
+		const reason = info.end?.reason || state?.failed || state?.rest || NEVER_BEGAN;
 		return this.#settling.fail(begun, reason);
 	}
 
@@ -287,19 +287,19 @@ class SshBackend implements ProcessBackend {
 	/** The mark belongs to the remote process, not to the local client. */
 	#clientCommand(id: string, folder: string, terminal: boolean): string[] {
 		const client = sshCommand(this.#options, runCommand(folder), { terminal });
-		return ["sh", "-c", `exec env -u ${MARK} "$@" 2>>"$0"`, this.#records.toldFile(id), ...client];
+		return ["sh", "-c", `exec env -u ${MARK} "$@" 2>>"$0"`, this.#records.stateFile(id), ...client];
 	}
 
 	/** Until it has started there, or the client has ended. */
-	async #untilStarted({ id, pty }: RemoteRecord, folder: string): Promise<Told> {
+	async #untilStarted({ id, pty }: RemoteRecord, folder: string): Promise<RemoteState> {
 		for (let pause = 10; ; pause = Math.min(pause * 2, 100)) {
 			const isOver = (await this.#local.get(id)).status !== "running";
-			const told = await this.#records.told(id);
-			if (told.started || told.failed) return told;
+			const state = await this.#records.state(id);
+			if (state.started || state.failed) return state;
 			// On a terminal the client has no second stream for it; and a broken connection may have lost it.
 			if (pty || isOver) {
-				const { started, failed } = readTold(await this.#shell.ask(stateScript(folder)).catch(() => ""));
-				if (started || failed || isOver) return { ...told, started, failed };
+				const { started, failed } = readState(await this.#shell.ask(stateScript(folder)).catch(() => ""));
+				if (started || failed || isOver) return { ...state, started, failed };
 			}
 			await delay(pause);
 		}

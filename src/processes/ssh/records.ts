@@ -7,7 +7,7 @@ import { KeryxError } from "../../errors.ts";
 import { unknown } from "../inspect.ts";
 import type { ProcessEnd, ProcessIdentity, PtySize } from "../types.ts";
 import type { RemoteFamily } from "./family.ts";
-import { readTold, type Told, type ToldStart } from "./told.ts";
+import { type RemoteStart, type RemoteState, readState } from "./remote-state.ts";
 
 export interface RemoteRecord {
 	readonly id: string;
@@ -17,7 +17,7 @@ export interface RemoteRecord {
 	readonly startedAt: number;
 	/** Its folder on the other machine; null until there is one. */
 	readonly folder: string | null;
-	readonly started: ToldStart | null;
+	readonly started: RemoteStart | null;
 	/** A kill was requested before it ended. */
 	readonly isKilled: boolean;
 	readonly end: ProcessEnd | null;
@@ -47,7 +47,7 @@ export class RemoteRecords {
 		await mkdir(this.#folder, { recursive: true, mode: 0o700 });
 	}
 
-	toldFile(id: string): string {
+	stateFile(id: string): string {
 		return join(this.#folder, `${id}.told`);
 	}
 
@@ -56,7 +56,7 @@ export class RemoteRecords {
 		const { id } = record;
 		checkId(id);
 		try {
-			closeSync(openSync(this.toldFile(id), "wx", 0o600));
+			closeSync(openSync(this.stateFile(id), "wx", 0o600));
 		} catch (cause) {
 			if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
 			throw new KeryxError("process.taken", `process ${id} already exists`, { cause });
@@ -93,13 +93,13 @@ export class RemoteRecords {
 		return found;
 	}
 
-	async told(id: string): Promise<Told> {
-		return readTold(await readFile(this.toldFile(id), "utf8").catch(orMissing("")));
+	async state(id: string): Promise<RemoteState> {
+		return readState(await readFile(this.stateFile(id), "utf8").catch(orMissing("")));
 	}
 
 	async remove(id: string): Promise<void> {
 		await rm(this.#file(id), { force: true });
-		await rm(this.toldFile(id), { force: true });
+		await rm(this.stateFile(id), { force: true });
 	}
 
 	async #write(record: RemoteRecord): Promise<void> {

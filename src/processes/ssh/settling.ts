@@ -7,9 +7,9 @@ import type { ProcessBackend } from "../backend.ts";
 import type { ProcessEnd, ProcessInfo } from "../types.ts";
 import { lookFor, lookScript, membersIn, type RemoteMember } from "./family.ts";
 import { familyOf, type RemoteRecord, type RemoteRecords } from "./records.ts";
+import { exitOfClient, type RemoteExit, readState } from "./remote-state.ts";
 import { discardScript, stateScript } from "./scripts.ts";
 import type { RemoteShell } from "./shell.ts";
-import { exitOfClient, readTold, type ToldExit } from "./told.ts";
 
 const LOOK_MS = 200;
 /** The program has ended but others hold its output: it is done after this much silence. */
@@ -76,14 +76,14 @@ export class Settling {
 
 	/** False if that took too long. */
 	async untilEnd(id: string, withinMs?: number): Promise<boolean> {
-		const told = Promise.withResolvers<true>();
-		const stop = this.onEnd((process) => process.id === id && told.resolve(true));
+		const ended = Promise.withResolvers<true>();
+		const stop = this.onEnd((process) => process.id === id && ended.resolve(true));
 		const waiting = new AbortController();
 		try {
 			const { end, isLost } = await this.#options.records.read(id);
 			if (end || isLost) return true;
 			const tooLong = delay(withinMs ?? 0, false, { signal: waiting.signal }).catch(() => false);
-			return await (withinMs === undefined ? told.promise : Promise.race([told.promise, tooLong]));
+			return await (withinMs === undefined ? ended.promise : Promise.race([ended.promise, tooLong]));
 		} finally {
 			waiting.abort();
 			stop();
@@ -121,7 +121,7 @@ export class Settling {
 		this.#clients.set(id, client);
 		let state = await this.#client(id);
 		while (state?.status === "running") {
-			const { exit } = await this.#options.records.told(id);
+			const { exit } = await this.#options.records.state(id);
 			const left = exit && (await this.#leftBehind(id));
 			if (left) return this.#finish(id, exit, left);
 			const pause = this.#pause(LOOK_MS).then(() => false);
@@ -165,25 +165,25 @@ export class Settling {
 		let looks = 0;
 		for (let pause = RETRY_MS; ; pause = Math.min(pause * 2, LONGEST_RETRY_MS)) {
 			const record = await records.read(id);
-			const told = await records.told(id);
+			const local = await records.state(id);
 			const clientExit = exitOfClient(client?.end?.code ?? null);
 			try {
 				if (record.folder === null) return void (await this.fail(record, INTERRUPTED));
 				const answer = await shell.ask(`${stateScript(record.folder)}\necho ${SEAM}\n${lookScript(id)}`);
 				const [state = "", seen = ""] = answer.split(`${SEAM}\n`);
-				const remote = readTold(state);
-				const started = record.started ?? told.started ?? remote.started;
-				if (!started) return void (await this.fail(record, told.rest || INTERRUPTED));
+				const remote = readState(state);
+				const started = record.started ?? local.started ?? remote.started;
+				if (!started) return void (await this.fail(record, local.rest || INTERRUPTED));
 				const family = { id, leader: started.identity, group: started.group, witnesses: [] };
 				const members = membersIn(seen, family);
 				if (!record.started) await records.update(id, { started });
-				const exit = told.exit ?? remote.exit;
+				const exit = local.exit ?? remote.exit;
 				if (exit) return this.#finish(id, exit, members);
 				if (members.length === 0 && ++looks >= LAST_LOOKS)
 					return clientExit ? this.#finish(id, clientExit, []) : this.#lose(id);
 			} catch (error) {
 				if (!hasCode(error, "process.unreachable")) throw error;
-				const exit = told.exit ?? clientExit;
+				const exit = local.exit ?? clientExit;
 				if (exit) return this.#finish(id, exit, []);
 				if (performance.now() - since >= reconnectMs) return this.#lose(id);
 			}
@@ -191,7 +191,7 @@ export class Settling {
 		}
 	}
 
-	async #finish(id: string, { code, signal }: ToldExit, left: readonly RemoteMember[]): Promise<void> {
+	async #finish(id: string, { code, signal }: RemoteExit, left: readonly RemoteMember[]): Promise<void> {
 		this.#leaving.signal.throwIfAborted();
 		const { isKilled } = await this.#options.records.read(id);
 		const cause = isKilled ? "killed" : signal === null ? "exited" : "signal";

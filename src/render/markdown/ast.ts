@@ -17,11 +17,11 @@ export type Inline =
 	| { readonly kind: "unlink"; readonly image: boolean };
 
 /** A blank line comes before it; never true for the first. */
-interface Placed {
+interface Spaced {
 	readonly apart: boolean;
 }
 
-export type Block = Placed & BlockContent;
+export type Block = Spaced & BlockContent;
 
 type BlockContent =
 	| { readonly kind: "paragraph"; readonly text: readonly Inline[] }
@@ -41,7 +41,7 @@ export interface List {
 	readonly items: readonly ListItem[];
 }
 
-export interface ListItem extends Placed {
+export interface ListItem extends Spaced {
 	readonly checked: boolean | undefined;
 	readonly blocks: readonly Block[];
 }

@@ -18,20 +18,26 @@ export interface LastBackup {
 	readonly made: { readonly at: number; readonly path: string; readonly bytes: number } | null;
 	/** The newest attempt, if it failed. */
 	readonly failed: { readonly at: number; readonly reason: string } | null;
+	/** The last one that the schedule made; null: none. */
+	readonly scheduled: { readonly at: number; readonly path: string } | null;
 }
 
 export function* recordBackup(
 	context: Context,
 	args:
-		| { readonly kind: "made"; readonly path: string; readonly bytes: number }
+		| { readonly kind: "made"; readonly path: string; readonly bytes: number; readonly scheduled: boolean }
 		| { readonly kind: "failed"; readonly reason: string },
 ): Op<void> {
-	const { made } = yield* last();
+	const before = yield* last();
 	const at = context.now;
 	const now: LastBackup =
 		args.kind === "made"
-			? { made: { at, path: args.path, bytes: args.bytes }, failed: null }
-			: { made, failed: { at, reason: args.reason } };
+			? {
+					made: { at, path: args.path, bytes: args.bytes },
+					failed: null,
+					scheduled: args.scheduled ? { at, path: args.path } : before.scheduled,
+				}
+			: { ...before, failed: { at, reason: args.reason } };
 	yield* run(keep, JSON.stringify(now));
 }
 
@@ -41,7 +47,8 @@ export function* lastBackup(_: { readonly scope: OperatorScope }): Op<LastBackup
 
 function* last(): Op<LastBackup> {
 	const row = yield* get(kept);
-	return row ? (JSON.parse(row.value) as LastBackup) : { made: null, failed: null };
+	const none: LastBackup = { made: null, failed: null, scheduled: null };
+	return row ? { ...none, ...(JSON.parse(row.value) as Partial<LastBackup>) } : none;
 }
 
 /** After a restore (I7): deliveries that were waiting at backup time may have been sent since, so a person decides. */

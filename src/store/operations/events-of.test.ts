@@ -4,7 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import type { ConversationId } from "../../domain/index.ts";
 import { runToEnd } from "../query.ts";
 import { migration, SCHEMA_VERSION } from "../schema.ts";
-import { events } from "./read-work.ts";
+import { events } from "./read-events.ts";
 
 const db = new Database(":memory:");
 db.unsafeMode();

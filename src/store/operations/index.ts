@@ -70,6 +70,7 @@ import { callerFacts } from "./people/caller.ts";
 import { loginByDigest, logins, makeLogin, offerLogin, revokeLogins } from "./people/logins.ts";
 import { approvePairing, decidePairing, denyPairing, pairings } from "./people/pairings.ts";
 import { link } from "./people/principals.ts";
+import { knownIds, speakerFacts } from "./people/speaker-facts.ts";
 import { createToken, revokeToken, tokenByDigest, tokens } from "./people/tokens.ts";
 import {
 	adoptProcess,
@@ -86,18 +87,14 @@ import {
 	processStarted,
 	unfinishedProcesses,
 } from "./processes.ts";
+import { events, lastEventAt, story } from "./read-events.ts";
 import {
 	channelCursor,
 	deliveries,
 	delivery,
-	events,
 	inboxItem,
-	knownIds,
-	lastEventAt,
 	lastInbound,
 	openTurnOf,
-	speakerFacts,
-	story,
 	turn,
 	unknownDeliveries,
 	waitingItems,
@@ -178,7 +175,7 @@ import { turnUsage, usage } from "./turns/usage.ts";
 import { proveWritable, workload } from "./workload.ts";
 
 export { auditHead } from "./confirmations/audit.ts";
-export { auditStanding, markWitnessed, witnessOf } from "./confirmations/witness.ts";
+export { auditStanding, markWitnessed, verifyAudit, witnessOf } from "./confirmations/witness.ts";
 
 export const writes = {
 	accept,

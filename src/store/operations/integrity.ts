@@ -3,7 +3,7 @@
 import type { SessionId } from "../../domain/index.ts";
 import { unseal } from "../codec.ts";
 import { all, get, type Op, type Statement, sql } from "../query.ts";
-import type { Role } from "../types.ts";
+import type { OperatorScope, Role } from "../types.ts";
 import { isCounted } from "./transcript/append.ts";
 import { blobsOf, type MessageBody } from "./transcript/content.ts";
 import { type Hidden, hiddenIn, isHidden } from "./transcript/rows.ts";
@@ -168,9 +168,7 @@ interface BodyRow {
 }
 
 /** All invariants that rows can show, and the violations; empty if all is well. */
-export function* checkIntegrity(_: {
-	readonly scope: { readonly kind: "operator" };
-}): Op<{ problems: readonly string[] }> {
+export function* checkIntegrity(_: { readonly scope: OperatorScope }): Op<{ problems: readonly string[] }> {
 	const problems: string[] = [];
 	for (const statement of CHECKS) for (const { problem } of yield* all(statement)) problems.push(problem);
 	const searchable = yield* checkBodies(problems);

@@ -3,7 +3,8 @@ import { KeryxError } from "../../errors.ts";
 import type { StoreEvent } from "../events.ts";
 import type { Op } from "../query.ts";
 import type { Delivery, Message } from "../types.ts";
-import { delivery, type EventsResult, events } from "./read-work.ts";
+import { type EventsResult, events } from "./read-events.ts";
+import { delivery } from "./read-work.ts";
 import { message } from "./sessions/read-conversations.ts";
 
 export interface LiveEvent {

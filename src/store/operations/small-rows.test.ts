@@ -6,7 +6,7 @@ import { systemIds } from "../ids.ts";
 import { Connection } from "../sqlite/connection.ts";
 import type { Delivery } from "../types.ts";
 import type { Accepted } from "./inbox/inbox.ts";
-import type { EventsResult } from "./read-work.ts";
+import type { EventsResult } from "./read-events.ts";
 import type { BegunTurn } from "./turns/turns.ts";
 
 const NOW = 1_800_000_000_000;

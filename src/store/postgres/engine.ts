@@ -16,8 +16,8 @@ import { SCHEMA_VERSION } from "../schema.ts";
 import { type ServerSettings, serverSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
-import { Foretelling } from "./foretelling.ts";
 import { Membership } from "./membership.ts";
+import { Predictions } from "./predictions.ts";
 import { Readers } from "./readers.ts";
 import { assertVersion, checkServer, migrate, openingFault, schemaVersion } from "./server.ts";
 import { type Begin, RECONNECTS, Writer } from "./writer.ts";
@@ -133,7 +133,7 @@ class PostgresEngine implements Engine {
 		this.#membership = membership;
 		this.epoch = membership?.epoch ?? 0;
 		this.#writer =
-			membership && new Writer({ settings, epoch: this.epoch, foretelling: new Foretelling(), reconnects });
+			membership && new Writer({ settings, epoch: this.epoch, predictions: new Predictions(), reconnects });
 		membership?.start({
 			trouble: (trouble) => this.#hearTrouble(trouble),
 			committedElsewhere: () => {

@@ -1,4 +1,4 @@
-// What a doctor wants to know of a server: its version, its clock, its connections, and the nodes on it.
+// Facts about a server for `keryx doctor`: its version, clock, connections and nodes.
 import type { ServerSettings } from "./address.ts";
 import { serverSettings } from "./address.ts";
 import { Connection } from "./connection.ts";

@@ -1,4 +1,4 @@
-// How a gateway becomes a node of a store on a server, and stays it after a lost connection: it takes the store's lock, its own lock, and its
+// How a gateway becomes a node of a store on a server, and remains one after a lost connection: takes the store's lock, its own lock and its
 // name.
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { freeName, nameTaken } from "./names.ts";
 import { NOW_MS, type NodeSettings, nodeLock, nodeLost, renew, seenNodes } from "./nodes.ts";
 import { lockOf } from "./server.ts";
 
-/** So long the row of a dead node is kept, for whoever looks. */
+/** How long the row of a dead node is kept, for diagnosis. */
 const KEPT_MS = 86_400_000;
 
 export async function join(

@@ -15,7 +15,7 @@ import { bury, leave, nodeLost, renew, seenNodes } from "./nodes.ts";
 const RETRY_MS = 1000;
 /** How long hints are gathered. */
 const GATHER_MS = 10;
-/** So much may be on its way to the server. */
+/** The most hints that may be on their way to the server. */
 const MOST_TELLING = 100;
 /** The lease counts as expired this long before it does. */
 const MARGIN_MS = 500;
@@ -28,7 +28,7 @@ export interface MembershipOptions {
 	readonly heartbeatMs: number;
 }
 
-interface Told {
+interface MembershipListener {
 	trouble(trouble: KeryxError | null): void;
 	committedElsewhere(): void;
 }
@@ -43,9 +43,9 @@ export class Membership implements Cluster {
 	readonly #dead = new Set<() => void>();
 	readonly #lease = new Set<(holds: boolean) => void>();
 	readonly #toldBy = new Set<(text: string, from: number) => void>();
-	/** What was told and is not with the server yet. */
+	/** Hints that the server has not received yet. */
 	#telling = 0;
-	#told: Told = { trouble: () => {}, committedElsewhere: () => {} };
+	#listener: MembershipListener = { trouble: () => {}, committedElsewhere: () => {} };
 	#connection: Connection | null;
 	/** Monotonic, from before the renewal was sent. */
 	#renewedAt: number;
@@ -95,8 +95,8 @@ export class Membership implements Cluster {
 		return membership;
 	}
 
-	start(told: Told): void {
-		this.#told = told;
+	start(listener: MembershipListener): void {
+		this.#listener = listener;
 		this.#keeping = this.#keep();
 		this.#watch = setInterval(() => this.#checkLease(), Math.min(1000, this.#options.leaseMs / 10));
 		this.#watch.unref();
@@ -126,7 +126,7 @@ export class Membership implements Cluster {
 		return () => this.#lease.delete(listener);
 	}
 
-	/** Where the server does not keep up it is dropped: whoever is told may miss it. */
+	/** Dropped if the server cannot keep up: receivers may miss hints. */
 	tell(text: string): void {
 		const connection = this.#connection;
 		if (!connection || connection.isLost || this.#others.size === 0 || this.#telling >= MOST_TELLING) return;
@@ -172,12 +172,12 @@ export class Membership implements Cluster {
 			if (signal.aborted) return;
 			try {
 				await this.#beat();
-				this.#told.trouble(null);
+				this.#listener.trouble(null);
 			} catch (error) {
 				const known = toKeryxError(error);
 				this.#connection?.drop();
 				this.#connection = null;
-				this.#told.trouble(known);
+				this.#listener.trouble(known);
 				if (known.code === "store.owner_lost") return;
 			}
 		}
@@ -214,7 +214,7 @@ export class Membership implements Cluster {
 	async #look(connection: Connection): Promise<void> {
 		const nodes = (await seenNodes(connection, this.#settings)).filter(({ epoch }) => epoch !== this.epoch);
 		const now = performance.now();
-		// Where the server was gone for longer than a lease, all leases have run out: those that live are back in a moment.
+		// If the server was gone for longer than a lease, all leases have expired: living nodes renew theirs in a moment.
 		const isBack = now - this.#rejoinedAt < UNLOCKED_MS;
 		const expired = isBack ? [] : nodes.filter((node) => node.expired).map(({ epoch }) => epoch);
 		const crashed: number[] = [];
@@ -258,7 +258,7 @@ export class Membership implements Cluster {
 	}
 
 	#hear(): void {
-		this.#told.committedElsewhere();
+		this.#listener.committedElsewhere();
 		for (const listener of this.#elsewhere) listener();
 	}
 

@@ -1,5 +1,5 @@
-// A name belongs to one living node: it says which programs and workspaces are whose. A node that starts under the name of another waits until
-// that one is known to live or to be dead.
+// A name belongs to one living node and identifies its programs and workspaces. A node that starts under a taken name waits until
+// the other is known to be alive or dead.
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import type { ServerSettings } from "./address.ts";

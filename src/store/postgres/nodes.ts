@@ -44,7 +44,7 @@ export async function leave(connection: Connection, epoch: number): Promise<void
 	]);
 }
 
-/** The nodes that live, by index: how many have died does not matter. */
+/** Living nodes, by an index: the number of dead ones does not matter. */
 export async function seenNodes(
 	connection: Connection,
 	settings: ServerSettings,

@@ -5,7 +5,7 @@ import { KeryxError } from "../../errors.ts";
 import { insertEvent } from "../operations/events.ts";
 import type { Op, Query, Value } from "../query.ts";
 import { type Answer, type Connection, plain } from "./connection.ts";
-import { Foretelling } from "./foretelling.ts";
+import { Predictions } from "./predictions.ts";
 
 /** The first of this many unused message ids, all from `from` on. */
 export type DrawIds = (from: number, count: number) => Promise<number>;
@@ -28,23 +28,23 @@ export class Spoilt extends Error {
 
 interface Pending {
 	readonly query: Query;
-	readonly foretold: unknown;
+	readonly predicted: unknown;
 	readonly answer: Promise<Answer>;
 }
 
 export class Transaction {
 	readonly #connection: Connection;
-	readonly #foretelling: Foretelling | null;
+	readonly #predictions: Predictions | null;
 	readonly #drawIds: DrawIds;
 	readonly #later: Query[] = [];
 	#pending: Pending[] = [];
 	#wrote = false;
 	#everWrote = false;
 
-	/** Without `foretelling` every answer is awaited. */
-	constructor(connection: Connection, foretelling: Foretelling | null, drawIds: DrawIds) {
+	/** Without `predictions` every answer is awaited. */
+	constructor(connection: Connection, predictions: Predictions | null, drawIds: DrawIds) {
 		this.#connection = connection;
-		this.#foretelling = foretelling;
+		this.#predictions = predictions;
 		this.#drawIds = drawIds;
 	}
 
@@ -74,11 +74,11 @@ export class Transaction {
 		const pending = this.#pending;
 		this.#pending = [];
 		const answers = await Promise.allSettled(pending.map(({ answer }) => answer));
-		pending.forEach(({ query, foretold }, n) => {
+		pending.forEach(({ query, predicted }, n) => {
 			const answer = answers[n] as PromiseSettledResult<Answer>;
 			if (answer.status === "rejected") throw answer.reason;
 			const real = inMode(query, answer.value);
-			if (this.#foretelling?.compare(query, foretold, real) === false) throw new Mistaken();
+			if (this.#predictions?.compare(query, predicted, real) === false) throw new Mistaken();
 		});
 	}
 
@@ -110,19 +110,19 @@ export class Transaction {
 		}
 		if (query.reserve)
 			return this.#drawIds(query.reserve.from, query.reserve.count).then((first) => ({ id: first - 1 }));
-		if (Foretelling.writes(query)) this.#wrote = this.#everWrote = true;
-		const foretold = this.#foretelling?.answerTo(query);
+		if (Predictions.writes(query)) this.#wrote = this.#everWrote = true;
+		const predicted = this.#predictions?.answerTo(query);
 		const answer = this.#connection.ask(query);
-		if (foretold === undefined) return this.#waited(query, answer);
+		if (predicted === undefined) return this.#waited(query, answer);
 		// Checked before the commit; until then nobody else reads it.
 		answer.catch(() => {});
-		this.#pending.push({ query, foretold: foretold.value, answer });
-		return foretold.value;
+		this.#pending.push({ query, predicted: predicted.value, answer });
+		return predicted.value;
 	}
 
 	async #waited(query: Query, answer: Promise<Answer>): Promise<unknown> {
 		const real = inMode(query, await answer);
-		this.#foretelling?.learn(query, real);
+		this.#predictions?.learn(query, real);
 		return real;
 	}
 }

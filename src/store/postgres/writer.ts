@@ -7,8 +7,8 @@ import type { Op } from "../query.ts";
 import type { ServerSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { codeOf, isCollision, isLost, isRefusal, toKeryxError } from "./faults.ts";
-import type { Foretelling } from "./foretelling.ts";
 import { nodeLost, writerName } from "./nodes.ts";
+import type { Predictions } from "./predictions.ts";
 import { lockOf } from "./server.ts";
 import { type DrawIds, Mistaken, type Reply, Spoilt, Transaction } from "./transaction.ts";
 
@@ -29,7 +29,7 @@ const SETTINGS = [
 export interface WriterContext {
 	readonly settings: ServerSettings;
 	readonly epoch: number;
-	readonly foretelling: Foretelling;
+	readonly predictions: Predictions;
 	readonly reconnects: number;
 }
 
@@ -95,7 +95,7 @@ export class Writer {
 	 */
 	async #attempt(group: () => readonly Begin[], how: "group" | "one" | "last"): Promise<Committed | null> {
 		let as = how;
-		let foretells = how !== "last";
+		let predicts = how !== "last";
 		for (let lost = 0; ; ) {
 			const id = randomUUID();
 			let isCommitting = false;
@@ -110,14 +110,14 @@ export class Writer {
 				if (how === "group" && begins.length === 1) as = "one";
 				const transaction = new Transaction(
 					connection,
-					foretells ? this.#context.foretelling : null,
+					predicts ? this.#context.predictions : null,
 					idsAfter(begun),
 				);
 				for (const begin of begins) replies.push(await transaction.run(begin()));
 				await begun;
 				await transaction.settle();
 				if (!transaction.hasWritten) {
-					// Nothing to be made durable: nobody waits for the disk.
+					// Nothing was written, so nobody waits for the disk.
 					await this.#takeBack(connection);
 					return { replies, changed: false };
 				}
@@ -134,7 +134,7 @@ export class Writer {
 					await this.#takeBack(connection);
 					replies = [];
 					if (!(error instanceof Mistaken)) return this.#judged(error, as);
-					foretells = false;
+					predicts = false;
 					continue;
 				}
 				connection?.drop();
@@ -176,7 +176,7 @@ export class Writer {
 	 * transaction is over.
 	 */
 	#begin(connection: Connection, id: string): Promise<number> {
-		// Each statement sees earlier commits: behind the lock that is the same for all of them.
+		// Each statement sees earlier commits; while the lock is held, all see the same.
 		const begin = connection.exec("BEGIN ISOLATION LEVEL READ COMMITTED");
 		const locked = connection.exec(this.#lock);
 		const mark = connection.exec("UPDATE writers SET last = $1 WHERE epoch = $2", [id, this.#context.epoch]);

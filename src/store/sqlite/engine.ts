@@ -3,10 +3,28 @@
 import { KeryxError } from "../../errors.ts";
 import type { Drawn, Engine, ReadName, StoreFacts, WriteName } from "../engine.ts";
 import type { ConnectionSettings } from "./connection.ts";
+import { Readers } from "./readers.ts";
 import { Thread } from "./thread.ts";
 
-/** How many reads run at once; others wait. */
-const READERS = 2;
+/** Small reads that a gateway makes at its start, and now and then without a message: for them alone, no thread is started. */
+const SMALL: ReadonlySet<ReadName> = new Set([
+	"auditStanding",
+	"confirmationWork",
+	"dueConfirmationNotices",
+	"dueJobs",
+	"dueProcessChecks",
+	"dueSessions",
+	"dueTurns",
+	"events",
+	"homeChannels",
+	"lastEventAt",
+	"oldProcesses",
+	"openRestores",
+	"unfinishedProcesses",
+	"unknownDeliveries",
+	"unsettledRuns",
+	"waitingItems",
+] satisfies ReadName[]);
 
 export interface SqliteOptions {
 	/** A file's path, or ":memory:" for tests: then reads run on the writer's connection, and nobody owns it. */
@@ -66,7 +84,9 @@ class SqliteEngine implements Engine {
 
 	read(name: ReadName, args: unknown): Promise<unknown> {
 		const request = { id: 0, kind: "read", name, args } as const;
-		return this.#readers ? this.#readers.ask(request) : (this.#writer as Thread).ask(request);
+		const isForWriter = !this.#readers || (!this.#readers.isRunning && SMALL.has(name));
+		if (this.#writer && isForWriter) return this.#writer.ask(request);
+		return (this.#readers as Readers).ask(request);
 	}
 
 	/** On a separate thread: it may take minutes, and no read should wait for it. */
@@ -94,65 +114,5 @@ class SqliteEngine implements Engine {
 		// Readers first: then the writer closes the last connection, and SQLite checkpoints its log.
 		await this.#readers?.close();
 		await this.#writer?.close();
-	}
-}
-
-interface Slot {
-	readonly thread: Promise<Thread>;
-	/** Unanswered reads of this thread. */
-	waiting: number;
-}
-
-/** Reader threads, the second only while the first is busy. One that failed to start or died is restarted. */
-class Readers {
-	readonly #start: () => Promise<Thread>;
-	#slots: Slot[] = [];
-	#closed = false;
-
-	constructor(start: () => Promise<Thread>) {
-		this.#start = start;
-	}
-
-	/** Starts one now, to find out whether the store can be read. */
-	async start(): Promise<void> {
-		await this.#add().thread;
-	}
-
-	async ask(request: Parameters<Thread["ask"]>[0]): Promise<unknown> {
-		if (this.#closed) throw new KeryxError("store.closed", "the store is closed");
-		const slot = this.#pick();
-		slot.waiting++;
-		try {
-			return await (await slot.thread).ask(request);
-		} finally {
-			slot.waiting--;
-		}
-	}
-
-	async close(): Promise<void> {
-		this.#closed = true;
-		await Promise.all(
-			this.#slots.map(async ({ thread }) => {
-				const started = await thread.catch(() => undefined);
-				await started?.close();
-			}),
-		);
-	}
-
-	#pick(): Slot {
-		let least: Slot | undefined;
-		for (const slot of this.#slots) if (!least || slot.waiting < least.waiting) least = slot;
-		if (least && (least.waiting === 0 || this.#slots.length === READERS)) return least;
-		return this.#add();
-	}
-
-	#add(): Slot {
-		const slot: Slot = { thread: this.#start(), waiting: 0 };
-		const drop = (): void => {
-			this.#slots = this.#slots.filter((other) => other !== slot);
-		};
-		this.#slots.push(slot);
-		slot.thread.then((thread) => thread.onGone(drop), drop);
-		return slot;
 	}
 }

@@ -53,7 +53,7 @@ function countsIn(db: Database.Database): Omit<StoreFacts, "schema"> {
 	};
 }
 
-const BESIDE = ["-wal", "-shm"] as const;
+const LOG_SUFFIXES = ["-wal", "-shm"] as const;
 
 /**
  * Replaces the store at `path` with a file, and returns where the old one is now; null: there was none. Throws store.owned while a Keryx
@@ -62,16 +62,16 @@ const BESIDE = ["-wal", "-shm"] as const;
 export function replaceStore(given: string, from: string, { now }: { readonly now: number }): string | null {
 	const path = followLinks(given);
 	const ownership = takeOwnership(path, now);
-	const beside = `${path}.restoring`;
+	const draft = `${path}.restoring`;
 	try {
-		bring(from, beside);
+		bring(from, draft);
 		const kept = existsSync(path) ? keepOld(path, now) : null;
-		renameSync(beside, path);
+		renameSync(draft, path);
 		sync(dirname(path));
 		rmSync(`${path}.overwritten`, { force: true });
 		return kept;
 	} finally {
-		rmSync(beside, { force: true });
+		rmSync(draft, { force: true });
 		ownership.release();
 	}
 }
@@ -132,8 +132,8 @@ function keepOld(path: string, now: number): string {
 	const kept = `${path}.before-restore-${new Date(now).toISOString().replace(/\D/g, "").slice(0, 14)}`;
 	linkSync(path, kept);
 	// A log that could not be checkpointed belongs to the old file, and moves with it.
-	for (const beside of BESIDE)
-		if (existsSync(`${path}${beside}`)) renameSync(`${path}${beside}`, `${kept}${beside}`);
+	for (const suffix of LOG_SUFFIXES)
+		if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${kept}${suffix}`);
 	sync(dirname(path));
 	return kept;
 }

@@ -3,14 +3,7 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import { fromWireError } from "./faults.ts";
 import type { FileId } from "./open-files.ts";
-import {
-	type Ready,
-	type Replies,
-	type Request,
-	serveStore,
-	type Trouble,
-	type WorkerSettings,
-} from "./server.ts";
+import type { Ready, Replies, Request, Trouble, WorkerSettings } from "./server.ts";
 
 /** Next to this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name a built one. */
 const WORKER =
@@ -59,7 +52,9 @@ export class Thread {
 		settings: WorkerSettings,
 		onTrouble: (trouble: KeryxError | null) => void = () => {},
 	): Promise<Thread> {
-		const worker = settings.alone ? inThisThread(settings) : new Worker(WORKER, { workerData: settings });
+		const worker = settings.alone
+			? await inThisThread(settings)
+			: new Worker(WORKER, { workerData: settings });
 		const exited = new Promise<void>((resolve) =>
 			worker.once(settings.alone ? "close" : "exit", () => resolve()),
 		);
@@ -124,8 +119,9 @@ export class Thread {
 	}
 }
 
-/** In-memory data needs no disk and no thread, only the same interface. */
-function inThisThread(settings: WorkerSettings): MessagePort {
+/** In-memory data needs no disk and no thread, only the same interface. Loaded on demand: other callers need no SQLite in their thread. */
+async function inThisThread(settings: WorkerSettings): Promise<MessagePort> {
+	const { serveStore } = await import("./server.ts");
 	const { port1, port2 } = new MessageChannel();
 	serveStore(port1, settings);
 	return port2;

@@ -2,10 +2,10 @@
 // of data; a store that lacks what the witness saw does not overwrite it.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { auditHead, auditStanding, markWitnessed, witnessOf } from "../operations/index.ts";
+import { auditHead, auditStanding, markWitnessed, verifyAudit, witnessOf } from "../operations/index.ts";
 import { OPERATOR } from "../operator.ts";
 import type { Witness, WitnessFound } from "../types.ts";
-import type { Connection } from "./connection.ts";
+import { Connection } from "./connection.ts";
 
 /** How long after a commit, including everything in between; longer on a disk so slow that it would take too much time. */
 const DELAY_MS = 200;
@@ -81,6 +81,18 @@ export class WitnessKeeper {
 
 	#head(): Omit<Witness, "mac"> {
 		return this.#options.connection.run(auditHead()) ?? { count: 0, last: "" };
+	}
+}
+
+/** For a store that was restored where none was before. A broken audit gets none: the next start says so. */
+export function beginWitness(store: string, path: string, key: Uint8Array): void {
+	const connection = Connection.reader(store);
+	try {
+		const { bad } = connection.run(verifyAudit({ scope: OPERATOR }, key, () => ({ kind: "unkept" })));
+		if (bad) return;
+		writeWitness(path, witnessOf(key, connection.run(auditHead()) ?? { count: 0, last: "" }));
+	} finally {
+		connection.db.close();
 	}
 }
 

@@ -1,22 +1,22 @@
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { answeredId, LONGEST_MESSAGE, messagesIn, type Told } from "./messages.ts";
+import { answeredId, LONGEST_MESSAGE, messagesIn, type SizedLine } from "./messages.ts";
 
-async function read(...pieces: readonly string[]): Promise<Told[]> {
-	const told: Told[] = [];
+async function read(...pieces: readonly string[]): Promise<SizedLine[]> {
+	const lines: SizedLine[] = [];
 	for await (const one of messagesIn(Readable.from(pieces.map((piece) => Buffer.from(piece)))))
-		told.push(one);
-	return told;
+		lines.push(one);
+	return lines;
 }
 
 describe("what a server prints", () => {
 	it("is read by line, in whatever pieces it comes", async () => {
-		const told = await read(
+		const lines = await read(
 			'{"jsonrpc":"2.0","id":1,',
 			'"result":{}}\nhello\n{"jsonrpc":"2.0","method":"x"}',
 			"\n",
 		);
-		expect(told).toMatchObject([
+		expect(lines).toMatchObject([
 			{ kind: "message", message: { id: 1 } },
 			{ kind: "other", bytes: 5 },
 			{ kind: "message", message: { method: "x" } },

@@ -17,9 +17,9 @@ export type Line =
 	/** `id`: of its request; null if unknown. */
 	| { readonly kind: "too_long"; readonly id: number | null };
 
-export type Told = Line & { readonly bytes: number };
+export type SizedLine = Line & { readonly bytes: number };
 
-export async function* messagesIn(stdout: Readable): AsyncGenerator<Told> {
+export async function* messagesIn(stdout: Readable): AsyncGenerator<SizedLine> {
 	let held: Buffer[] = [];
 	let length = 0;
 	let tail = Buffer.alloc(0);

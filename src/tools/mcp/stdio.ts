@@ -87,11 +87,11 @@ class StdioLine implements Line {
 		const { stdout } = this.#program.child;
 		if (!stdout) return this.end("it could not start");
 		try {
-			for await (const told of messagesIn(stdout)) {
-				if (told.kind === "message") {
-					if (!this.transport.takes(told.message)) this.#unasked(told.bytes);
-				} else if (told.kind === "other") this.#unasked(told.bytes);
-				else this.transport.failLong(told.id);
+			for await (const line of messagesIn(stdout)) {
+				if (line.kind === "message") {
+					if (!this.transport.takes(line.message)) this.#unasked(line.bytes);
+				} else if (line.kind === "other") this.#unasked(line.bytes);
+				else this.transport.failLong(line.id);
 			}
 		} catch (error) {
 			this.end(`its output could not be read: ${(error as Error).message}`);

@@ -92,11 +92,11 @@ async function textOf({ url, contentType, body, isCut }: Page): Promise<Read | {
 		note,
 		isCut ? `the page is longer than ${bytesInWords(body.length)}, and the rest was left out` : null,
 	];
-	const told = notes.filter((one) => one !== null).join("; ") || null;
-	if (!isHtml) return { title: "", text, note: told };
+	const joined = notes.filter((one) => one !== null).join("; ") || null;
+	if (!isHtml) return { title: "", text, note: joined };
 	const reading = readHtml(text, url);
 	for (let step = reading.next(); ; step = reading.next()) {
-		if (step.done) return { ...step.value, note: told };
+		if (step.done) return { ...step.value, note: joined };
 		await pause();
 	}
 }

@@ -45,8 +45,8 @@ export async function probeNetwork(home: string, machine: Machine | null): Promi
 			},
 			machine,
 		);
-		const [said, told] = await Promise.all([child.stderr === null ? "" : text(child.stderr), exit]);
-		if (told.kind !== "exited" || told.code !== 0) return impossible("failed", said.trim());
+		const [said, result] = await Promise.all([child.stderr === null ? "" : text(child.stderr), exit]);
+		if (result.kind !== "exited" || result.code !== 0) return impossible("failed", said.trim());
 		return reached.length > 0 ? impossible("open") : { isPossible: true };
 	} catch (error) {
 		return impossible("failed", (error as Error).message);

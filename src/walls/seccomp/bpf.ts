@@ -1,4 +1,4 @@
-// A classic BPF program as bytes: instructions with names for places, put into the kernel's form.
+// A classic BPF program as bytes: instructions with labels, put into the kernel's form.
 
 export type Instruction =
 	| { readonly kind: "label"; readonly name: string }
@@ -58,10 +58,10 @@ export function refuse(errno: number): Instruction {
 }
 
 export function assemble(program: readonly Instruction[]): Buffer {
-	const places = new Map<string, number>();
+	const labels = new Map<string, number>();
 	let length = 0;
 	for (const instruction of program) {
-		if (instruction.kind === "label") places.set(instruction.name, length);
+		if (instruction.kind === "label") labels.set(instruction.name, length);
 		else length++;
 	}
 	const bytes = Buffer.alloc(length * SIZE);
@@ -70,8 +70,8 @@ export function assemble(program: readonly Instruction[]): Buffer {
 		if (instruction.kind === "label") continue;
 		bytes.writeUInt16LE(instruction.code, at * SIZE);
 		if (instruction.kind === "jump") {
-			bytes.writeUInt8(distance(instruction.yes, at, places), at * SIZE + 2);
-			bytes.writeUInt8(distance(instruction.no, at, places), at * SIZE + 3);
+			bytes.writeUInt8(distance(instruction.yes, at, labels), at * SIZE + 2);
+			bytes.writeUInt8(distance(instruction.no, at, labels), at * SIZE + 3);
 		}
 		bytes.writeUInt32LE(instruction.value, at * SIZE + 4);
 		at++;
@@ -80,11 +80,11 @@ export function assemble(program: readonly Instruction[]): Buffer {
 }
 
 /** A wrong one would let forbidden calls through, so it is never guessed. */
-function distance(name: string | undefined, from: number, places: ReadonlyMap<string, number>): number {
+function distance(name: string | undefined, from: number, labels: ReadonlyMap<string, number>): number {
 	if (name === undefined) return 0;
-	const place = places.get(name);
-	if (place === undefined) throw new Error(`there is no place ${name} in the program`);
-	const steps = place - from - 1;
+	const label = labels.get(name);
+	if (label === undefined) throw new Error(`there is no label ${name} in the program`);
+	const steps = label - from - 1;
 	if (steps < 0 || steps > FARTHEST) throw new Error(`${name} is too far away: ${steps} instructions`);
 	return steps;
 }

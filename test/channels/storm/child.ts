@@ -1,6 +1,5 @@
 // A gateway on a chat platform in a process of its own, with its store on disk, until somebody kills it or it is told to drain.
 import "../../support/keep-compiled.ts";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import type { Agent } from "../../../src/agents/index.ts";
 import { NO_USAGE } from "../../../src/agents/types.ts";
 import { createDiscordChannel } from "../../../src/channels/discord/index.ts";
@@ -19,6 +18,7 @@ import { storeOn } from "../../../src/store/store.ts";
 import { createScriptedAgent } from "../../../src/testing/index.ts";
 import { createTools } from "../../../src/tools/index.ts";
 import { AUDIT_KEY, confirmationsOn, dangerOnFile } from "../../gateway/support.ts";
+import { until } from "../../support/until.ts";
 import { serveChannel } from "../receiving.ts";
 import { DANGER, type Orders, postedTo, type Report, SCRIPT, TOLD } from "./scene.ts";
 
@@ -170,7 +170,7 @@ await gateway.start();
 confirmations.start();
 say({ say: "started" });
 if (platform === "email") {
-	while (channel.health().state !== "connected") await turnOfTheLoop();
+	await until(() => channel.health().state === "connected");
 	say({ say: "connected" });
 }
 process.stdin.setEncoding("utf8").on("data", (told: string) => {

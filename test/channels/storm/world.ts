@@ -9,6 +9,8 @@ import type { Judged, Said } from "./verdict.ts";
 
 /** So many messages may be on their way before people write on. */
 const UNTAKEN = 40;
+/** So many messages are written before all of them must be answered. */
+const STRETCH = 500;
 
 export interface WorldOptions {
 	readonly bench: Workbench;
@@ -117,9 +119,16 @@ export abstract class World {
 		return existsSync(this.#dangers) ? readFileSync(this.#dangers, "utf8").trim().split("\n") : [];
 	}
 
-	/** Lives and dies until everything is answered and every question decided. */
+	/**
+	 * Lives and dies until everything is answered and every question decided. The next stretch of messages begins when the last one is
+	 * answered. Otherwise answers pile up, and lives are spent on pressing old buttons again.
+	 */
 	async storm(callsOfLife: () => number): Promise<void> {
-		for (;;) if ((await this.live(callsOfLife())) === "drained") return;
+		const all = this.messages;
+		for (this.messages = 0; this.messages < all; ) {
+			this.messages = Math.min(all, this.messages + STRETCH);
+			while ((await this.live(callsOfLife())) !== "drained");
+		}
 	}
 
 	/** One life of the gateway: killed after so many more calls, if it has not worked off everything before. */

@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type IrcOptions, identifyIrc } from "../../../src/channels/irc/index.ts";
 import type { Channel } from "../../../src/gateway/index.ts";
 import { TakingHost } from "../../../src/testing/index.ts";
-import { connected, ircChannelOn, outgoing, until } from "../../channels/irc-scene.ts";
+import { connected, ircChannelOn, outgoing } from "../../channels/irc-scene.ts";
 import { IrcWorld } from "../../channels/storm/irc-world.ts";
-import { judge } from "../../channels/storm/verdict.ts";
 import { randomBy } from "../../crash/acks.ts";
-import { open, Workbench } from "../../crash/support.ts";
+import { Workbench } from "../../crash/support.ts";
 import { type Ergo, saslBegin, startErgo } from "../../support/ergo.ts";
 import { IrcPerson } from "../../support/irc-person.ts";
 import { SEED } from "../../support/seed.ts";
+import { until } from "../../support/until.ts";
 
 const MESSAGES = Number(process.env.KERYX_STORM_MESSAGES ?? 60);
 
@@ -143,20 +143,9 @@ test(
 			port: own.port,
 			history: { login: "keryx", password: "sesame", begin: (nick) => saslBegin(nick, "sesame") },
 		});
-		undo.push(() => world.close());
-		const random = randomBy(SEED + 1);
-		while (!world.isTaken) await world.live(5 + Math.floor(random() * 40));
-		world.calm();
-		expect(await world.live(null)).toBe("drained");
-		const store = await open(world.path, "read");
-		const verdict = await judge(store, world.judged());
-		const shown = await world.shown(store);
-		await store.close();
-		const { counts, lost } = world;
-		console.log(
-			`storm on Ergo: ${JSON.stringify({ ...counts, lost, seen: shown.seen, ...verdict, seed: SEED })}`,
-		);
-		expect([...verdict.problems, ...shown.problems, ...lost]).toEqual([]);
+		const { problems, report } = await world.storm(SEED + 1);
+		console.log(`storm on Ergo: ${JSON.stringify({ lost: world.lost, ...report, seed: SEED })}`);
+		expect([...problems, ...world.lost]).toEqual([]);
 	},
 	120_000 + MESSAGES * 1000,
 );

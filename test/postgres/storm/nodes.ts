@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { socketTransport, type Transport } from "../../../src/http/index.ts";
-import type { NodePlace } from "../../../src/testing/index.ts";
+import type { NodeSetup } from "../../../src/testing/index.ts";
 import { programFile } from "../../support/programs.ts";
 import type { Orders } from "./scene.ts";
 
@@ -29,7 +29,7 @@ export function makeHome(root: string, n: number): string {
 
 /** Starts a node, and waits until it answers. */
 export async function startNode(
-	{ n, url, env }: NodePlace,
+	{ n, url, env }: NodeSetup,
 	orders: Omit<Orders, "name" | "home" | "url"> & {
 		readonly root: string;
 		/** Of another build; left out: this one's. */

@@ -1,4 +1,4 @@
-// What the thread with the keys can be asked. Everything that crosses is plain data.
+// The calls of the thread with the keys. All arguments and results are plain data.
 
 export interface CryptoSettings {
 	/** The file with keys, device and trust. */

@@ -16,7 +16,7 @@ export async function openMachine({ file: at, library, user, device }: CryptoSet
 		installIdb(file);
 		const lib = (await import(library)) as typeof Library;
 		await lib.initAsync();
-		// Each device has keys of its own; those of an earlier login stay, unused.
+		// Each device has separate keys; those of an earlier login stay, unused.
 		const name = `${user} ${device}`;
 		const machine = await lib.OlmMachine.initialize(new lib.UserId(user), new lib.DeviceId(device), name);
 		return {

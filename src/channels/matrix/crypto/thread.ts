@@ -1,4 +1,4 @@
-// The thread with the keys from its caller's view.
+// The caller's side of the thread with the keys.
 import { Worker } from "node:worker_threads";
 import { NeedsAttention } from "../trouble.ts";
 import type { Call, CryptoCalls, CryptoSettings, Ready, Reply } from "./calls.ts";

@@ -6,7 +6,7 @@ import { openMachine } from "./server.ts";
 
 const port = parentPort as MessagePort;
 const say = (message: Ready | Reply) => port.postMessage(message);
-const told = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 try {
 	const { calls, close } = await openMachine(workerData as CryptoSettings);
@@ -22,7 +22,7 @@ try {
 			const call = calls[method] as (...given: readonly unknown[]) => Promise<unknown>;
 			say({ id, value: await call(...args) });
 		} catch (error) {
-			say({ id, problem: told(error) });
+			say({ id, problem: messageOf(error) });
 		}
 	};
 	port.on("message", (call: Call) => {
@@ -30,5 +30,5 @@ try {
 	});
 	say({ ready: true });
 } catch (error) {
-	say({ problem: told(error), isTaken: error instanceof FileTaken });
+	say({ problem: messageOf(error), isTaken: error instanceof FileTaken });
 }

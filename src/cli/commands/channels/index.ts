@@ -93,8 +93,8 @@ async function runList(context: CliContext): Promise<void> {
 
 async function runTest(context: CliContext, name: string): Promise<void> {
 	const { config, output } = openConfig(context);
-	const place = { home: keryxHome(context.env), env: context.env, secrets: config.secrets };
-	const identity = await testChannel(name, place);
+	const tokens = { home: keryxHome(context.env), env: context.env, secrets: config.secrets };
+	const identity = await testChannel(name, tokens);
 	if (output.json) return output.value({ name, ...identity });
 	output.line(texts.channels.test.done(identity.who, name));
 	for (const remark of identity.remarks) output.note(remark);

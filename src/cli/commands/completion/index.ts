@@ -4,7 +4,7 @@ import { Argument, type Command } from "commander";
 import type { CliContext } from "../../context.ts";
 import { texts } from "../../texts.ts";
 import { completionScript, SHELLS, type Shell } from "./scripts.ts";
-import { placesOf } from "./tree.ts";
+import { nodesOf } from "./tree.ts";
 
 /** `whole`: the program with all of its commands. */
 export function addCompletion(program: Command, context: CliContext, whole: () => Promise<Command>): void {
@@ -15,7 +15,7 @@ export function addCompletion(program: Command, context: CliContext, whole: () =
 		.addArgument(new Argument("<shell>", texts.completion.shell).choices(SHELLS))
 		.addHelpText("after", EXAMPLES)
 		.action(async (shell: Shell) => {
-			context.stdout.write(completionScript(shell, placesOf(await whole())));
+			context.stdout.write(completionScript(shell, nodesOf(await whole())));
 		});
 }
 

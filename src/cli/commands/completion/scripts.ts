@@ -1,16 +1,16 @@
 // Completion scripts for three shells. Each finds the current command from the words before the cursor, and offers its completions. Pure.
 // Descriptions are quoted: they never become part of the script.
-import type { Place, Word } from "./tree.ts";
+import type { CommandNode, Word } from "./tree.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-export function completionScript(shell: Shell, places: readonly Place[]): string {
-	return { bash, zsh, fish }[shell](places);
+export function completionScript(shell: Shell, nodes: readonly CommandNode[]): string {
+	return { bash, zsh, fish }[shell](nodes);
 }
 
-function bash(places: readonly Place[]): string {
-	const offers = places.map(
+function bash(nodes: readonly CommandNode[]): string {
+	const offers = nodes.map(
 		({ path, words, options }) =>
 			`\t\t${quoted(keyOf(path))}) words=${quoted(words.map(nameOf).join(" "))}; options=${quoted(options.map(nameOf).join(" "))} ;;`,
 	);
@@ -22,7 +22,7 @@ _keryx() {
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word="\${COMP_WORDS[i]}"
 		case "$place $word" in
-		${followed(places)}) place="$place $word" ;;
+		${followed(nodes)}) place="$place $word" ;;
 		esac
 	done
 	case "$place" in
@@ -38,10 +38,10 @@ complete -o default -F _keryx keryx
 `;
 }
 
-function zsh(places: readonly Place[]): string {
+function zsh(nodes: readonly CommandNode[]): string {
 	const listed = (words: readonly Word[]) =>
 		words.map(({ word, about }) => quoted(`${word.replaceAll(":", "\\:")}:${about}`)).join(" ");
-	const offers = places.map(
+	const offers = nodes.map(
 		({ path, words, options }) =>
 			`\t\t${quoted(keyOf(path))}) entries=(${listed(words)}); options=(${listed(options)}) ;;`,
 	);
@@ -52,7 +52,7 @@ _keryx() {
 	local -a entries options
 	for word in "\${(@)words[2,CURRENT-1]}"; do
 		case "$place $word" in
-		${followed(places)}) place="$place $word" ;;
+		${followed(nodes)}) place="$place $word" ;;
 		esac
 	done
 	case "$place" in
@@ -70,8 +70,8 @@ compdef _keryx keryx
 `;
 }
 
-function fish(places: readonly Place[]): string {
-	const lines = places.flatMap(({ path, words, options }) => {
+function fish(nodes: readonly CommandNode[]): string {
+	const lines = nodes.flatMap(({ path, words, options }) => {
 		const here = `complete -c keryx -n ${fishQuoted(`__keryx_at ${fishQuoted(keyOf(path))}`)}`;
 		return [
 			...words.map(({ word, about }) => `${here} -f -a ${fishQuoted(word)} -d ${fishQuoted(about)}`),
@@ -82,7 +82,7 @@ function fish(places: readonly Place[]): string {
 function __keryx_at
 	set -l place ''
 	for word in (commandline -opc)[2..-1]
-		if contains -- "$place $word" ${pathsOf(places).map(fishQuoted).join(" ")}
+		if contains -- "$place $word" ${pathsOf(nodes).map(fishQuoted).join(" ")}
 			set place "$place $word"
 		end
 	end
@@ -93,12 +93,12 @@ ${lines.join("\n")}
 }
 
 /** The patterns of a case: the paths that a word may lead to. */
-function followed(places: readonly Place[]): string {
-	return pathsOf(places).map(quoted).join(" | ");
+function followed(nodes: readonly CommandNode[]): string {
+	return pathsOf(nodes).map(quoted).join(" | ");
 }
 
-function pathsOf(places: readonly Place[]): readonly string[] {
-	return places.filter(({ path }) => path.length > 0).map(({ path }) => keyOf(path));
+function pathsOf(nodes: readonly CommandNode[]): readonly string[] {
+	return nodes.filter(({ path }) => path.length > 0).map(({ path }) => keyOf(path));
 }
 
 /** As the scripts build it: each word with a space before it. */

@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { texts } from "../../texts.ts";
 
-export interface Place {
+export interface CommandNode {
 	/** The words that lead to it, without the program's name. */
 	readonly path: readonly string[];
 	/** Commands below it, or the few words that its argument may be. */
@@ -18,9 +18,9 @@ export interface Word {
 }
 
 /** The program first, then each command and what lies below it. */
-export function placesOf(program: Command): readonly Place[] {
+export function nodesOf(program: Command): readonly CommandNode[] {
 	const everywhere = [...optionsOf(program), HELP_OPTION];
-	const below = (command: Command, path: readonly string[]): readonly Place[] => [
+	const below = (command: Command, path: readonly string[]): readonly CommandNode[] => [
 		{
 			path,
 			words: wordsOf(command),
@@ -28,7 +28,7 @@ export function placesOf(program: Command): readonly Place[] {
 		},
 		...command.commands.flatMap((child) => below(child, [...path, child.name()])),
 	];
-	const [top, ...rest] = below(program, []) as [Place, ...Place[]];
+	const [top, ...rest] = below(program, []) as [CommandNode, ...CommandNode[]];
 	return [
 		{ ...top, words: [...top.words, HELP] },
 		...rest,

@@ -28,8 +28,8 @@ async function runConfigSet(context: CliContext, key: string, value: string): Pr
 	const { path: home } = openHome(keryxHome(context.env));
 	const file = join(home, "config.yaml");
 	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-	const place = { home, env: context.env };
-	const { text, changed, restart, overriddenBy } = setInConfig(before, { key, value }, place);
+	const options = { home, env: context.env };
+	const { text, changed, restart, overriddenBy } = setInConfig(before, { key, value }, options);
 	if (text !== before) writeConfig(file, text);
 	// After that: the file may have been wrong before.
 	const { output } = openConfig(context);

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { openHome } from "../../../app/home.ts";
 import { keryxHome } from "../../../config/index.ts";
 import { type CliContext, openConfig } from "../../context.ts";
-import { atOnceIfToldAgain, untilTold } from "../../io/until-told.ts";
+import { exitAtNextSignal, untilStopSignal } from "../../io/stop-signal.ts";
 import { texts } from "../../texts.ts";
 import { openConfirmd, serveConfirmd } from "./host.ts";
 import { type ConfirmdFlags, DEFAULT_HOST, DEFAULT_PORT, readOptions } from "./options.ts";
@@ -35,7 +35,7 @@ async function runConfirmd(context: CliContext, flags: ConfirmdFlags): Promise<v
 	try {
 		const served = await serveConfirmd(host, ports, output);
 		// A reader may stop it as soon as it says that it runs.
-		const stopAsked = untilTold();
+		const stopAsked = untilStopSignal();
 		try {
 			if (output.json)
 				output.value({ url: served.url, compat_url: served.compatUrl, db_path: dbPath }, "line");
@@ -45,7 +45,7 @@ async function runConfirmd(context: CliContext, flags: ConfirmdFlags): Promise<v
 				output.line(texts.confirmd.tokenHint(dbPath));
 			}
 			await stopAsked;
-			atOnceIfToldAgain();
+			exitAtNextSignal();
 		} finally {
 			await served.close();
 		}

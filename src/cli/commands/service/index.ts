@@ -1,18 +1,19 @@
 // `keryx service`: runs Keryx as a service, at every boot and after failures.
 
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { openHome } from "../../../app/home.ts";
 import { keryxHome } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
+import { ownerOf } from "../../../store/index.ts";
 import { type CliContext, openConfig } from "../../context.ts";
 import { assertOutside } from "../../inside.ts";
 import { readCount } from "../../io/arguments.ts";
 import { addGroup } from "../../io/group.ts";
 import { texts } from "../../texts.ts";
 import type { ServiceFacts } from "./definition.ts";
-import { managerOf, runAll, runShown, takesSubgroups } from "./manager.ts";
+import { type Manager, managerOf, runAll, runQuietly, runShown, takesSubgroups } from "./manager.ts";
 
 const ENVIRONMENT = "service.env";
 const MOST_LINES = 100_000;
@@ -51,7 +52,7 @@ export async function installService(
 ): Promise<void> {
 	const { config, output } = openConfig(context);
 	const manager = managerOf(context);
-	const home = openHome(keryxHome(context.env)).path;
+	const { path: home, storePath } = openHome(keryxHome(context.env));
 	const environmentFile = join(home, ENVIRONMENT);
 	const text = manager.text({
 		command: commandLine(),
@@ -63,26 +64,51 @@ export async function installService(
 	} satisfies ServiceFacts);
 	if (print) return output.raw(text);
 	assertOutside(context);
+	if (start) assertFree(manager, home, storePath);
 	if (!existsSync(environmentFile))
 		writeFileSync(environmentFile, texts.service.environment, { mode: 0o600 });
 	mkdirSync(dirname(manager.file), { recursive: true });
 	writeFileSync(manager.file, text);
-	if (start) await runAll(manager.start, context);
+	if (start) {
+		runQuietly(manager.release, context);
+		await runAll(manager.start, context);
+	}
 	if (output.json) return output.value({ file: manager.file, environment: environmentFile, started: start });
 	output.line(texts.service.install.done(manager.file));
 	output.line(texts.service.install.environment(environmentFile));
 	if (manager.name === "systemd") output.line(texts.service.install.linger);
 }
 
+/** One that was started by hand keeps the store, so that the service would fail again and again. */
+function assertFree({ name, unit }: Manager, home: string, storePath: string): void {
+	const owner = ownerOf(storePath);
+	const [, pid] = / pid (\d+) /.exec(owner ?? "") ?? [];
+	// launchd does not tell which process is the service.
+	if (pid === undefined || name !== "systemd" || isIn(Number(pid), unit)) return;
+	throw new KeryxError("store.owned", texts.service.install.running(home, pid), {
+		hint: texts.service.install.runningHint,
+	});
+}
+
+/** By its cgroup, which may be one below the unit's. */
+function isIn(pid: number, unit: string): boolean {
+	try {
+		return `${readFileSync(`/proc/${pid}/cgroup`, "utf8")}/`.replaceAll("\n", "/").includes(`/${unit}/`);
+	} catch {
+		return false;
+	}
+}
+
 async function runUninstall(context: CliContext): Promise<void> {
 	const { output } = openConfig(context);
 	assertOutside(context);
-	const { file, stop, reload } = managerOf(context);
+	const { file, release, stop, reload } = managerOf(context);
 	if (!existsSync(file)) {
 		if (output.json) output.value({ removed: null });
 		else output.line(texts.service.uninstall.none);
 		return;
 	}
+	runQuietly(release, context);
 	await runAll(stop, context);
 	rmSync(file);
 	await runAll(reload, context);

@@ -13,6 +13,8 @@ export interface Manager {
 	readonly unit: string;
 	readonly file: string;
 	text(facts: ServiceFacts): string;
+	/** Before the others, and they may fail: the service need not be there. */
+	readonly release: readonly (readonly string[])[];
 	/** Commands, one after the other. */
 	readonly start: readonly (readonly string[])[];
 	readonly stop: readonly (readonly string[])[];
@@ -36,6 +38,7 @@ export function managerOf({ env }: Pick<CliContext, "env">, platform = process.p
 		unit: UNIT,
 		file: join(env.XDG_CONFIG_HOME ?? join(own, ".config"), "systemd", "user", UNIT),
 		text: systemdUnit,
+		release: [],
 		start: [systemctl("daemon-reload"), systemctl("enable", UNIT), systemctl("restart", UNIT)],
 		stop: [systemctl("disable", "--now", UNIT)],
 		reload: [systemctl("daemon-reload")],
@@ -65,8 +68,9 @@ function launchd(own: string): Manager {
 		unit: LAUNCHD_LABEL,
 		file,
 		text: launchdAgent,
+		release: [["launchctl", "bootout", `${domain}/${LAUNCHD_LABEL}`]],
 		start: [["launchctl", "bootstrap", domain, file]],
-		stop: [["launchctl", "bootout", `${domain}/${LAUNCHD_LABEL}`]],
+		stop: [],
 		reload: [],
 		status: ["launchctl", "print", `${domain}/${LAUNCHD_LABEL}`],
 		logs: (lines, follow, home) => [
@@ -93,6 +97,12 @@ export function runShown(
 		);
 		child.on("close", (code) => resolve(code ?? 1));
 	});
+}
+
+/** Their outcome does not matter, and nothing is printed. */
+export function runQuietly(commands: readonly (readonly string[])[], { env }: Pick<CliContext, "env">): void {
+	for (const [program = "", ...words] of commands)
+		spawnSync(program, words, { env: { ...env }, stdio: "ignore" });
 }
 
 /** All of them, or an error that names the one that failed. */

@@ -1,10 +1,11 @@
 // A press of a button: its stored command, accepted as the presser's message, in the transaction that uses the button up (I3, I4). Of the
-// platform's data, only the button's id and the presser count.
+// platform's data, only the button's id and the presser count. A press also proves that the button's message is shown (I7).
 import { parseSource } from "../../../domain/index.ts";
 import { all, type Context, type Op, sql } from "../../query.ts";
 import type { OperatorScope } from "../../types.ts";
 import { chatIds } from "../chats/known.ts";
 import { findButton, markPressed } from "../deliveries/buttons.ts";
+import { recordLookup } from "../deliveries/outcomes.ts";
 import { findPrincipal, samePrincipals } from "../people/principals.ts";
 import { moveCursor } from "./cursors.ts";
 import { type AcceptArgs, type Accepted, accept, personsIds } from "./inbox.ts";
@@ -12,6 +13,8 @@ import { type AcceptArgs, type Accepted, accept, personsIds } from "./inbox.ts";
 export interface PressArgs
 	extends Omit<AcceptArgs, "kind" | "platformMessage" | "content" | "as" | "asCommand"> {
 	readonly button: string;
+	/** The platform's id of the message that shows the button. */
+	readonly shownIn: string;
 	/** Absent: they may not speak here. */
 	readonly role?: AcceptArgs["role"];
 }
@@ -28,8 +31,8 @@ export type Pressed =
 	| { readonly kind: "unknown" | "over" | "used" }
 	| { readonly kind: "not_theirs"; readonly confirmation: string | null };
 
-export function* pressButton(context: Context, { button: id, ...args }: PressArgs): Op<Pressed> {
-	const found = yield* usable(context, id, args);
+export function* pressButton(context: Context, { button: id, shownIn, ...args }: PressArgs): Op<Pressed> {
+	const found = yield* usable(context, id, shownIn, args);
 	if ("kind" in found) {
 		if (args.cursor) yield* moveCursor(context, args.cursor);
 		return found;
@@ -73,7 +76,8 @@ export function* buttonAt(args: {
 function* usable(
 	context: Context,
 	id: string,
-	args: Omit<PressArgs, "button">,
+	shownIn: string,
+	args: Omit<PressArgs, "button" | "shownIn">,
 ): Op<Exclude<Pressed, { kind: "taken" }> | { readonly command: string; readonly edited: boolean }> {
 	const source = parseSource(args.source);
 	const button = yield* findButton(id);
@@ -83,6 +87,7 @@ function* usable(
 		button.account === account &&
 		(yield* chatIds(source)).includes(button.chat);
 	if (!button || !isHere) return { kind: "unknown" };
+	yield* recordLookup(context, { id: button.delivery, found: { kind: "sent", receipt: shownIn } });
 	const isOwners = args.role === "owner" && button.owner;
 	if (args.role === undefined || !(isOwners || (yield* isTheirs(button.principal, source))))
 		return { kind: "not_theirs", confirmation: button.confirmation };

@@ -5,7 +5,7 @@ import { indexRow, indexTitle, unindexMessages } from "./index-rows.ts";
 
 const PAGE = 1000;
 
-interface Place {
+interface IndexedConversation {
 	readonly id: string;
 	readonly platform: string;
 	readonly profile: string;
@@ -21,7 +21,7 @@ const rowsOf = sql<{ id: number; seq: number; hidden: number }>(
 	FROM messages m WHERE m.session = ? AND m.seq > ? ORDER BY m.seq LIMIT ?`,
 );
 
-export function* unindexConversation({ id }: Pick<Place, "id">): Op<void> {
+export function* unindexConversation({ id }: Pick<IndexedConversation, "id">): Op<void> {
 	for (const { key } of yield* all(sessionsOf, id)) {
 		yield* unindexMessages([-key]);
 		for (let after = 0; ; ) {
@@ -34,10 +34,10 @@ export function* unindexConversation({ id }: Pick<Place, "id">): Op<void> {
 }
 
 /** Hidden rows stay out. */
-export function* indexConversation(place: Place): Op<void> {
-	const of = { ...place, conversation: place.id };
-	for (const { key, title_body, body_key } of yield* all(sessionsOf, place.id)) {
-		if (title_body !== null) yield* indexTitle(key, place, unseal<string>(title_body, body_key));
+export function* indexConversation(conversation: IndexedConversation): Op<void> {
+	const of = { ...conversation, conversation: conversation.id };
+	for (const { key, title_body, body_key } of yield* all(sessionsOf, conversation.id)) {
+		if (title_body !== null) yield* indexTitle(key, conversation, unseal<string>(title_body, body_key));
 		for (let after = 0; ; ) {
 			const rows = yield* all(rowsOf, key, after, PAGE);
 			for (const { id, hidden } of rows) if (!hidden) yield* indexRow(id, of);

@@ -15,7 +15,7 @@ const MAX_ROWS = 1000;
 const STEP_TEXT = 512 * 1024;
 const LATEST = Number.MAX_SAFE_INTEGER;
 
-interface Placed {
+interface RowFacts {
 	readonly conversation: ConversationId;
 	readonly platform: string;
 	readonly profile: string;
@@ -24,14 +24,14 @@ interface Placed {
 	readonly body_key: number | null;
 }
 
-const messagesAfter = sql<Placed & { id: number; role: Role; hidden: number }>(
+const messagesAfter = sql<RowFacts & { id: number; role: Role; hidden: number }>(
 	`SELECT m.id, m.role, m.body, m.body_key, s.conversation, c.platform, c.profile, c.principal,
 		CASE WHEN c.state = 'deleted' OR EXISTS (SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL
 			AND m.seq BETWEEN h.from_seq AND h.to_seq) THEN 1 ELSE 0 END AS hidden
 	FROM messages m JOIN sessions s ON s.key = m.session JOIN conversations c ON c.id = s.conversation
 	WHERE m.id > ? ORDER BY m.id LIMIT ?`,
 );
-const titlesAfter = sql<Placed & { key: number }>(
+const titlesAfter = sql<RowFacts & { key: number }>(
 	`SELECT s.key, s.title_body AS body, s.body_key, s.conversation, c.platform, c.profile, c.principal
 	FROM sessions s JOIN conversations c ON c.id = s.conversation
 	WHERE s.key > ? AND s.title_body IS NOT NULL AND c.state <> 'deleted' ORDER BY s.key LIMIT ?`,
@@ -71,7 +71,7 @@ export function* rebuildSearch(
 
 function* rebuildMessages(after: number, limit: number): Op<{ indexed: number; next: string | null }> {
 	const rows = yield* all(messagesAfter, after, limit);
-	const entries: { id: number; facts: Placed; role: Role; content: string }[] = [];
+	const entries: { id: number; facts: RowFacts; role: Role; content: string }[] = [];
 	let last = after;
 	let length = 0;
 	for (const { id, role, hidden, ...facts } of rows) {

@@ -69,7 +69,7 @@ export interface ReachArgs {
 	readonly named?: { readonly id: SessionId } | { readonly title: string };
 }
 
-const placesOf = sql<ConversationFacts>(
+const conversationsOf = sql<ConversationFacts>(
 	"SELECT id, principal, profile, shared, chat_type FROM conversations WHERE principal = ? AND state <> 'deleted'",
 );
 const nameParts = sql<{ source_body: string; title_body: string | null; body_key: number | null }>(
@@ -108,7 +108,7 @@ function* conversationsFrom(from: ConversationRow, within: Within): Op<Conversat
 	if (within === "conversation" || from.principal === null) return [from];
 	const others: ConversationFacts[] = [];
 	for (const principal of yield* samePrincipals(from.principal))
-		others.push(...(yield* all(placesOf, principal)));
+		others.push(...(yield* all(conversationsOf, principal)));
 	return [from, ...others.filter((other) => other.id !== from.id)];
 }
 

@@ -3,6 +3,7 @@
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { all, type Context, get, type Op, run, type Statement, sql } from "../../query.ts";
+import type { OperatorScope } from "../../types.ts";
 import { emit } from "../events.ts";
 import { prunePairings } from "../people/pairings.ts";
 import { unindexMessages } from "../search/index-rows.ts";
@@ -88,7 +89,7 @@ export interface PruneCandidates {
 
 /** Conversations inactive since a time that nothing in the store holds and nobody has pinned, longest idle first. */
 export function* pruneCandidates(args: {
-	readonly scope: { readonly kind: "operator" };
+	readonly scope: OperatorScope;
 	readonly before: number;
 	readonly limit: number;
 	readonly after?: { readonly lastActivityAt: number; readonly id: ConversationId };
@@ -117,7 +118,7 @@ export interface RetentionState {
 
 /** A conversation's state before it is archived, compared when it is deleted. */
 export function* retentionState(args: {
-	readonly scope: { readonly kind: "operator" };
+	readonly scope: OperatorScope;
 	readonly conversation: ConversationId;
 }): Op<RetentionState> {
 	return {

@@ -181,8 +181,8 @@ const callsOf = sql<{ call: string; tool: string }>(
 function* turnsFrom(chain: readonly Segment[], message: number): Op<TurnStart[]> {
 	const turn = (yield* get(turnOfRow, message))?.turn ?? null;
 	const all = yield* turnStarts(chain, Number.MAX_SAFE_INTEGER);
-	const place = all.findIndex(({ row }) => row.id === message || (turn !== null && row.turn === turn));
-	return all.slice(0, place + 1);
+	const end = all.findIndex(({ row }) => row.id === message || (turn !== null && row.turn === turn));
+	return all.slice(0, end + 1);
 }
 const turnOfRow = sql<{ turn: string | null }>("SELECT turn FROM messages WHERE id = ?");
 

@@ -42,7 +42,7 @@ import { appendTouching, haveRows, type IndexedMessage } from "../transcript/app
 import { adoptBlobs } from "../transcript/blobs.ts";
 import { addModelCall, type ModelCall } from "./model-calls.ts";
 import { assertHeld, speakersOf, TURN_COLUMNS, type TurnRow } from "./row.ts";
-import { type OpenTurn, untold } from "./turns.ts";
+import { type OpenTurn, unannouncedBoundary } from "./turns.ts";
 
 const finishTurn = sql("UPDATE turns SET state = ?, detail = ?, ended_at = ?, due_at = NULL WHERE id = ?");
 const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
@@ -413,7 +413,7 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 		reason,
 		interruptedAt: since,
 		attempts: turn.attempts + 1,
-		boundary: yield* untold(context, session, args),
+		boundary: yield* unannouncedBoundary(context, session, args),
 		started: calls.map(({ call, tool, repeatable }) => ({ call, tool, repeatable: repeatable === 1 })),
 	};
 }

@@ -188,7 +188,7 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 		nextIndex: appended.length,
 		job: items.some(({ kind }) => kind === "schedule") ? yield* jobOf(turn.id) : null,
 		appended,
-		boundary: yield* untold(context, session, args),
+		boundary: yield* unannouncedBoundary(context, session, args),
 	};
 }
 
@@ -233,7 +233,7 @@ function* sessionFor(
 }
 
 /** The boundary before this session, if its user was not told about it yet. */
-export function* untold(
+export function* unannouncedBoundary(
 	context: Context,
 	session: SessionRow,
 	args: Pick<BeginTurnArgs, "policy" | "material">,

@@ -146,7 +146,7 @@ function findInner({ args }: Invocation): Inner[] {
 		for (const input of inputs)
 			found.push(
 				command(
-					words.map((word) => placed(word, "{}", input)),
+					words.map((word) => filledIn(word, "{}", input)),
 					true,
 				),
 			);
@@ -160,7 +160,7 @@ function fdInner({ args }: Invocation): Inner[] {
 	if (start < 0) return hasShort(args, "xX") ? [unseen([])] : [];
 	const input = `./${BELOW}`;
 	return [
-		command([...args.slice(start + 1).map((word) => placed(word, "{}", input)), plainField(input)], true),
+		command([...args.slice(start + 1).map((word) => filledIn(word, "{}", input)), plainField(input)], true),
 	];
 }
 
@@ -192,7 +192,7 @@ function xargsInner({ args, stdin }: Invocation): Inner[] {
 		if (mark !== undefined)
 			return (parts(/\n+/) ?? [shape ?? UNKNOWN]).slice(0, 8).map((input) =>
 				command(
-					words.map((word) => placed(word, mark, input, from)),
+					words.map((word) => filledIn(word, mark, input, from)),
 					true,
 				),
 			);
@@ -367,7 +367,7 @@ function gdbInner({ args }: Invocation): Inner[] {
 }
 
 /** Each input comes in the place of the mark. */
-function placed(word: Field, mark: string, input: string, from: readonly string[] = []): Field {
+function filledIn(word: Field, mark: string, input: string, from: readonly string[] = []): Field {
 	if (!word.text.includes(mark)) return word;
 	return { ...plainField(word.text.replaceAll(mark, () => input)), from: [...word.from, ...from] };
 }

@@ -1,7 +1,7 @@
 // One connection to a server, from first to last byte: logs in, counts stanzas, answers and asks, and checks that it is alive. Messages and
 // presence are passed on.
-import type { Clock } from "../../time/index.ts";
-import type { Ended } from "../line.ts";
+import type { Clock } from "../../../time/index.ts";
+import type { Ended } from "../../line.ts";
 import { Login, type LoginOptions } from "./login.ts";
 import { Handled, isStanza, type Management } from "./management.ts";
 import { NS } from "./namespaces.ts";
@@ -67,7 +67,7 @@ export class Session {
 	/** Null until logged in, and on servers without it. */
 	management: Management | null = null;
 	jid = "";
-	/** Names the stanza that is being passed on, the same if it comes again; null: none comes again. */
+	/** Names the stanza being passed on; the same when it is repeated. Null: the server repeats none. */
 	heardAs: string | null = null;
 	isReady = false;
 	#end: (ended: Ended) => void = () => {};
@@ -75,8 +75,8 @@ export class Session {
 	#isPaused = false;
 	#heardAt: number;
 	#requests = 0;
-	/** What the server is told was committed of the former session. */
-	readonly #told: number;
+	/** How much of the previous session was acknowledged. */
+	readonly #acknowledged: number;
 	#isAckDue = false;
 	/** The server's reason for closing. */
 	#error: Ended | undefined;
@@ -88,12 +88,12 @@ export class Session {
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
 		});
-		this.#told = previous?.handled.upTo ?? 0;
+		this.#acknowledged = previous?.handled.upTo ?? 0;
 		const canResume = previous?.id !== undefined && previous.id !== null;
 		this.#login = new Login(
 			{
 				...login,
-				...(canResume && { previous: { id: previous.id, committed: this.#told } }),
+				...(canResume && { previous: { id: previous.id, committed: this.#acknowledged } }),
 			},
 			address.direct,
 		);
@@ -225,7 +225,7 @@ export class Session {
 				if (!previous) return;
 				this.management = previous;
 				this.jid = previous.jid;
-				previous.handled.resume(this.#told);
+				previous.handled.resume(this.#acknowledged);
 				previous.sent = step.handled;
 				this.#begin();
 				resumed(this, step.handled);
@@ -360,7 +360,7 @@ export class Session {
 }
 
 const ASK = element("r", NS.management);
-/** What others may know of the program. */
+/** What others may know about this program. */
 const ABOUT: readonly Element[] = [
 	element("identity", NS.info, { category: "client", type: "bot", name: "Keryx" }),
 	...[NS.info, NS.ping, NS.muc, NS.correct, NS.reply, NS.reactions, NS.states, NS.outOfBand, NS.retract].map(

@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import type { ProcessIdentity } from "../types.ts";
 import { TELLS } from "./scripts.ts";
 
-export interface ToldStart {
+export interface RemoteStart {
 	readonly identity: ProcessIdentity;
 	/** Its own session, or the connection's. */
 	readonly group: number;
@@ -13,22 +13,22 @@ export interface ToldStart {
 	readonly input: string | null;
 }
 
-export interface ToldExit {
+export interface RemoteExit {
 	readonly code: number | null;
 	readonly signal: string | null;
 }
 
-export interface Told {
-	readonly started: ToldStart | null;
-	readonly exit: ToldExit | null;
+export interface RemoteState {
+	readonly started: RemoteStart | null;
+	readonly exit: RemoteExit | null;
 	readonly failed: string | null;
 	/** The ssh client's message. */
 	readonly rest: string;
 }
 
-export function readTold(text: string): Told {
-	let started: ToldStart | null = null;
-	let exit: ToldExit | null = null;
+export function readState(text: string): RemoteState {
+	let started: RemoteStart | null = null;
+	let exit: RemoteExit | null = null;
 	let failed: string | null = null;
 	const rest: string[] = [];
 	// A last line without an end is incomplete.
@@ -45,7 +45,7 @@ export function readTold(text: string): Told {
 	return { started, exit, failed, rest: rest.filter((line) => line !== "").join("; ") };
 }
 
-function readStart(said: string): ToldStart | null {
+function readStart(said: string): RemoteStart | null {
 	const [, pid, group, terminal, input, bootId = "", ...start] = said.trim().split(/\s+/);
 	if (!/^\d+$/.test(pid ?? "") || start.length === 0) return null;
 	return {
@@ -56,7 +56,7 @@ function readStart(said: string): ToldStart | null {
 	};
 }
 
-function readExit(said: string): ToldExit | null {
+function readExit(said: string): RemoteExit | null {
 	const [, how, value = ""] = said.trim().split(" ");
 	if (how === "code" && /^\d+$/.test(value)) return { code: Number(value), signal: null };
 	if (how === "signal" && value !== "") return { code: null, signal: `SIG${value}` };
@@ -64,7 +64,7 @@ function readExit(said: string): ToldExit | null {
 }
 
 /** From the client's exit, as a last resort: it ends with the program's code, and with 255 for its own faults. */
-export function exitOfClient(code: number | null): ToldExit | null {
+export function exitOfClient(code: number | null): RemoteExit | null {
 	if (code === null || code === 255) return null;
 	const signal = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 	return signal === undefined ? { code, signal: null } : { code: null, signal };

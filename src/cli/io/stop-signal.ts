@@ -1,7 +1,11 @@
 // How a long-running command is told to stop.
 
 /** Resolves when the process is told to stop. Keeps the process alive until then, unless something else also ends it. */
-export function untilTold({ keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): Promise<void> {
+export function untilStopSignal({
+	keepsAlive = true,
+}: {
+	readonly keepsAlive?: boolean;
+} = {}): Promise<void> {
 	return new Promise((resolve) => {
 		const alive = setInterval(() => {}, 1 << 30);
 		if (!keepsAlive) alive.unref();
@@ -15,7 +19,7 @@ export function untilTold({ keepsAlive = true }: { readonly keepsAlive?: boolean
 }
 
 /** Nothing depends on an orderly end. */
-export function atOnceIfToldAgain(): void {
+export function exitAtNextSignal(): void {
 	process.once("SIGTERM", () => process.exit(1));
 	process.once("SIGINT", () => process.exit(1));
 }

@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
 import { KeryxError } from "../errors.ts";
 
-export interface Place {
+export interface Location {
 	/** The workspace's real path. */
 	readonly root: string;
 	/** The name of its repository. */
@@ -17,11 +17,11 @@ export interface Place {
  * Throws checkpoint.refused for a folder that is not to be saved as a whole. `nameOf`: the path that its repository is named after, for
  * a folder that has moved.
  */
-export async function placeOf(
+export async function locationOf(
 	home: string,
 	folder: string,
 	nameOf: (root: string) => string = (root) => root,
-): Promise<Place> {
+): Promise<Location> {
 	const own = await real(home);
 	const root = await real(folder);
 	if (!(await stat(root)).isDirectory()) throw refused(folder, "it is not a folder");

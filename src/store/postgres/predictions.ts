@@ -10,7 +10,7 @@ interface Record {
 	times: number;
 }
 
-export class Foretelling {
+export class Predictions {
 	readonly #known: (Record | undefined)[] = [];
 	/** How many predictions were wrong. */
 	mistakes = 0;
@@ -38,8 +38,8 @@ export class Foretelling {
 	}
 
 	/** False: it was wrong, and is not predicted again soon. */
-	compare(query: Query, foretold: unknown, real: unknown): boolean {
-		const isRight = simplified(query, foretold) === simplified(query, real);
+	compare(query: Query, predicted: unknown, real: unknown): boolean {
+		const isRight = simplified(query, predicted) === simplified(query, real);
 		if (isRight) return true;
 		this.mistakes++;
 		this.#known[query.statement.index] = { answer: "nothing", times: -OFTEN };

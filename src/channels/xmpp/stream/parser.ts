@@ -1,5 +1,5 @@
 // Reads a stream piece by piece: its opening tag, then whole elements. Only what XMPP allows: no comments, no instructions, no entities of
-// a document's own. Throws at anything else, and at an element that is too large. What is too deep in one is left out: servers pass it on,
+// its own. Throws at anything else, and at elements that are too large. Elements nested too deeply are left out: servers pass them on,
 // and would do so again on the next connection.
 import type { Element } from "./xml.ts";
 

@@ -1,5 +1,5 @@
-// Stream management (XEP-0198): what the server is told was handled. A stanza counts when everything before it and it itself are committed
-// (I3), so that a session that continues brings the rest again.
+// Stream management (XEP-0198): which stanzas are acknowledged. A stanza counts when it and everything before it are committed
+// (I3), so that a continued session repeats the rest.
 
 const STANZAS: ReadonlySet<string> = new Set(["message", "presence", "iq"]);
 
@@ -30,9 +30,9 @@ export class Handled {
 		return this.#upTo > before;
 	}
 
-	/** The session continues: the server sends everything again after what it was told. More may be committed since. */
-	resume(told: number): void {
-		this.#received = told;
+	/** The session continues: the server repeats everything that was not acknowledged. More may be committed since. */
+	resume(acknowledged: number): void {
+		this.#received = acknowledged;
 	}
 }
 
@@ -41,7 +41,7 @@ export interface Management {
 	/** Null: it ends with its connection. */
 	readonly id: string | null;
 	readonly jid: string;
-	/** Ours for the session: no other has it. */
+	/** Our unique name for the session. */
 	readonly name: string;
 	readonly handled: Handled;
 	/** Our own stanzas. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { exitOfClient, readState } from "./remote-state.ts";
 import { TELLS } from "./scripts.ts";
-import { exitOfClient, readTold } from "./told.ts";
 
 describe("what the other machine tells of a process", () => {
 	test("its start and its end, among what the ssh client says", () => {
 		const text = `Warning: something\n${TELLS} started 12 12 - pipe:[5] boot 900\n${TELLS} exit code 7\n`;
-		expect(readTold(text)).toEqual({
+		expect(readState(text)).toEqual({
 			started: {
 				identity: { bootId: "boot", pid: 12, startTime: "900" },
 				group: 12,
@@ -19,12 +19,12 @@ describe("what the other machine tells of a process", () => {
 	});
 
 	test("half a line is not believed", () => {
-		expect(readTold(`${TELLS} exit code 1`).exit).toBeNull();
-		expect(readTold(`${TELLS} exit code 13\n`).exit?.code).toBe(13);
+		expect(readState(`${TELLS} exit code 1`).exit).toBeNull();
+		expect(readState(`${TELLS} exit code 13\n`).exit?.code).toBe(13);
 	});
 
 	test("the first word about an end holds", () => {
-		expect(readTold(`${TELLS} exit signal TERM\n${TELLS} exit code 0\n`).exit).toEqual({
+		expect(readState(`${TELLS} exit signal TERM\n${TELLS} exit code 0\n`).exit).toEqual({
 			code: null,
 			signal: "SIGTERM",
 		});
@@ -32,7 +32,7 @@ describe("what the other machine tells of a process", () => {
 
 	test("a word that makes no sense is none", () => {
 		for (const line of ["started", "started x 1 - - b 1", "exit", "exit code x", "exit signal", "what"])
-			expect(readTold(`${TELLS} ${line}\n`)).toMatchObject({ started: null, exit: null, failed: null });
+			expect(readState(`${TELLS} ${line}\n`)).toMatchObject({ started: null, exit: null, failed: null });
 	});
 
 	test("the client's own exit tells the program's, but for its own faults", () => {

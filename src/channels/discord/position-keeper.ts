@@ -5,21 +5,21 @@ import type { Intake } from "./intake.ts";
 /** How often a position without a commit is stored. */
 const STORE_MS = 1000;
 
-export interface PlaceKeeperOptions {
+export interface PositionKeeperOptions {
 	readonly clock: Clock;
 	readonly intake: () => Intake;
 	readonly store: (cursor: string) => Promise<void>;
 	readonly log: (message: string, error?: unknown) => void;
 }
 
-export class PlaceKeeper {
-	readonly #options: PlaceKeeperOptions;
+export class PositionKeeper {
+	readonly #options: PositionKeeperOptions;
 	/** The session whose position the host has. */
 	#session: string | null = null;
 	#storing: Promise<void> = Promise.resolve();
 	#cancel: (() => void) | null = null;
 
-	constructor(options: PlaceKeeperOptions) {
+	constructor(options: PositionKeeperOptions) {
 		this.#options = options;
 	}
 
@@ -31,7 +31,7 @@ export class PlaceKeeper {
 	/** The first position of a session is stored at once: otherwise a later start knows no session. */
 	soon(): void {
 		if (this.#cancel) return;
-		const session = this.#options.intake().place?.session.id ?? null;
+		const session = this.#options.intake().position?.session.id ?? null;
 		const isNew = this.#session !== session;
 		this.#session = session;
 		const store = () => {
