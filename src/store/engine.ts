@@ -1,7 +1,7 @@
-// The engine interface, and how a synchronous engine runs an operation.
+// The engine interface, and how an operation is made from its name.
 import { KeryxError } from "../errors.ts";
 import { reads, writes } from "./operations/index.ts";
-import type { Context, Op, Query } from "./query.ts";
+import type { Context, Op } from "./query.ts";
 import type { WitnessFound } from "./types.ts";
 
 export type WriteName = keyof typeof writes;
@@ -115,11 +115,4 @@ function drawnAt(drawn: readonly string[] | undefined, index: number): string {
 	if (id === undefined)
 		throw new KeryxError("store.exhausted", "the ids that came with the operation are used up");
 	return id;
-}
-
-/** Runs an operation to its end on an engine that answers each query at once. */
-export function runToEnd<Result>(op: Op<Result>, answer: (query: Query) => unknown): Result {
-	let step = op.next();
-	while (!step.done) step = op.next(answer(step.value));
-	return step.value;
 }

@@ -168,8 +168,11 @@ export function searchTags(tagged: Tagged): string {
 	].join(" ");
 }
 
+const PLAIN = /^[a-z0-9]*$/;
+
 /** Two names never give the same tag: scopes rely on it. */
 export function tag(kind: "c" | "o" | "f" | "p" | "r", name: string): string {
+	if (PLAIN.test(name)) return TAG + kind + name;
 	const plain = name.replace(/[^a-z0-9]/g, (unit) => `${TAG}${unit.charCodeAt(0).toString(16)}${TAG}`);
 	return TAG + kind + plain;
 }

@@ -45,6 +45,7 @@ const STEPS = [
 	"8bd82b86dc87db5d",
 	"6c223e8e1739431f",
 	"2a90357cf9c4d7f8",
+	"bc5ed8915e273052",
 ];
 
 test("no step of the schema was edited after it had landed, and each is listed here", () => {
@@ -59,7 +60,7 @@ const versions = Array.from({ length: SCHEMA_VERSION }, (_, n) => n + 1);
 /** A store with a past, made by the first version and brought to this one, as one that was updated now and then. */
 function madeBy(version: number, name = `v${version}`): string {
 	const path = join(folder, `${name}.db`);
-	const db = new Database(path);
+	const db = new Database(path).unsafeMode();
 	const step = (from: number) => {
 		db.exec(migration(from, "sqlite"));
 		db.pragma(`user_version = ${from + 1}`);
@@ -114,6 +115,29 @@ test.each(versions)("a store of version %i opens, and comes back from a backup",
 	// What waited then may have been sent since: it is not sent again by itself.
 	expect(await store.delivery({ scope: OPERATOR, id: "d1" })).toMatchObject({ state: "unknown" });
 	await store.close();
+});
+
+test("what a column may hold is checked one value after another, and nothing else is let in", () => {
+	const db = new Database(madeBy(SCHEMA_VERSION, "checks"));
+	const tables = db
+		.prepare("SELECT sql FROM sqlite_schema WHERE name IN ('turns', 'messages', 'inbox', 'deliveries')")
+		.pluck()
+		.all() as string[];
+	expect(tables).toHaveLength(4);
+	// A longer list becomes a table in memory for each statement.
+	for (const sql of tables) expect(sql).not.toMatch(/ IN \((?:'\w+', ){2,}/);
+	const refused = { code: "SQLITE_CONSTRAINT_CHECK" };
+	for (const [column, value] of [
+		["state", "lost"],
+		["kind", "letter"],
+	])
+		expect(() => db.prepare(`UPDATE deliveries SET ${column} = ?`).run(value)).toThrow(
+			expect.objectContaining(refused),
+		);
+	for (const state of ["open", "pending", "sending", "sent", "unknown", "dead"])
+		expect(db.prepare("UPDATE deliveries SET state = ?").run(state).changes).toBe(1);
+	expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+	db.close();
 });
 
 test("a job that came due since the backup was made does not run again", async () => {

@@ -1,6 +1,6 @@
 // Resolves a source to the address that decides its conversation. Two people, or two chats, must never share an address by accident:
 // missing parts are refused or kept apart.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import type { Address, Source } from "../types.ts";
 import { type AliasPair, personId } from "./aliases.ts";
@@ -69,7 +69,7 @@ export function addressDigest(address: Address): string {
 		address.participant,
 	];
 	const input = parts.map((part) => `${part.length}:${part}`).join("");
-	return createHash("sha256").update(input, "utf16le").digest("hex");
+	return hash("sha256", Buffer.from(input, "utf16le"));
 }
 
 function incomplete({ chatType }: Source): KeryxError {

@@ -2,9 +2,8 @@
 import { rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import { KeryxError } from "../../errors.ts";
-import { runToEnd } from "../engine.ts";
 import { insertEvent } from "../operations/events.ts";
-import type { Op, Query } from "../query.ts";
+import { type Op, type Query, runToEnd, type Value } from "../query.ts";
 import { migration, SCHEMA_VERSION } from "../schema.ts";
 import { createPrivately } from "./files.ts";
 
@@ -209,7 +208,9 @@ export class Connection {
 		let next = 0;
 		for (; next + EVENTS_AT_ONCE <= events.length; next += EVENTS_AT_ONCE) {
 			this.#manyEvents ??= this.db.prepare(INSERT_EVENTS);
-			this.#manyEvents.run(events.slice(next, next + EVENTS_AT_ONCE).flatMap(({ params }) => params));
+			const values: Value[] = [];
+			for (let n = next; n < next + EVENTS_AT_ONCE; n++) values.push(...(events[n] as Query).params);
+			this.#manyEvents.run(...values);
 		}
 		for (const { params } of events.slice(next)) this.#prepare(insertEvent).run(...params);
 	}
@@ -225,6 +226,7 @@ export class Connection {
 		}
 		const prepared = this.#prepare(query.statement);
 		if (this.#writes[query.statement.index]) this.#wrote = true;
+		if (query.numbers) return { id: prepared.run(...query.params).lastInsertRowid };
 		if (query.mode === "get") return prepared.get(...query.params);
 		if (query.mode === "all") return prepared.all(...query.params);
 		return prepared.run(...query.params).changes;
@@ -279,8 +281,14 @@ export class Connection {
 		const steps = (): void => {
 			for (let from = version; from < SCHEMA_VERSION; from++) step(from);
 		};
-		if (version > 0) steps();
-		else this.db.transaction(steps)();
+		// A step may change the text of a constraint.
+		this.db.unsafeMode(true);
+		try {
+			if (version > 0) steps();
+			else this.db.transaction(steps)();
+		} finally {
+			this.db.unsafeMode(false);
+		}
 	}
 
 	#version(): number {

@@ -1,11 +1,12 @@
 import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
 import type { ConversationId } from "../../../domain/index.ts";
-import { runToEnd } from "../../engine.ts";
+import { runToEnd } from "../../query.ts";
 import { migration, SCHEMA_VERSION } from "../../schema.ts";
 import { sideDeliveries } from "./side-deliveries.ts";
 
 const db = new Database(":memory:");
+db.unsafeMode();
 for (let version = 0; version < SCHEMA_VERSION; version++) db.exec(migration(version, "sqlite"));
 afterAll(() => db.close());
 

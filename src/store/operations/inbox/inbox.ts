@@ -16,7 +16,7 @@ import {
 } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal } from "../../codec.ts";
-import { type Context, get, type Op, run, sql } from "../../query.ts";
+import { type Context, get, insert, type Op, run, sql } from "../../query.ts";
 import type {
 	BusyMode,
 	Content,
@@ -95,11 +95,10 @@ const findInbox = sql<InboxState>(
 	FROM inbox i LEFT JOIN conversations c ON c.id = i.conversation
 	WHERE i.platform = ? AND i.account = ? AND i.chat = ? AND i.platform_message = ?`,
 );
-const insertInbox = sql<{ id: number }>(
-	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at,
+const INSERT_INBOX = `INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at,
 		disposition, disposition_detail, disposed_at, body, due_at, node)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-);
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const insertInbox = sql<{ id: number }>(INSERT_INBOX, `${INSERT_INBOX} RETURNING id`);
 const findAddress = sql<FoundConversation>(
 	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.profile, c.chat_type, c.origin, c.state, c.source_body
 	FROM addresses a JOIN conversations c ON c.id = a.conversation WHERE a.digest = ?`,
@@ -163,7 +162,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 	const wire = toWireSource(source);
 	const done = disposedAtOnce(args.as);
 	const waits = done === null;
-	const row = yield* get(
+	const id = yield* insert(
 		insertInbox,
 		args.kind,
 		source.platform,
@@ -189,7 +188,6 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 		waits ? (args.dueAt ?? context.now) : null,
 		context.epoch,
 	);
-	const id = (row as { id: number }).id;
 	// Where its people write from: an internal event has no origin, an operator who joins has another.
 	if (args.kind === "person" && args.conversation === undefined) {
 		const body = seal(wire);
@@ -290,7 +288,7 @@ export function toDisposition(row: {
 }
 
 function* refuse(context: Context, args: AcceptArgs, source: Source, reason: string): Op<Accepted> {
-	const row = yield* get(
+	const id = yield* insert(
 		insertInbox,
 		args.kind,
 		source.platform,
@@ -307,7 +305,6 @@ function* refuse(context: Context, args: AcceptArgs, source: Source, reason: str
 		null,
 		context.epoch,
 	);
-	const id = (row as { id: number }).id;
 	yield* emit(context, "inbound.refused", { subject: id }, { platform: source.platform, reason });
 	if (args.as.kind === "refuse" && args.as.pairing) yield* askPairing(context, source, args.as.pairing);
 	return {

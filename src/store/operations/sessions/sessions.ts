@@ -82,9 +82,11 @@ export const SESSION_COLUMNS = `key, id, conversation, base_session, base_seq, b
 	tool_errors, input_tokens, output_tokens, last_prompt_tokens, cost_micros, cost_status, title_source, title_body, context_body,
 	body_key, due_at, compact_after`;
 
+export const CONVERSATION_COLUMNS =
+	"id, key, platform, profile, chat_type, principal, shared, token, interruptions, failing_count, last_activity_at, state";
+
 const conversationById = sql<ConversationRow>(
-	`SELECT id, key, platform, profile, chat_type, principal, shared, token, interruptions, failing_count, last_activity_at, state
-	FROM conversations WHERE id = ?`,
+	`SELECT ${CONVERSATION_COLUMNS} FROM conversations WHERE id = ?`,
 );
 const liveSession = sql<SessionRow>(
 	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? AND ended_at IS NULL`,
@@ -141,7 +143,10 @@ const firstCarryOver = sql<{ body: string; body_key: number | null }>(
 );
 
 export function* findConversation(id: string): Op<ConversationRow> {
-	const row = yield* get(conversationById, id);
+	return foundConversation(yield* get(conversationById, id), id);
+}
+
+export function foundConversation<Row>(row: Row | undefined, id: string): Row {
 	if (!row) throw new KeryxError("store.not_found", `no conversation ${id}`, { field: "conversation" });
 	return row;
 }
@@ -330,14 +335,13 @@ export function touched(
 }
 
 /**
- * Whether due_at may stay: it may be a few minutes early. The watcher then sets it again, which costs less than an index change with every
- * message.
+ * Whether due_at may stay: it may be early. The watcher then sets it again, once in the time a session may be idle, which costs less than
+ * an index change with messages.
  */
 function isSoonEnough(dueAt: number | null, next: number | null): boolean {
 	if (dueAt === null || next === null) return dueAt === next;
-	return dueAt <= next && next - dueAt < DATED_EVERY_MS;
+	return dueAt <= next;
 }
-const DATED_EVERY_MS = 5 * 60_000;
 
 /** Whether unprocessed work keeps the session open; work outside the inbox comes with `held`. */
 export function* isHeld(

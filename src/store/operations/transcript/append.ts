@@ -18,7 +18,9 @@ export const IDS_PER_MS = 1024;
 const PREVIEW_LENGTH = 120;
 
 const lastId = sql<{ id: number | null }>("SELECT max(id) AS id FROM messages");
-const lastSeq = sql<{ seq: number | null }>("SELECT max(seq) AS seq FROM messages WHERE session = ?");
+const sessionNow = sql<{ seq: number | null; messages: number }>(
+	"SELECT (SELECT max(m.seq) FROM messages m WHERE m.session = s.key) AS seq, s.messages FROM sessions s WHERE s.key = ?",
+);
 const byTurnIndex = sql<MessageRow>(
 	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.turn = ? AND m.turn_index = ?`,
 );
@@ -37,7 +39,6 @@ const COUNT_AND_TOUCH = `UPDATE sessions SET messages = messages + ?, tool_calls
 	last_activity_at = ?, had_activity = 1`;
 const touchSession = sql(`${COUNT_AND_TOUCH} WHERE key = ?`);
 const touchAndDate = sql(`${COUNT_AND_TOUCH}, due_at = ? WHERE key = ?`);
-const countOfSession = sql<{ messages: number }>("SELECT messages FROM sessions WHERE key = ?");
 const touchConversation = sql(
 	`UPDATE conversations SET message_count = message_count + ?, preview_body = coalesce(?, preview_body), last_activity_at = ?, token = ?
 	WHERE id = ?`,
@@ -81,17 +82,19 @@ export function* appendTouching(
 	messages: readonly IndexedMessage[],
 	{ lastActivityAt, dueAt, usedAt, token }: Touched,
 ): Op<{ rows: Message[]; messages: number }> {
-	const { rows, counted, toolCalls, toolErrors, preview } = yield* insertRows(context, target, messages);
+	const inserted = yield* insertRows(context, target, messages);
+	const { rows, before, counted, toolCalls, toolErrors, preview } = inserted;
 	const counts = [counted, toolCalls, toolErrors, lastActivityAt];
 	if (dueAt === undefined) yield* run(touchSession, ...counts, target.session);
 	else yield* run(touchAndDate, ...counts, dueAt, target.session);
 	yield* run(touchConversation, counted, preview, usedAt, token, target.conversation);
-	const session = yield* get(countOfSession, target.session);
-	return { rows, messages: (session as { messages: number }).messages };
+	return { rows, messages: before + counted };
 }
 
 interface Inserted {
 	readonly rows: Message[];
+	/** How many messages the session had. */
+	readonly before: number;
 	/** Of those that were not there before. */
 	readonly counted: number;
 	readonly toolCalls: number;
@@ -102,19 +105,21 @@ interface Inserted {
 
 function* insertRows(context: Context, target: Target, messages: readonly IndexedMessage[]): Op<Inserted> {
 	const rows: Message[] = [];
-	if (messages.length === 0) return { rows, counted: 0, toolCalls: 0, toolErrors: 0, preview: null };
+	const session = yield* get(sessionNow, target.session);
+	const before = session?.messages ?? 0;
+	if (messages.length === 0) return { rows, before, counted: 0, toolCalls: 0, toolErrors: 0, preview: null };
 	const from = context.now * IDS_PER_MS;
 	let id = (yield* reserveIds(lastId, { from, count: messages.length })) + 1;
-	let seq = ((yield* get(lastSeq, target.session))?.seq ?? 0) + 1;
+	let seq = (session?.seq ?? 0) + 1;
 	let counted = 0;
 	let toolCalls = 0;
 	let toolErrors = 0;
 	let preview: string | null = null;
 	for (const message of messages) {
-		if (message.index !== undefined && target.turn !== null) {
-			const before = yield* get(byTurnIndex, target.turn, message.index);
-			if (before) {
-				rows.push(yield* toMessage(before, target.conversation, target.sessionId, false));
+		if (message.index !== undefined && target.turn !== null && !target.isNew) {
+			const row = yield* get(byTurnIndex, target.turn, message.index);
+			if (row) {
+				rows.push(yield* toMessage(row, target.conversation, target.sessionId, false));
 				continue;
 			}
 		}
@@ -160,7 +165,7 @@ function* insertRows(context: Context, target: Target, messages: readonly Indexe
 		id++;
 		seq++;
 	}
-	return { rows, counted, toolCalls, toolErrors, preview: preview === null ? null : seal(preview) };
+	return { rows, before, counted, toolCalls, toolErrors, preview: preview === null ? null : seal(preview) };
 }
 
 /** Whether the first of these is already at its position: rows appended together are stored together. */
@@ -222,7 +227,13 @@ function previewOf(content: Content): string {
 		.replace(/\s+/g, " ")
 		.trim();
 	if (text.length <= PREVIEW_LENGTH) return text;
-	// This many units contain enough code points in any case.
-	const points = Array.from(text.slice(0, 2 * PREVIEW_LENGTH + 2));
-	return points.length > PREVIEW_LENGTH ? `${points.slice(0, PREVIEW_LENGTH - 1).join("")}…` : text;
+	const end = afterPoints(text, 0, PREVIEW_LENGTH - 1);
+	return afterPoints(text, end, 1) < text.length ? `${text.slice(0, end)}…` : text;
+}
+
+/** Where so many code points end that begin at a position. */
+function afterPoints(text: string, from: number, count: number): number {
+	let at = from;
+	for (let n = 0; n < count; n++) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+	return at;
 }

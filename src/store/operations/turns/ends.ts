@@ -49,8 +49,17 @@ const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
 const dispose = sql(
 	"UPDATE inbox SET disposition = ?, disposition_detail = ?, disposed_at = ?, due_at = NULL WHERE turn = ? AND disposition IS NULL",
 );
-const itemsOfTurn = sql<{ n: number }>(
-	"SELECT count(*) AS n FROM inbox WHERE turn = ? AND disposition IS NULL",
+/** A single one by its id, which needs no list of the rows first. */
+const disposeOne = sql(
+	"UPDATE inbox SET disposition = ?, disposition_detail = ?, disposed_at = ?, due_at = NULL WHERE id = ? AND disposition IS NULL",
+);
+const leftOfTurn = sql<{ items: number; first: number | null; has_open: unknown; has_live: unknown }>(
+	`SELECT (SELECT count(*) FROM inbox WHERE turn = t.id AND disposition IS NULL) AS items,
+		(SELECT min(id) FROM inbox WHERE turn = t.id AND disposition IS NULL) AS first,
+		EXISTS (SELECT 1 FROM deliveries d WHERE d.turn = t.id AND d.state = 'open') AS has_open,
+		EXISTS (SELECT 1 FROM confirmations c WHERE c.conversation = t.conversation AND c.due_at IS NOT NULL AND c.status = 'pending'
+			AND c.waiter = 'live' AND c.turn = t.id) AS has_live
+	FROM turns t WHERE t.id = ?`,
 );
 const clearInterruptions = sql(
 	"UPDATE conversations SET interruptions = 0 WHERE id = ? AND interruptions > 0",
@@ -206,12 +215,15 @@ function* finish(
 	outcome: Outcome | { readonly kind: "expired"; readonly reason: string },
 ): Op<void> {
 	const reason = "reason" in outcome ? outcome.reason : null;
-	yield* closeOpen(context, turn.id);
-	yield* cancelLive(context, turn.conversation, turn.id);
+	const left = yield* get(leftOfTurn, turn.id);
+	if (left?.has_open) yield* closeOpen(context, turn.id);
+	if (left?.has_live) yield* cancelLive(context, turn.conversation, turn.id);
 	yield* run(finishTurn, outcome.kind, reason, context.now, turn.id);
-	const { n } = (yield* get(itemsOfTurn, turn.id)) ?? { n: 0 };
+	const n = left?.items ?? 0;
 	const disposition = outcome.kind === "completed" ? (n > 1 ? "merged" : "answered") : outcome.kind;
-	yield* run(dispose, disposition, reason, context.now, turn.id);
+	const how = [disposition, reason, context.now] as const;
+	if (n === 1 && left?.first) yield* run(disposeOne, ...how, left.first);
+	else yield* run(dispose, ...how, turn.id);
 	yield* emit(
 		context,
 		"turn.ended",

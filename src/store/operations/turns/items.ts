@@ -3,9 +3,8 @@
 import { type PersonRole, parseSource, type Source, type Speaker } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Context, type Op, run, sql } from "../../query.ts";
-import type { Content, Destination, InboxKind, Message, Quote } from "../../types.ts";
+import type { Content, Destination, InboxKind, Message, NewMessage, Quote } from "../../types.ts";
 import { destinationOf } from "../deliveries/destination.ts";
-import { takeAmendments } from "../inbox/amendments.ts";
 import { OBSERVED_KEPT } from "../inbox/observed.ts";
 import { type ConversationRow, type SessionRow, sessionOfKey, targetOf } from "../sessions/sessions.ts";
 import { append, appendTouching, type IndexedMessage, type Touched } from "../transcript/append.ts";
@@ -29,36 +28,46 @@ export interface InboxRow {
 	readonly accepted_at: number;
 	readonly body: string;
 	readonly body_key: number | null;
+	/** The body, once it was read. */
+	read?: ItemBody;
+}
+
+/** Observed messages that no turn has shown yet, newest first. */
+export function* observedBefore(conversation: string): Op<InboxRow[]> {
+	return yield* all(unseen, conversation);
 }
 
 /**
- * The rows of a turn's items: observed messages and edits first, then one row per item. Answers how many messages the session has then.
- * `touched` is null for internal events, which are no activity of a person.
+ * The rows of a new turn's items: observed messages and edits first, then one row per item. Answers how many messages the session has
+ * then. `touched` is null for internal events, which are no activity of a person.
  */
 export function* appendItems(
 	context: Context,
-	conversation: ConversationRow,
-	session: SessionRow,
-	turn: string,
-	items: readonly InboxRow[],
-	touched: Touched | null,
+	of: {
+		readonly conversation: ConversationRow;
+		readonly session: SessionRow;
+		readonly turn: string;
+		readonly items: readonly InboxRow[];
+		readonly earlier: { readonly observed: readonly InboxRow[]; readonly amended: readonly NewMessage[] };
+		readonly touched: Touched | null;
+	},
 ): Op<{ rows: Message[]; messages: number }> {
-	const seen = yield* all(unseen, conversation.id);
-	const shown = seen.slice(0, OBSERVED_KEPT).reverse();
-	const amended = yield* takeAmendments(conversation.id);
+	const { turn, items, touched } = of;
+	const { observed, amended } = of.earlier;
+	const shown = observed.slice(0, OBSERVED_KEPT).reverse();
 	const messages: IndexedMessage[] = [
 		...shown.map((item) => messageOf(item, true)),
 		...amended,
 		...items.map((item) => messageOf(item, false)),
 	];
-	const target = targetOf(conversation, session, turn);
+	const target = { ...targetOf(of.conversation, of.session, turn), isNew: true };
 	const indexed = messages.map((message, index) => ({ ...message, index }));
 	const appended = touched
 		? yield* appendTouching(context, target, indexed, touched)
-		: { rows: yield* append(context, target, indexed), ...(yield* countOf(session)) };
+		: { rows: yield* append(context, target, indexed), ...(yield* countOf(of.session)) };
 	const { rows } = appended;
 	for (const [index, item] of shown.entries()) yield* run(showUnseen, (rows[index] as Message).id, item.id);
-	for (const item of seen.slice(OBSERVED_KEPT)) yield* run(showUnseen, null, item.id);
+	for (const item of observed.slice(OBSERVED_KEPT)) yield* run(showUnseen, null, item.id);
 	for (const [index, item] of items.entries())
 		yield* run(takeInbox, turn, (rows[shown.length + amended.length + index] as Message).id, item.id);
 	return appended;
@@ -113,7 +122,13 @@ export function speakersOfItem(item: InboxRow): readonly Speaker[] {
 	];
 }
 
+/** Read once: a turn asks for it three times. */
 function bodyOf(item: InboxRow): ItemBody {
+	item.read ??= readBody(item);
+	return item.read;
+}
+
+function readBody(item: InboxRow): ItemBody {
 	const body = unseal<ItemBody & { source: unknown }>(item.body, item.body_key);
 	return { ...body, source: parseSource(body.source) };
 }

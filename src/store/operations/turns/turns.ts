@@ -14,17 +14,19 @@ import type { Destination, Job, Message, TurnPurpose } from "../../types.ts";
 import { destinationOf } from "../deliveries/destination.ts";
 import { catchUpSends, tellDeadSends } from "../deliveries/sends.ts";
 import { emit } from "../events.ts";
+import { takeAmendments } from "../inbox/amendments.ts";
 import { isAlive } from "../nodes.ts";
 import { jobOf } from "../schedules/read.ts";
 import { moveTo } from "../sessions/filing.ts";
 import {
 	type BoundaryMaterial,
 	boundaryFacts,
+	CONVERSATION_COLUMNS,
 	type ConversationRow,
 	decide,
 	end,
-	findConversation,
 	findLast,
+	foundConversation,
 	isHeld,
 	NO_MATERIAL,
 	type Opening,
@@ -37,9 +39,34 @@ import {
 	touched,
 	underPolicy,
 } from "../sessions/sessions.ts";
-import { appendItems, destinationFor, type InboxRow, inboxWaiting, speakersOfItem } from "./items.ts";
+import {
+	appendItems,
+	destinationFor,
+	type InboxRow,
+	inboxWaiting,
+	observedBefore,
+	speakersOfItem,
+} from "./items.ts";
 import { speakersOf, TURN_COLUMNS, type TurnRow, turnById } from "./row.ts";
 
+/** With what a turn rarely finds: one look instead of one for each. */
+interface Beginning extends ConversationRow {
+	readonly is_busy: unknown;
+	readonly has_observed: unknown;
+	readonly has_amendments: unknown;
+	readonly has_dead_sends: unknown;
+	/** Someone was sent something since; perhaps not here. */
+	readonly has_sends: unknown;
+}
+const conversationToBegin = sql<Beginning>(
+	`SELECT ${CONVERSATION_COLUMNS},
+		EXISTS (SELECT 1 FROM turns t WHERE t.conversation = c.id AND t.state IN ('running', 'interrupted')) AS is_busy,
+		EXISTS (SELECT 1 FROM inbox i WHERE i.conversation = c.id AND i.disposition = 'observed' AND i.body IS NOT NULL) AS has_observed,
+		EXISTS (SELECT 1 FROM amendments a WHERE a.conversation = c.id AND a.body IS NOT NULL) AS has_amendments,
+		EXISTS (SELECT 1 FROM sends s WHERE s.untold_to = c.id) AS has_dead_sends,
+		sends_seen < coalesce((SELECT max(s.n) FROM sends s), 0) AS has_sends
+	FROM conversations c WHERE id = ?`,
+);
 const openTurn = sql<TurnRow>(
 	`SELECT ${TURN_COLUMNS} FROM turns WHERE conversation = ? AND state IN ('running', 'interrupted')`,
 );
@@ -99,8 +126,11 @@ export type BeginTurnResult =
 	| { readonly kind: "nothing" };
 
 export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnResult> {
-	const conversation = yield* findConversation(args.conversation);
-	const running = yield* get(openTurn, args.conversation);
+	const conversation = foundConversation(
+		yield* get(conversationToBegin, args.conversation),
+		args.conversation,
+	);
+	const running = conversation.is_busy ? yield* get(openTurn, args.conversation) : undefined;
 	if (running) {
 		const mine = running.state !== "running" || running.epoch === context.epoch;
 		return { kind: "busy", turn: running.id, elsewhere: !mine && (yield* isAlive(running.epoch)) };
@@ -126,16 +156,21 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 		origin,
 		args.deadlineAt,
 	);
-	yield* tellDeadSends(context, conversation, found);
-	if (first) yield* catchUpSends(context, conversation, found, destination);
-	const { rows: appended, messages } = yield* appendItems(
-		context,
+	if (conversation.has_dead_sends) yield* tellDeadSends(context, conversation, found);
+	if (first && conversation.has_sends) yield* catchUpSends(context, conversation, found, destination);
+	const { rows: appended, messages } = yield* appendItems(context, {
 		conversation,
-		found,
-		turn.id,
+		session: found,
+		turn: turn.id,
 		items,
-		first ? { ...touched(found, conversation, first.accepted_at, args.policy), token: turn.token } : null,
-	);
+		earlier: {
+			observed: conversation.has_observed ? yield* observedBefore(conversation.id) : [],
+			amended: conversation.has_amendments ? yield* takeAmendments(conversation.id) : [],
+		},
+		touched: first
+			? { ...touched(found, conversation, first.accepted_at, args.policy), token: turn.token }
+			: null,
+	});
 	if (first && conversation.failing_count > 0) yield* run(resetFailing, conversation.id);
 	const session = { ...found, messages };
 	return {
