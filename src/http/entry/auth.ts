@@ -195,7 +195,7 @@ export class Access {
 		const revoked = await this.#options.store.revokeLogins({ ...which, by, via }).catch((error: unknown) => {
 			// It may have been committed: the rows decide.
 			this.#forget();
-			this.#recheckSoon();
+			this.#stays.recheckSoon();
 			throw error;
 		});
 		for (const id of revoked.ended) this.#endStays(`person:${revoked.person}/${id}`);
