@@ -6,11 +6,11 @@ import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ConversationId } from "../src/domain/index.ts";
-import { runToEnd } from "../src/store/query.ts";
 import { archiveConversation, importJsonl, pruneConversation, type Store } from "../src/store/index.ts";
 import { checkIntegrity } from "../src/store/operations/integrity.ts";
 import { deleteConversation, retentionState } from "../src/store/operations/sessions/retention.ts";
 import type { Context } from "../src/store/query.ts";
+import { runToEnd } from "../src/store/query.ts";
 import { Connection } from "../src/store/sqlite/connection.ts";
 import {
 	ADA,
