@@ -2,9 +2,9 @@
 // promised: if a piece gets lost, the caller gets no answer and is told so.
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { type ErrorCode, KeryxError } from "../errors.ts";
-import type { Clock } from "../time/index.ts";
-import { type Cluster, TOLD_BYTES } from "./engine.ts";
+import { type ErrorCode, KeryxError } from "../../errors.ts";
+import type { Clock } from "../../time/index.ts";
+import { type Cluster, TOLD_BYTES } from "../engine.ts";
 
 /** In UTF-16 units; shorter if that is too many bytes. */
 const PIECE = 2500;

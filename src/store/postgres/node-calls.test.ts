@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { KeryxError } from "../errors.ts";
-import { createVirtualClock } from "../testing/index.ts";
-import { TOLD_BYTES } from "./engine.ts";
+import { KeryxError } from "../../errors.ts";
+import { createVirtualClock } from "../../testing/index.ts";
+import { TOLD_BYTES } from "../engine.ts";
 import { NodeCalls } from "./node-calls.ts";
 
 /** Nodes that tell each other everything, unless it gets lost. */
