@@ -5,7 +5,7 @@ import { Startup } from "./startup.ts";
 const MINUTE = 60_000;
 
 async function waiting(servers: readonly string[]) {
-	const clock = createVirtualClock();
+	const clock = createVirtualClock(0);
 	const startup = new Startup(clock);
 	startup.expect("session", servers);
 	let state = "open";
