@@ -134,6 +134,11 @@ test("a message that was not taken is sent again with its files, once; edited, i
 
 test("whether to notify is asked once: a no and a yes are both remembered", async () => {
 	const question = (of: Page) => of.getByText("Show notifications while you are elsewhere?");
+	// A Chromium without windows refuses without asking anybody.
+	await page
+		.context()
+		.addInitScript('Object.defineProperty(Notification, "permission", { get: () => "default" });');
+	await page.reload();
 	await question(page).waitFor();
 	await page.getByRole("button", { name: "No", exact: true }).click();
 	await question(page).waitFor({ state: "detached" });
