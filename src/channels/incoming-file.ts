@@ -3,8 +3,11 @@
 import type { Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { ChannelHost } from "../gateway/index.ts";
+import type { Clock } from "../time/index.ts";
 
-const TRIES = 3;
+const TRIES = 4;
+/** Before the second try; each later pause is twice as long. A connection that was cut is often back by then. */
+const PAUSE_MS = 150;
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/;
 
 export interface IncomingFile {
@@ -16,6 +19,7 @@ export interface IncomingFile {
 
 export interface FileHost {
 	readonly host: Pick<ChannelHost, "putBlob">;
+	readonly clock: Clock;
 	/** How long one file may take in total. */
 	readonly deadlineMs: number;
 	readonly isStopping: () => boolean;
@@ -41,7 +45,7 @@ export class Unfetched extends Error {
 export async function fetchInto(
 	{ name, mediaType, size }: IncomingFile,
 	open: () => Promise<AsyncIterable<Uint8Array>> | AsyncIterable<Uint8Array>,
-	{ host, isStopping }: FileHost,
+	{ host, clock, isStopping }: FileHost,
 	{ reasonOf, isFinal }: { reasonOf: (error: unknown) => string; isFinal: (error: unknown) => boolean },
 ): Promise<Fetched> {
 	let reason = "";
@@ -57,6 +61,8 @@ export async function fetchInto(
 			if (error instanceof KeryxError || isStopping()) throw error;
 			reason = reasonOf(error);
 			if (isFinal(error)) throw new Unfetched(reason, true);
+			if (tries + 1 < TRIES)
+				await new Promise<void>((resolve) => void clock.after(PAUSE_MS * 2 ** tries, resolve));
 		}
 	}
 	throw new Unfetched(reason, false);

@@ -315,7 +315,7 @@ describe("more than messages", () => {
 		const dm = peer.dm(ada);
 		const file = { kind: "document" as const, name: "film.mkv", bytes: new Uint8Array(10) };
 		peer.say(ada, dm, "watch", { file: { ...file, statedSize: 31 * 1024 * 1024 } });
-		for (let n = 0; n < 12; n++) peer.next("lost", FETCH);
+		for (let n = 0; n < 16; n++) peer.next("lost", FETCH);
 		peer.say(ada, dm, "and this", { file });
 		const [large, broken] = await taken(2);
 		expect(large?.content).toEqual([

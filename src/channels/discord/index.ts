@@ -96,7 +96,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 	const backfill = new Backfill({ clock, random, log: note, isStopping, firstPauseMs, longestPauseMs });
 	const contextOf = ({ rest, me }: Connection): EventContext => {
 		if (!host) throw new Error("stopped");
-		const files = { transport, apiRoot, host, deadlineMs: downloadMs, isStopping };
+		const files = { transport, apiRoot, host, clock, deadlineMs: downloadMs, isStopping };
 		return {
 			host,
 			rest,

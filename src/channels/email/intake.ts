@@ -1,6 +1,7 @@
 // Passes one mail to the gateway: its thread, its new words, its files. It is committed together with the position after it (I3).
 import type { Part } from "../../domain/index.ts";
 import type { ChannelHost, Inbound } from "../../gateway/index.ts";
+import type { Clock } from "../../time/index.ts";
 import { type Fetched, fetchInto, inWords, mediaTypeOf, notFetched, Unfetched } from "../incoming-file.ts";
 import { idFor, isOwnId, keptId, oneLine } from "./address.ts";
 import { after, type Cursor, formatCursor, mayBeNew } from "./cursor.ts";
@@ -24,6 +25,7 @@ export interface IntakeOptions extends JudgeOptions {
 	readonly account: string;
 	readonly profile?: string;
 	readonly heads: Heads;
+	readonly clock: Clock;
 	readonly isStopping: () => boolean;
 }
 
@@ -181,14 +183,14 @@ export class Intake {
 	}
 
 	async #fileOf(name: string, mediaType: string, bytes: Buffer): Promise<Fetched> {
-		const { isStopping } = this.#options;
+		const { clock, isStopping } = this.#options;
 		try {
 			return await fetchInto(
 				{ name, mediaType, size: bytes.length },
 				async function* () {
 					yield bytes;
 				},
-				{ host: this.#host, deadlineMs: FILE_MS, isStopping },
+				{ host: this.#host, clock, deadlineMs: FILE_MS, isStopping },
 				{ reasonOf: String, isFinal: () => false },
 			);
 		} catch (error) {

@@ -81,7 +81,14 @@ export function createMatrixChannel(options: MatrixOptions): Channel {
 			me,
 			of,
 			past,
-			files: { api, host: host(), deadlineMs: downloadMs, isStopping: () => line.isStopping, isLastTry },
+			files: {
+				api,
+				host: host(),
+				clock,
+				deadlineMs: downloadMs,
+				isStopping: () => line.isStopping,
+				isLastTry,
+			},
 		}),
 	});
 	const line: Line = new Line({

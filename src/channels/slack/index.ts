@@ -99,7 +99,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		of,
 		web,
 		directory,
-		files: { web, host: hostNow(), deadlineMs: downloadMs, isStopping: () => line.isStopping },
+		files: { web, host: hostNow(), clock, deadlineMs: downloadMs, isStopping: () => line.isStopping },
 		isNewThread: (thread) => {
 			if (threads.has(thread)) return false;
 			threads.add(thread);

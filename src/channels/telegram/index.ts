@@ -109,6 +109,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 					transport,
 					apiRoot,
 					host,
+					clock,
 					deadlineMs: downloadMs,
 					isStopping: () => line.isStopping,
 					isLastTry,

@@ -6,7 +6,6 @@ import * as https from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import type { Outgoing, SendResult } from "../../gateway/index.ts";
-import type { Clock } from "../../time/index.ts";
 import { isPublicAddress } from "../../walls/index.ts";
 import {
 	type Fetched,
@@ -130,7 +129,6 @@ function headersOf(put: Element | undefined): Record<string, string> {
 }
 
 export interface FileSource extends FileHost {
-	readonly clock: Clock;
 	/** The account's domain. */
 	readonly domain: string;
 }
