@@ -4,6 +4,7 @@ import { type ChildProcess, type ChildProcessByStdio, execFileSync, spawn } from
 import { once } from "node:events";
 import {
 	copyFileSync,
+	cpSync,
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
@@ -48,6 +49,8 @@ function install(packages: string): void {
 	const node = (...args: string[]) => execFileSync(process.execPath, args, { cwd: ROOT });
 	const own = ["--outDir", join(built, "dist"), "--tsBuildInfoFile", join(folder, "info")];
 	node(join(PACKAGES, "typescript/bin/tsc"), "-p", "tsconfig.build.json", ...own);
+	cpSync(join(ROOT, "src"), join(built, "src"), { recursive: true });
+	node("scripts/bundle.mjs", built);
 	const tarball = execFileSync("npm", ["pack", "--silent", "--ignore-scripts"], {
 		cwd: built,
 		encoding: "utf8",
