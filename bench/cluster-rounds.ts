@@ -1,4 +1,5 @@
 // One node in a process of its own, which makes rounds when told: `cluster-rounds.ts <url> <platform> <platforms of others>`.
+import { on } from "node:events";
 import { openNode } from "./cluster-nodes.ts";
 import { KeryxRounds, LANES } from "./store-rounds.ts";
 
@@ -14,13 +15,12 @@ const store = await openNode(url);
 const rounds = new KeryxRounds(store, { platform, others });
 for (let n = 0; n < CONVERSATIONS; n += LANES)
 	await Promise.all(Array.from({ length: LANES }, (_, lane) => rounds.round(n + lane)));
-process.on("message", async (orders: RoundOrders | "end") => {
-	if (orders === "end") {
-		await store.close();
-		process.exit();
-	}
+process.send?.("ready");
+for await (const [orders] of on(process, "message") as AsyncIterable<[RoundOrders | "end"]>) {
+	if (orders === "end") break;
 	const { lanes, ms } = orders;
 	const pick = (lane: number) => lane + lanes * Math.floor(Math.random() * (CONVERSATIONS / lanes));
 	process.send?.(await rounds.rate(pick, ms, lanes));
-});
-process.send?.("ready");
+}
+await store.close();
+process.disconnect();
