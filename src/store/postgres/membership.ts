@@ -245,8 +245,8 @@ export class Membership implements Cluster {
 			if (!this.isShared || unlockedMs > UNLOCKED_MS) crashed.push(epoch);
 		}
 		const dead = new Set([
-			...(expired.length > 0 ? await bury(connection, expired, { anyway: false }) : []),
-			...(crashed.length > 0 ? await bury(connection, crashed, { anyway: true }) : []),
+			...(expired.length > 0 ? await bury(connection, this.#settings, expired, { anyway: false }) : []),
+			...(crashed.length > 0 ? await bury(connection, this.#settings, crashed, { anyway: true }) : []),
 		]);
 		const living = new Set(nodes.map(({ epoch }) => epoch).filter((epoch) => !dead.has(epoch)));
 		// Some were buried by another node, or have left.
