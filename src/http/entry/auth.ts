@@ -118,6 +118,10 @@ export class Access {
 		const { cluster } = options.store;
 		this.#caches = !cluster;
 		cluster?.onCommitElsewhere(() => this.#stays.recheckSoon());
+		// Cut off from the store, nobody can tell what others revoke.
+		cluster?.onLease((holds) => {
+			if (!holds) this.#stays.endAll("");
+		});
 	}
 
 	/** Null for a stranger, and for invalid credentials. */

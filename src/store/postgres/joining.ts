@@ -71,7 +71,7 @@ export async function rejoin(
 		await endBefore(connection, settings, epoch);
 		if (!(await lockSoon(connection, settings, nodes))) throw nodeLost();
 		await connection.exec(`SELECT pg_advisory_lock(${nodeLock(settings)}, $1::int)`, [epoch]);
-		if (!(await renew(connection, epoch, leaseMs))) throw nodeLost();
+		if ((await renew(connection, epoch, leaseMs)) === null) throw nodeLost();
 		return connection;
 	} catch (error) {
 		await connection.close();

@@ -10,7 +10,7 @@ import { toKeryxError } from "./faults.ts";
 import { join, rejoin } from "./joining.ts";
 import { LOOK_MS, UNLOCKED_MS } from "./names.ts";
 import { bury, leave, nodeLost, renew, seenNodes } from "./nodes.ts";
-import { Sealing } from "./sealing.ts";
+import { Sealing, sharedKey } from "./sealing.ts";
 
 /** The longest pause before the next attempt to reach the server. */
 const RETRY_MS = 1000;
@@ -18,6 +18,8 @@ const RETRY_MS = 1000;
 const GATHER_MS = 10;
 /** The most hints that may be on their way to the server. */
 const MOST_TELLING = 100;
+/** A smaller difference between two clocks is left alone. */
+const DRIFT_MS = 50;
 /** The lease counts as expired this long before it does. */
 const MARGIN_MS = 500;
 
@@ -27,6 +29,9 @@ export interface MembershipOptions {
 	readonly nodes: "one" | "many";
 	readonly leaseMs: number;
 	readonly heartbeatMs: number;
+	/** This machine's clock. */
+	readonly now: () => number;
+	readonly auditKey: Uint8Array | null;
 }
 
 interface MembershipListener {
@@ -56,6 +61,8 @@ export class Membership implements Cluster {
 	/** When the connection was made again, by the monotonic clock. */
 	#rejoinedAt = Number.NEGATIVE_INFINITY;
 	#held = true;
+	/** How far the server's clock is ahead of this machine's. */
+	#aheadMs = 0;
 	/** Others alive at the last check. */
 	#others: ReadonlySet<number> = new Set();
 	/** Ends the pause before the next beat. */
@@ -76,7 +83,7 @@ export class Membership implements Cluster {
 		this.#options = options;
 		this.epoch = epoch;
 		this.#connection = connection;
-		this.#sealing = new Sealing(key, epoch);
+		this.#sealing = new Sealing(sharedKey(key, options.auditKey), epoch);
 		this.#renewedAt = renewedAt;
 		this.#channel = `keryx_${createHash("sha256").update(settings.schema).digest("hex").slice(0, 16)}`;
 	}
@@ -86,6 +93,7 @@ export class Membership implements Cluster {
 		const joined = await join(settings, options);
 		const membership = new Membership(settings, options, joined, before);
 		try {
+			await membership.#renew(joined.connection);
 			await membership.#listen(joined.connection);
 			// Dead ones are buried first: a start takes over their work.
 			await membership.#look(joined.connection);
@@ -110,6 +118,10 @@ export class Membership implements Cluster {
 	/** Whether there may be others. */
 	get isShared(): boolean {
 		return this.#options.nodes === "many";
+	}
+
+	now(): number {
+		return this.#options.now() + this.#aheadMs;
 	}
 
 	/** Without a connection the others give this node up before its lease has expired. */
@@ -207,11 +219,10 @@ export class Membership implements Cluster {
 	}
 
 	async #beat(): Promise<void> {
-		const { leaseMs } = this.#options;
 		const before = performance.now();
 		let wasFenced = false;
 		if (this.#connection && !this.#connection.isLost) {
-			if (!(await renew(this.#connection, this.epoch, leaseMs))) throw nodeLost();
+			await this.#renew(this.#connection);
 		} else {
 			const connection = await rejoin(this.#settings, this.epoch, this.#options);
 			this.#connection = connection;
@@ -227,6 +238,18 @@ export class Membership implements Cluster {
 		await this.#look(this.#connection);
 		// Covers hints that were lost.
 		if (this.#others.size > 0) this.#hear();
+	}
+
+	async #renew(connection: Connection): Promise<void> {
+		const { leaseMs, now } = this.#options;
+		const before = now();
+		const server = await renew(connection, this.epoch, leaseMs);
+		if (server === null) throw nodeLost();
+		const after = now();
+		const aheadMs = server - (before + after) / 2;
+		// The answer came at any moment between the two.
+		const isKnown = Math.abs(aheadMs - this.#aheadMs) <= (after - before) / 2 + DRIFT_MS;
+		if (!isKnown) this.#aheadMs = Math.round(aheadMs);
 	}
 
 	/** Buries dead nodes. */

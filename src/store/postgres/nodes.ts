@@ -29,13 +29,13 @@ export interface LiveNode {
 	readonly held: boolean;
 }
 
-/** False: it was buried. */
-export async function renew(connection: Connection, epoch: number, leaseMs: number): Promise<boolean> {
-	const { count } = await connection.exec(
-		`UPDATE nodes SET expires_at = ${NOW_MS} + $2 WHERE epoch = $1 AND ended_at IS NULL`,
+/** The server's time. Null: it was buried. */
+export async function renew(connection: Connection, epoch: number, leaseMs: number): Promise<number | null> {
+	const { rows } = await connection.exec(
+		`UPDATE nodes SET expires_at = ${NOW_MS} + $2 WHERE epoch = $1 AND ended_at IS NULL RETURNING ${NOW_MS} AS now`,
 		[epoch, leaseMs],
 	);
-	return count === 1;
+	return (rows[0] as { now: number } | undefined)?.now ?? null;
 }
 
 /** So that nobody waits for the lease. */

@@ -1,6 +1,6 @@
 // What nodes tell each other passes through the server, where every role that may connect to the database can read and write it. So it is
-// encrypted with a key that only whoever can read the store's tables knows, and numbered: anything else, and anything repeated, is ignored.
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+// encrypted with a key that only gateways of the store have, and numbered: anything else, and anything repeated, is ignored.
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 const CIPHER = "aes-256-gcm";
 const KEY_BYTES = 32;
@@ -13,6 +13,12 @@ export interface Unsealed {
 	readonly text: string;
 }
 
+/** From the store's part and the audit key, which is in no table: a role that may only read the store cannot speak for a gateway. */
+export function sharedKey(ofStore: string, auditKey: Uint8Array | null): Buffer {
+	const salt = Buffer.from(ofStore, "hex");
+	return auditKey ? Buffer.from(hkdfSync("sha256", auditKey, salt, "keryx telling", KEY_BYTES)) : salt;
+}
+
 export class Sealing {
 	readonly #key: Buffer;
 	readonly #epoch: number;
@@ -20,8 +26,8 @@ export class Sealing {
 	/** The last number of each node. */
 	readonly #heard = new Map<number, number>();
 
-	constructor(key: string, epoch: number) {
-		this.#key = Buffer.from(key, "hex");
+	constructor(key: Buffer, epoch: number) {
+		this.#key = key;
 		this.#epoch = epoch;
 	}
 
