@@ -216,6 +216,24 @@ describe("several gateways on one store", () => {
 		await expect.poll(at, { timeout: 30_000 }).toEqual([0, 0, 0].map((n) => ({ name: nameOf(n) })));
 	});
 
+	test("what one leaves when it is stopped is continued by others, once, and nobody is told of a stop", async () => {
+		const users = Array.from({ length: 6 }, (_, n) => `leaver ${n}`);
+		const sent = await Promise.all(users.map((user) => say(clientOf(2), user, "late for a stop")));
+		const ids = sent.map(({ id }) => id).join(", ");
+		const begun = `SELECT turn FROM keryx.inbox WHERE id IN (${ids}) AND turn IS NOT NULL`;
+		await expect.poll(async () => (await onServer(server.url(), begun)).length).toBe(users.length);
+		const turns = (await onServer<{ turn: string }>(server.url(), begun)).map(({ turn }) => `'${turn}'`);
+		await node(2).stop();
+		for (const { id } of sent)
+			expect((await clientOf(0).inbound({ id, wait: 60 })).disposition).toMatchObject({ kind: "answered" });
+		const resumed = `SELECT turn, count(*)::int AS n FROM keryx.events WHERE type = 'turn.resumed' AND turn IN (${turns}) GROUP BY turn`;
+		for (const { n } of await onServer<{ n: number }>(server.url(), resumed)) expect(n).toBe(1);
+		expect(await onServer(server.url(), "SELECT id FROM keryx.deliveries WHERE id LIKE '%:cut-off%'")).toEqual(
+			[],
+		);
+		await node(2).start();
+	});
+
 	test("a job that was made at one that died since runs at another, once", async () => {
 		const when = new Date(Date.now() + 2000).toISOString();
 		const { id: job } = await clientOf(2).createSchedule({ when, task: "prompt", text: "plain" });

@@ -120,6 +120,10 @@ export class Membership implements Cluster {
 		return this.#options.nodes === "many";
 	}
 
+	get hasOthers(): boolean {
+		return this.#others.size > 0;
+	}
+
 	now(): number {
 		return this.#options.now() + this.#aheadMs;
 	}
