@@ -83,7 +83,7 @@ export class Membership implements Cluster {
 		this.#options = options;
 		this.epoch = epoch;
 		this.#connection = connection;
-		this.#sealing = new Sealing(sharedKey(key, options.auditKey), epoch);
+		this.#sealing = new Sealing(sharedKey(key, options.auditKey), epoch, () => Math.round(this.now()));
 		this.#renewedAt = renewedAt;
 		this.#channel = `keryx_${createHash("sha256").update(settings.schema).digest("hex").slice(0, 16)}`;
 	}

@@ -1,11 +1,13 @@
 // What nodes tell each other passes through the server, where every role that may connect to the database can read and write it. So it is
-// encrypted with a key that only gateways of the store have, and numbered: anything else, and anything repeated, is ignored.
+// encrypted with a key that only gateways of the store have, dated and numbered: anything else, and anything repeated, is ignored.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 const CIPHER = "aes-256-gcm";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Nothing is this long on its way. An older one is a repetition for a node that has joined since. */
+const OLD_MS = 60_000;
 
 export interface Unsealed {
 	/** The epoch of the node that tells. */
@@ -22,12 +24,15 @@ export function sharedKey(ofStore: string, auditKey: Uint8Array | null): Buffer 
 export class Sealing {
 	readonly #key: Buffer;
 	readonly #epoch: number;
+	readonly #now: () => number;
 	#sent = 0;
 	/** The last number of each node. */
 	readonly #heard = new Map<number, number>();
 
-	constructor(key: Buffer, epoch: number) {
+	/** `now`: by the clock that all nodes share. */
+	constructor(key: Buffer, epoch: number, now: () => number) {
 		this.#key = key;
+		this.#now = now;
 		this.#epoch = epoch;
 	}
 
@@ -38,7 +43,7 @@ export class Sealing {
 	seal(text: string): string {
 		const nonce = randomBytes(NONCE_BYTES);
 		const cipher = createCipheriv(CIPHER, this.#key, nonce);
-		const sealed = cipher.update(`${this.#epoch} ${++this.#sent} ${text}`, "utf8");
+		const sealed = cipher.update(`${this.#epoch} ${++this.#sent} ${this.#now()} ${text}`, "utf8");
 		return Buffer.concat([nonce, sealed, cipher.final(), cipher.getAuthTag()]).toString("base64");
 	}
 
@@ -55,8 +60,9 @@ export class Sealing {
 		} catch {
 			return null;
 		}
-		const [, epoch, number, text = ""] = /^(\d+) (\d+) (.*)$/s.exec(opened) ?? [];
+		const [, epoch, number, at, text = ""] = /^(\d+) (\d+) (\d+) (.*)$/s.exec(opened) ?? [];
 		const from = Number(epoch);
+		if (Math.abs(this.#now() - Number(at)) > OLD_MS) return null;
 		if (from === this.#epoch || Number(number) <= (this.#heard.get(from) ?? 0)) return null;
 		this.#heard.set(from, Number(number));
 		return { from, text };
