@@ -267,7 +267,9 @@ export class Membership implements Cluster {
 		for (const { epoch, held } of nodes) {
 			if (held) this.#unlockedSince.delete(epoch);
 			else if (!this.#unlockedSince.has(epoch)) this.#unlockedSince.set(epoch, now);
-			const unlockedMs = now - (this.#unlockedSince.get(epoch) ?? now);
+			// After an outage of the server, a living node may need longer than this one to come back.
+			const since = Math.max(this.#unlockedSince.get(epoch) ?? now, this.#rejoinedAt + UNLOCKED_MS);
+			const unlockedMs = now - since;
 			// An exclusive node has the store's lock: every other node is dead.
 			if (!this.isShared || unlockedMs > UNLOCKED_MS) crashed.push(epoch);
 		}
