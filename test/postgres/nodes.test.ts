@@ -228,9 +228,9 @@ describe("several gateways on one store", () => {
 			expect((await clientOf(0).inbound({ id, wait: 60 })).disposition).toMatchObject({ kind: "answered" });
 		const resumed = `SELECT turn, count(*)::int AS n FROM keryx.events WHERE type = 'turn.resumed' AND turn IN (${turns}) GROUP BY turn`;
 		for (const { n } of await onServer<{ n: number }>(server.url(), resumed)) expect(n).toBe(1);
-		expect(await onServer(server.url(), "SELECT id FROM keryx.deliveries WHERE id LIKE '%:cut-off%'")).toEqual(
-			[],
-		);
+		expect(
+			await onServer(server.url(), "SELECT id FROM keryx.deliveries WHERE id LIKE '%:cut-off%'"),
+		).toEqual([]);
 		await node(2).start();
 	});
 

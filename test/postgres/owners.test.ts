@@ -108,6 +108,19 @@ describe("a node on a store on a server", () => {
 		await Promise.all([...decoys.map((decoy) => decoy.end()), first.close(), beside.close(), third.close()]);
 	});
 
+	it("sends nothing after it stood still for as long as others wait, until it has renewed its lease", async () => {
+		const store = await openIn("still", [], "many");
+		const heard: boolean[] = [];
+		store.cluster?.onLease((holds) => heard.push(holds));
+		expect(store.cluster?.holdsLease).toBe(true);
+		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2100);
+		expect(store.cluster?.holdsLease).toBe(false);
+		await expect.poll(() => store.cluster?.holdsLease).toBe(true);
+		// What was refused meanwhile is looked for.
+		expect(heard).toEqual([true]);
+		await store.close();
+	});
+
 	it("has a name that no other living node has: a second one is refused, and one that comes after its end is not", async () => {
 		const url = `${server.url()}?schema=named`;
 		const open = async (name: string, leaseMs = 10_000) =>

@@ -22,6 +22,8 @@ const MOST_TELLING = 100;
 const DRIFT_MS = 50;
 /** The lease counts as expired this long before it does. */
 const MARGIN_MS = 500;
+/** The others give up a node without a connection soon after this. */
+const FENCED_MS = UNLOCKED_MS - MARGIN_MS;
 
 export interface MembershipOptions {
 	readonly name: string | undefined;
@@ -56,6 +58,10 @@ export class Membership implements Cluster {
 	#connection: Connection | null;
 	/** Monotonic, from before the renewal was sent. */
 	#renewedAt: number;
+	/** When this process was last seen to run (monotonic). */
+	#ranAt = performance.now();
+	/** When it was last found to have stood still: it may have been given up meanwhile, until a later renewal. */
+	#stoodStillAt = Number.NEGATIVE_INFINITY;
 	/** Since when there is no connection (monotonic). */
 	#lostAt = Number.POSITIVE_INFINITY;
 	/** When the connection was made again, by the monotonic clock. */
@@ -111,7 +117,8 @@ export class Membership implements Cluster {
 	start(listener: MembershipListener): void {
 		this.#listener = listener;
 		this.#keeping = this.#keep();
-		this.#watch = setInterval(() => this.#checkLease(), Math.min(1000, this.#options.leaseMs / 10));
+		this.#ranAt = performance.now();
+		this.#watch = setInterval(() => this.#tick(), Math.min(1000, this.#options.leaseMs / 10));
 		this.#watch.unref();
 	}
 
@@ -130,11 +137,14 @@ export class Membership implements Cluster {
 
 	/** Without a connection the others give this node up before its lease has expired. */
 	get holdsLease(): boolean {
-		return this.#isRenewed && !this.#isCutOff;
+		return this.#isRenewed && !this.#isFenced;
 	}
 
-	get #isCutOff(): boolean {
-		return performance.now() - this.#lostAt >= UNLOCKED_MS - MARGIN_MS;
+	get #isFenced(): boolean {
+		const now = performance.now();
+		// A connection that ended while the process stood still is not known to be lost yet.
+		const stoodStill = this.#renewedAt < this.#stoodStillAt || now - this.#ranAt >= FENCED_MS;
+		return stoodStill || now - this.#lostAt >= FENCED_MS;
 	}
 
 	get #isRenewed(): boolean {
@@ -193,6 +203,16 @@ export class Membership implements Cluster {
 		await connection.close();
 	}
 
+	#tick(): void {
+		const now = performance.now();
+		if (now - this.#ranAt >= FENCED_MS) {
+			this.#stoodStillAt = now;
+			this.#hurry();
+		}
+		this.#ranAt = now;
+		this.#checkLease();
+	}
+
 	async #keep(): Promise<void> {
 		const { heartbeatMs } = this.#options;
 		const { signal } = this.#ending;
@@ -224,14 +244,15 @@ export class Membership implements Cluster {
 
 	async #beat(): Promise<void> {
 		const before = performance.now();
-		let wasFenced = false;
+		let wasFenced: boolean;
 		if (this.#connection && !this.#connection.isLost) {
 			await this.#renew(this.#connection);
+			wasFenced = this.#isFenced;
 		} else {
 			const connection = await rejoin(this.#settings, this.epoch, this.#options);
 			this.#connection = connection;
 			this.#rejoinedAt = before;
-			wasFenced = this.#isCutOff;
+			wasFenced = this.#isFenced;
 			this.#lostAt = Number.POSITIVE_INFINITY;
 			await this.#listen(connection);
 		}
