@@ -46,6 +46,7 @@ const STEPS = [
 	"6c223e8e1739431f",
 	"2a90357cf9c4d7f8",
 	"bc5ed8915e273052",
+	"484b07a63254004a",
 ];
 
 test("no step of the schema was edited after it had landed, and each is listed here", () => {

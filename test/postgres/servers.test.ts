@@ -2,8 +2,10 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { inspect } from "node:util";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NO_SECRETS, openStore } from "../../src/store/index.ts";
+import { migrateStore, NO_SECRETS, openStore, SCHEMA_VERSION } from "../../src/store/index.ts";
+import { migration } from "../../src/store/schema.ts";
 import { countedIds, virtualClock } from "../support/clock.ts";
 import { startPgBouncer } from "../support/pgbouncer.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
@@ -123,3 +125,29 @@ describe("a server that refuses", () => {
 		}
 	});
 });
+
+it("is brought up to date again when a read held one of the tables and waited for another", async () => {
+	const url = `${server.url()}?schema=crossed`;
+	const steps = Array.from({ length: BEFORE }, (_, from) => migration(from, "postgres"));
+	await onServer(
+		server.url(),
+		`CREATE SCHEMA crossed; SET search_path = crossed; ${steps.join("\n")}
+		INSERT INTO settings (name, value) VALUES ('schema', '${BEFORE}')`,
+	);
+	const reader = new pg.Client({ connectionString: server.url() });
+	await reader.connect();
+	await reader.query("BEGIN; SELECT 1 FROM crossed.restores");
+	const migrated = migrateStore(url);
+	const waiting =
+		"SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'crossed.restores'::regclass AND mode = 'AccessExclusiveLock'";
+	await expect.poll(async () => (await onServer(server.url(), waiting)).length).toBe(1);
+	// Whoever has waited longer is refused by the server; the other goes on.
+	const crossed = reader.query("SELECT 1 FROM crossed.turns").catch(() => {});
+	await crossed;
+	await reader.query("ROLLBACK");
+	await reader.end();
+	expect(await migrated).toEqual({ from: BEFORE, to: SCHEMA_VERSION });
+});
+
+/** The step after it changes several tables that a reader may hold. */
+const BEFORE = 23;

@@ -4,7 +4,7 @@ import { KeryxError } from "../../errors.ts";
 import { migration, SCHEMA_VERSION } from "../schema.ts";
 import { type ServerSettings, shownUrl } from "./address.ts";
 import { Connection, quoted } from "./connection.ts";
-import { toKeryxError } from "./faults.ts";
+import { isCollision, toKeryxError } from "./faults.ts";
 
 const OLDEST_SERVER = 140_000;
 
@@ -128,26 +128,34 @@ export async function migrate(
 		const before = await schemaVersion(connection, schema);
 		if (before !== null && which === "new") return before;
 		if (before !== null && before > SCHEMA_VERSION) assertVersion(before);
-		await connection.exec("BEGIN");
-		try {
-			// Gateways may be running: whoever writes now would wait for one table and hold another.
-			await connection.exec(`SELECT pg_advisory_xact_lock(${lockOf("write", schema)})`);
-			if (before === null) await createSchema(connection, schema);
-			for (let from = before ?? 0; from < SCHEMA_VERSION; from++)
-				await connection.exec(migration(from, "postgres"));
-			await connection.exec(
-				"INSERT INTO settings (name, value) VALUES ('schema', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-				[String(SCHEMA_VERSION)],
-			);
-			await connection.exec("COMMIT");
-		} catch (error) {
-			await connection.exec("ROLLBACK").catch(() => {});
-			throw error;
-		}
-		return before;
+		for (let tries = 1; ; tries++)
+			try {
+				await migrateFrom(connection, schema, before);
+				return before;
+			} catch (error) {
+				await connection.exec("ROLLBACK").catch(() => {});
+				// A read of a running gateway had one table and waited for another.
+				if (!isCollision(error) || tries === TRIES) throw error;
+			}
 	} finally {
 		if (!connection.isLost) await connection.exec(`SELECT pg_advisory_unlock(${lockOf("migrate", schema)})`);
 	}
+}
+
+const TRIES = 10;
+
+async function migrateFrom(connection: Connection, schema: string, before: number | null): Promise<void> {
+	await connection.exec("BEGIN");
+	// Gateways may be running: whoever writes now would wait for one table and hold another.
+	await connection.exec(`SELECT pg_advisory_xact_lock(${lockOf("write", schema)})`);
+	if (before === null) await createSchema(connection, schema);
+	for (let from = before ?? 0; from < SCHEMA_VERSION; from++)
+		await connection.exec(migration(from, "postgres"));
+	await connection.exec(
+		"INSERT INTO settings (name, value) VALUES ('schema', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+		[String(SCHEMA_VERSION)],
+	);
+	await connection.exec("COMMIT");
 }
 
 /** An existing schema needs no right to create one. */
