@@ -22,7 +22,7 @@ const checks = [
 		"format and lint",
 		[bin("@biomejs", "biome", "bin", "biome"), "ci", "--colors=off", "--error-on-warnings", "."],
 	],
-	// The compiler has checked src when it was built; this checks every file with TypeScript's native checker, in a quarter of the time.
+	// TypeScript's native checker, for every file: a quarter of the compiler's time.
 	[
 		"types and promises",
 		[
