@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { setImmediate as afterPoll, setTimeout as delay } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
-import { type Clock, createSystemClock } from "../../time/index.ts";
+import { type Clock, holdingClock } from "../../time/index.ts";
 import { findNamespace } from "../../walls/index.ts";
 import { endFamily } from "../ending.ts";
 import { type ProcessMeta, wallStatusFile, writeEnd } from "../files.ts";
@@ -34,14 +34,6 @@ const DONE_MS = 1000;
 const EXIT_MS = 5000;
 /** How much is reported of why a wall failed. */
 const REASON = 500;
-
-/** Its timers keep the host running: an end is still to be written. */
-const hostClock = createSystemClock({
-	set: (ms, callback) => {
-		const timer = setTimeout(callback, ms);
-		return () => clearTimeout(timer);
-	},
-});
 
 export interface ManagedOptions {
 	readonly id: string;
@@ -83,7 +75,7 @@ export class ManagedProcess {
 	#lastOutput = 0;
 
 	constructor(options: ManagedOptions) {
-		const { id, started, meta, clock = hostClock } = options;
+		const { id, started, meta, clock = holdingClock } = options;
 		this.id = id;
 		this.#options = options;
 		this.#clock = clock;
