@@ -18,10 +18,6 @@ const report = join(root, ".cache", "vitest.json");
 mkdirSync(join(root, ".cache"), { recursive: true });
 
 const checks = [
-	[
-		"format and lint",
-		[bin("@biomejs", "biome", "bin", "biome"), "ci", "--colors=off", "--error-on-warnings", "."],
-	],
 	// TypeScript's native checker, for every file: a quarter of the compiler's time.
 	[
 		"types and promises",
@@ -38,6 +34,10 @@ const checks = [
 		],
 	],
 	[
+		"format and lint",
+		[bin("@biomejs", "biome", "bin", "biome"), "ci", "--colors=off", "--error-on-warnings", "."],
+	],
+	[
 		"layers",
 		[
 			bin("dependency-cruiser", "bin", "dependency-cruiser.mjs"),
@@ -52,8 +52,9 @@ const checks = [
 
 let passed = 0;
 let failed = 0;
-// The checks read the sources alone, so they need not wait for what is built. Each runs on one core, the longest first.
-const waiting = [...builds(runtime), ...checks.map((check) => () => runCheck(check))];
+// The checks read the sources alone, so they need not wait for what is built. The longest begins first.
+const [types, ...others] = checks.map((check) => () => runCheck(check));
+const waiting = [types, ...builds(runtime), ...others];
 await Promise.all(Array.from({ length: availableParallelism() }, workOff));
 
 rmSync(report, { force: true });
