@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
-import { setFlagsFromString } from "node:v8";
+import { settleHeap } from "../src/app/heap.ts";
 import { systemClock } from "../src/gateway/index.ts";
 import { NO_SECRETS, openStore, type Store, systemIds } from "../src/store/index.ts";
 import { addConversations, chatOf } from "./gateway-data.ts";
@@ -21,7 +21,7 @@ const MESSAGES_PER_SECOND = 500;
 
 export async function measureGateway({ full = false }: { readonly full?: boolean } = {}): Promise<Row[]> {
 	// As the command does for a gateway that has started.
-	setFlagsFromString("--optimize-for-size");
+	settleHeap();
 	const counts = full ? [20_000, 100_000, MILLION] : [20_000, 100_000];
 	return [
 		// First, while nothing else has used any.

@@ -5,10 +5,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { setFlagsFromString } from "node:v8";
 import { createAdaptorServer } from "@hono/node-server";
 import Database from "better-sqlite3";
 import { Hono } from "hono";
+import { settleHeap } from "../src/app/heap.ts";
 import { createLocalChannel } from "../src/channels/local/index.ts";
 import { configSchema } from "../src/config/schema.ts";
 import { confirmationSettings, createConfirmations } from "../src/confirmations/index.ts";
@@ -22,7 +22,7 @@ const PAGE = fileURLToPath(new URL("../dist/web", import.meta.url));
 
 const [which, folder = "", secret = ""] = process.argv.slice(2);
 // As the command does for a gateway that has started: what that costs is to be seen here.
-if (which === "keryx") setFlagsFromString("--optimize-for-size");
+if (which === "keryx") settleHeap();
 process.send?.(which === "keryx" ? await keryx() : { port: await bare() });
 
 /** Everything that Keryx does, with an agent that answers at once. */

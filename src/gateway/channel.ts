@@ -1,7 +1,7 @@
 // The interface between the gateway and a channel. A channel normalises, transports and reports outcomes honestly: "refused" and
 // "unknown" are two results. It never computes addresses, never retries by itself, never decides who may speak.
 import type { Content, ConversationId, PlatformTraits } from "../domain/index.ts";
-import type { DeliveryBody, Destination, Poster } from "../store/index.ts";
+import type { DeliveryBody, Destination, Disposition, Poster } from "../store/index.ts";
 
 export interface Inbound {
 	/** On the wire, snake_case. */
@@ -64,6 +64,13 @@ export interface Admission {
 	readonly conversation: string | null;
 	readonly duplicate: boolean;
 	readonly refused: string | null;
+}
+
+/** The same for our own ways in, which answer with the stored message. */
+export interface StoredAdmission extends Admission {
+	/** As it was committed; of a duplicate, as the first one is now. */
+	readonly disposition: Disposition | null;
+	readonly acceptedAt: number;
 }
 
 export interface Outgoing {

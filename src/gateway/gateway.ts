@@ -4,7 +4,14 @@ import type { Config } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { OPERATOR, type Scope } from "../store/index.ts";
-import type { Admission, Channel, ChannelBridge, ChannelReply, ChannelRequest, Inbound } from "./channel.ts";
+import type {
+	Channel,
+	ChannelBridge,
+	ChannelReply,
+	ChannelRequest,
+	Inbound,
+	StoredAdmission,
+} from "./channel.ts";
 import type { Actions } from "./commands/actions.ts";
 import { tellStory } from "./commands/why.ts";
 import { tellCutOff } from "./lifecycle/cut-off.ts";
@@ -149,7 +156,7 @@ class RunningGateway implements Gateway {
 		return this.#parts.connections.named(name)?.bridge ?? null;
 	}
 
-	accept(inbound: Inbound): Promise<Admission> {
+	accept(inbound: Inbound): Promise<StoredAdmission> {
 		return this.#parts.inbox.accept(inbound);
 	}
 

@@ -25,6 +25,7 @@ export type {
 	Inbound,
 	Outgoing,
 	SendResult,
+	StoredAdmission,
 } from "./channel.ts";
 export type { Actions } from "./commands/actions.ts";
 export { assertMayDecide } from "./commands/confirmations.ts";

@@ -10,13 +10,13 @@ import type { Scope, Store } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ToolRegistry } from "../tools/index.ts";
 import type {
-	Admission,
 	Channel,
 	ChannelBridge,
 	ChannelReply,
 	ChannelRequest,
 	ChannelSettings,
 	Inbound,
+	StoredAdmission,
 } from "./channel.ts";
 import type { Actions } from "./commands/actions.ts";
 import type { ChatCommand } from "./commands/index.ts";
@@ -76,7 +76,7 @@ export interface Gateway {
 	/** Stops accepting, drains turns as configured, and leaves the rest to the next start. */
 	stop(): Promise<void>;
 	/** For our own channels; resolves after the commit. */
-	accept(inbound: Inbound): Promise<Admission>;
+	accept(inbound: Inbound): Promise<StoredAdmission>;
 	/** What happened to one message, in sentences with times. */
 	why(message: number, scope: Scope): Promise<string>;
 	onDelta(listener: (delta: Delta) => void): () => void;

@@ -36,6 +36,7 @@ import { settingsHandlers } from "./setup/settings.ts";
 import { setupHandlers } from "./setup/setup.ts";
 import { sideMessageHandlers } from "./side-messages.ts";
 import {
+	toWireAdmitted,
 	toWireChannel,
 	toWireConversation,
 	toWireDelivery,
@@ -157,8 +158,12 @@ export const handlers: HandlersOf<Endpoints> = {
 			...(conversation !== undefined && { conversation }),
 		});
 		const { id, duplicate, refused } = admission;
-		const item = await host.store.inboxItem({ scope, id });
-		return { id, conversation: admission.conversation, duplicate, refused, inbound: toWireInbound(item) };
+		// The operator sees everything; what others see is for the store to say.
+		const isKnown = scope.kind === "operator" && !duplicate;
+		const inbound = isKnown
+			? toWireAdmitted(admission, host.store.secrets.hide(client_message_id))
+			: toWireInbound(await host.store.inboxItem({ scope, id }));
+		return { id, conversation: admission.conversation, duplicate, refused, inbound };
 	},
 	inbound: async ({ id, wait }, call) => toWireInbound(await whenEnded(id, wait, call)),
 	why: async ({ id }, { host, scope }) => {

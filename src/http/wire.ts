@@ -1,6 +1,6 @@
 // Converts store data to the wire. One function per kind; schemas.ts defines the wire format.
 import { limitInfo, toWireLimitInfo, toWireSource } from "../domain/index.ts";
-import type { Gateway } from "../gateway/index.ts";
+import type { Gateway, StoredAdmission } from "../gateway/index.ts";
 import type {
 	Asked,
 	Conversation,
@@ -141,6 +141,24 @@ export function toWireInbound(item: InboxItem): WireInbound {
 		message: item.message,
 		disposition: item.disposition,
 		disposed_at: isoOrNull(item.disposedAt),
+	};
+}
+
+/** A person's message that was accepted just now: no turn has taken it yet. */
+export function toWireAdmitted(
+	{ id, conversation, disposition, acceptedAt }: StoredAdmission,
+	clientMessageId: string,
+): WireInbound {
+	return {
+		id,
+		kind: "person",
+		conversation,
+		client_message_id: clientMessageId,
+		accepted_at: iso(acceptedAt),
+		turn: null,
+		message: null,
+		disposition,
+		disposed_at: disposition && iso(acceptedAt),
 	};
 }
 

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { closenessOf, firstMatchesIn, frequencyOf, holdsAll, matchesIn, plainSign } from "./search-match.ts";
 import { parseQuery } from "./search-query.ts";
@@ -58,9 +59,27 @@ describe("a text holds a query", () => {
 		["a-b c-d", "a-b and c-d", true],
 		["a-b c-d", "a-b and c d", false],
 		["C++", "", false],
+		["C++", "Ｃ＋＋ 東京", true],
 	])("%s: %s: %s", (query, text, expected) => {
 		expect(holdsAll(text, parseQuery(query))).toBe(expected);
 	});
+});
+
+test("no text that holds a query is left out by its signs", () => {
+	const unit = fc.constantFrom(
+		..."c1 +-=<>/%#'\"@.．＋﹢⁺＝≠≮≯㎈℅…‥’“–−／％＃\u0338\u0301\u0327\ufe0f\xad\u2060\u200d\n東京ｶﾞ½é👍",
+	);
+	const text = fc.array(unit, { maxLength: 12 }).map((units) => units.join(""));
+	const query = fc.array(unit, { minLength: 1, maxLength: 4 }).map((units) => units.join(""));
+	fc.assert(
+		fc.property(text, query, text, (before, query, after) => {
+			const whole = `${before}${query}${after}`;
+			const groups = parseQuery(query);
+			const found = new Set(matchesIn(whole, groups).occurrences.map(({ group }) => group));
+			expect(holdsAll(whole, groups)).toBe(found.size === groups.length);
+		}),
+		{ numRuns: 3000 },
+	);
 });
 
 test.each([

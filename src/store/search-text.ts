@@ -80,13 +80,20 @@ export function wordsOf(text: string): Word[] {
 /** Text between words, for literal comparison: all quotes and dashes are unified, white space is a space. */
 export function foldBetween(text: string): string {
 	if (text === "" || text === " ") return text;
+	return unified(text.normalize("NFKC")).replace(/\s+/g, " ");
+}
+
+/** A whole text, in which each ASCII sign stands that a stretch of it has after `foldBetween`. Decomposed: no mark takes a sign with it. */
+export function foldSigns(text: string): string {
+	return unified(text.normalize("NFKD"));
+}
+
+function unified(text: string): string {
 	return text
-		.normalize("NFKC")
 		.replace(/[\ufe00-\ufe0f\xad\u2060]/g, "")
 		.replace(/[\u2018\u2019\u201b]/g, "'")
 		.replace(/[\u201c-\u201f\xab\xbb]/g, '"')
-		.replace(/[\u2010-\u2015\u2212]/g, "-")
-		.replace(/\s+/g, " ");
+		.replace(/[\u2010-\u2015\u2212]/g, "-");
 }
 
 function pushWord(words: Word[], word: string, start: number, end: number): void {

@@ -1,8 +1,7 @@
 // `keryx`: the gateway in this process, until stopped. On a terminal one can talk to it.
 
 import { flushCompileCache } from "node:module";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { settleHeap } from "../../app/heap.ts";
 import { type Host, openHost } from "../../app/host.ts";
 import type { Config } from "../../config/index.ts";
 import { apiTransport, createClient } from "../../http/index.ts";
@@ -21,7 +20,7 @@ export async function runGateway(context: CliContext): Promise<void> {
 	if (hold === null && (await askAtFirstStart(context)) === "served") return;
 	const { config, output } = openConfig(context);
 	const host = await openHost({ context, config, output, as: "run", onPorts: true, hold });
-	const freed = systemClock.after(SETTLED_MS, freeAfterStart);
+	const freed = systemClock.after(SETTLED_MS, settleHeap);
 	const restart = forHandOver();
 	const update = untilAsked(host.home.path);
 	const tidying = tidyWhenOld(host.home.path, { clock: systemClock, warn: (text) => output.warn(text) });
@@ -41,19 +40,8 @@ export async function runGateway(context: CliContext): Promise<void> {
 	if (!isClosed || isLost) process.exit(1);
 }
 
-/** What a start leaves behind is garbage by then. */
+/** What a start leaves behind is garbage by then. Earlier, a small heap would take a third of its time. */
 const SETTLED_MS = 10_000;
-
-/**
- * It runs for weeks next to other programs: from now on, collecting is preferred over growing the heap. During the start this would
- * take a third of the time.
- */
-function freeAfterStart(): void {
-	setFlagsFromString("--optimize-for-size");
-	setFlagsFromString("--expose-gc");
-	const collect: unknown = runInNewContext("gc");
-	if (typeof collect === "function") collect();
-}
 
 /** In addition to the time for running answers. */
 const SPARE_MS = 15_000;

@@ -24,7 +24,7 @@ import {
 	type Store,
 } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { Admission, ChannelSettings, Inbound, Quoted } from "../channel.ts";
+import type { ChannelSettings, Inbound, Quoted, StoredAdmission } from "../channel.ts";
 import { type Parsed, parseCommand } from "../commands/index.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
@@ -75,7 +75,7 @@ export async function admit(
 	received: Inbound,
 	account: string,
 	options: AdmissionOptions,
-): Promise<Admission> {
+): Promise<StoredAdmission> {
 	const { store, clock, config } = options;
 	// Already here: a command runs on the written text, not on the stored row.
 	const { source: from, content } = received;
@@ -153,7 +153,8 @@ export async function admit(
 				accepted.busy ?? config.gateway.busy,
 			);
 	}
-	return { id, conversation, duplicate, refused };
+	const { disposition, acceptedAt } = accepted;
+	return { id, conversation, duplicate, refused, disposition, acceptedAt };
 }
 
 export function routingOf({ routing }: Pick<Config, "routing">, profile: string | null) {

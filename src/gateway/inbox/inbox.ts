@@ -4,7 +4,7 @@ import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { Admission, Channel, ChannelHost, ChannelSettings, Inbound } from "../channel.ts";
+import type { Channel, ChannelHost, ChannelSettings, Inbound, StoredAdmission } from "../channel.ts";
 import type { ReceivedCommand } from "../commands/runner.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Connections } from "../lifecycle/connections.ts";
@@ -41,14 +41,14 @@ export class Inbox {
 	readonly #with: InboxOptions;
 	readonly #ownOrder = new ArrivalOrder();
 	readonly #albums = new AddressedAlbums();
-	readonly #admitting = new Set<Promise<Admission>>();
+	readonly #admitting = new Set<Promise<StoredAdmission>>();
 
 	constructor(options: InboxOptions) {
 		this.#with = options;
 	}
 
 	/** Without a poster, the writer is a program that decides nothing: it is never taken for a channel. */
-	accept(inbound: Inbound): Promise<Admission> {
+	accept(inbound: Inbound): Promise<StoredAdmission> {
 		const transport = { poster: UNNAMED, ...inbound.transport };
 		return this.#admit({ ...inbound, transport }, OWN_WAY_IN, this.#ownOrder);
 	}
@@ -83,7 +83,7 @@ export class Inbox {
 		inbound: Inbound,
 		{ name, account }: Pick<Channel, "name" | "account">,
 		arrivalOrder: ArrivalOrder,
-	): Promise<Admission> {
+	): Promise<StoredAdmission> {
 		const { store, clock, config, settingsOf, randomBytes, life, outlet, onCommand } = this.#with;
 		const { connections, audiences, lanes } = this.#with;
 		life.assertAccepting();

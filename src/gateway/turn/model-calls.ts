@@ -10,6 +10,8 @@ export class ModelCalls {
 	readonly #start: TurnStart;
 	/** Not yet known to be written. */
 	readonly #unwritten = new Set<ModelCall>();
+	/** On their way with the end of the turn. */
+	readonly #ending = new Set<ModelCall>();
 	#count = 0;
 
 	constructor(store: Store, start: TurnStart) {
@@ -17,7 +19,10 @@ export class ModelCalls {
 		this.#start = start;
 	}
 
-	/** Not awaited here: it shares the next commit, and the end of the turn includes it if it is still missing. */
+	/**
+	 * Not awaited here: it shares the next commit, and the end of the turn includes it if it is still missing. A turn that ends at once
+	 * needs no other write.
+	 */
 	record(usage: Usage, status: "ok" | "error", { aside = false }: { readonly aside?: boolean } = {}): void {
 		const { turn, token, attempt } = this.#start;
 		const call = {
@@ -27,10 +32,13 @@ export class ModelCalls {
 			...(aside && { aside }),
 		};
 		this.#unwritten.add(call);
-		void this.#store.recordModelCall({ turn, token, ...call }).then(
-			() => this.#unwritten.delete(call),
-			() => undefined,
-		);
+		setImmediate(() => {
+			if (this.#ending.has(call)) return;
+			void this.#store.recordModelCall({ turn, token, ...call }).then(
+				() => this.#unwritten.delete(call),
+				() => undefined,
+			);
+		});
 	}
 
 	recordFailure(provider: string, how: { readonly aside?: boolean } = {}): void {
@@ -40,6 +48,7 @@ export class ModelCalls {
 
 	/** For the end of the turn: writing one twice stores it once. */
 	unwritten(): readonly ModelCall[] {
+		for (const call of this.#unwritten) this.#ending.add(call);
 		return [...this.#unwritten];
 	}
 }

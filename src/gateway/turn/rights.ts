@@ -17,22 +17,35 @@ export interface Rights {
 	readonly scope: Scope;
 }
 
-/** Rows from before speakers were stored have none: then their person counts, with their current role. */
 export async function rightsOf(
 	speakers: readonly Speaker[],
 	conversation: Conversation,
 	{ store, config, now }: { readonly store: Store; readonly config: Config; readonly now: number },
 ): Promise<Rights> {
-	const known: readonly Speaker[] =
-		speakers.length > 0
-			? speakers
-			: [{ principal: conversation.principal, role: "owner", platform: conversation.platform }];
-	const { facts, chats } = await store.speakerFacts({
+	const found = await store.speakerFacts(askedAbout(speakers, conversation, now));
+	return rightsFrom(found, speakers, conversation, config);
+}
+
+/** What the store is asked about the people of a turn. */
+export function askedAbout(speakers: readonly Speaker[], conversation: Conversation, now: number) {
+	return {
 		scope: OPERATOR,
 		conversation: conversation.id,
-		speakers: known.map(({ principal, platform }) => ({ principal, platform })),
+		speakers: knownSpeakers(speakers, conversation).map(({ principal, platform }) => ({
+			principal,
+			platform,
+		})),
 		now,
-	});
+	};
+}
+
+export function rightsFrom(
+	{ facts, chats }: Awaited<ReturnType<Store["speakerFacts"]>>,
+	speakers: readonly Speaker[],
+	conversation: Conversation,
+	config: Config,
+): Rights {
+	const known = knownSpeakers(speakers, conversation);
 	const standings = known.map((speaker, index) =>
 		standingNow(speaker, facts[index] as SpeakerFacts, conversation, chats, config),
 	);
@@ -41,6 +54,14 @@ export async function rightsOf(
 		standing: leastStanding(standings),
 		scope: reach(conversation, isTheirs ? soleSpeaker(known) : null),
 	};
+}
+
+/** Rows from before speakers were stored have none: then their person counts, with their current role. */
+function knownSpeakers(
+	speakers: readonly Speaker[],
+	{ principal, platform }: Conversation,
+): readonly Speaker[] {
+	return speakers.length > 0 ? speakers : [{ principal, role: "owner", platform }];
 }
 
 /** Never more than the role they were admitted with, and never more than their current role. */

@@ -1,7 +1,7 @@
 // The rows of a turn: its initial transcript, and what it appends under its token (I5). Each appended row has an index within the turn,
 // so that a repeated write is still one row. Contents are decided elsewhere.
 import type { Message, NewMessage, ResetPolicy } from "../../domain/index.ts";
-import { OPERATOR, type Store } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import type { Waiting } from "./asking.ts";
 import type { TurnStart } from "./start.ts";
 import type { CallOutcome } from "./tool-calls.ts";
@@ -9,14 +9,15 @@ import type { CallOutcome } from "./tool-calls.ts";
 export class TurnRows {
 	readonly #store: Store;
 	readonly #start: TurnStart;
-	#all: Message[] = [];
+	readonly #all: Message[];
 	#count: number;
 	#cap: number;
 	#nextIndex: number;
 
-	constructor(store: Store, start: TurnStart) {
+	constructor(store: Store, start: TurnStart, transcript: readonly Message[]) {
 		this.#store = store;
 		this.#start = start;
+		this.#all = [...transcript];
 		this.#count = start.messages;
 		this.#cap = start.cap;
 		this.#nextIndex = start.nextIndex;
@@ -38,10 +39,6 @@ export class TurnRows {
 
 	get nextIndex(): number {
 		return this.#nextIndex;
-	}
-
-	async load(): Promise<void> {
-		this.#all = [...(await this.#store.transcript({ scope: OPERATOR, session: this.#start.session }))];
 	}
 
 	/** The compactor's rows: they have no index and do not count. */

@@ -19,7 +19,7 @@ import { awaySentence, resumedSentence } from "../sentences.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
 import type { Deltas } from "./deltas.ts";
 import { commandAgent } from "./job-agent.ts";
-import { type Rights, rightsOf } from "./rights.ts";
+import { askedAbout, rightsFrom, rightsOf } from "./rights.ts";
 import { isQuiet, type TurnStart } from "./start.ts";
 import { Turn } from "./turn.ts";
 import type { Walls } from "./walls/walls.ts";
@@ -97,7 +97,7 @@ export class TurnFactory {
 			resumed: null,
 			away: this.#away(items),
 		};
-		return { kind: "turn", turn: this.#turn(start, await this.#rights(start)) };
+		return { kind: "turn", turn: await this.#turn(start) };
 	}
 
 	/** Messages from downtime that are too old are given up, and listed once. */
@@ -133,7 +133,7 @@ export class TurnFactory {
 			resumed: { reason: resumed.reason, started },
 			away: this.#awayFor(resumed.interruptedAt),
 		};
-		return { kind: "turn", turn: this.#turn(start, await this.#rights(start)) };
+		return { kind: "turn", turn: await this.#turn(start) };
 	}
 
 	/** A turn that a command started in the store. */
@@ -149,7 +149,7 @@ export class TurnFactory {
 			away: null,
 			job: null,
 		};
-		return this.#turn(start, await this.#rights(start));
+		return this.#turn(start);
 	}
 
 	/** One line that Keryx was away, if the answered messages waited for it. */
@@ -168,29 +168,27 @@ export class TurnFactory {
 		return resumedSentence(interruptedAt, config().session_reset.timezone);
 	}
 
-	async #rights({
-		speakers,
-		conversationInfo,
-	}: Pick<TurnStart, "speakers" | "conversationInfo">): Promise<Rights> {
-		const { store, config, clock, tools } = this.#with;
-		// Servers that start with Keryx get a moment, so that their tools are not missing from the first answers.
-		await tools.ready?.();
-		return rightsOf(speakers, conversationInfo, { store, config: config(), now: clock.now() });
-	}
-
 	agentOf({ profile }: Conversation): Agent {
 		const { agent, profiles } = this.#with;
 		return profile === "" ? agent : (profiles[profile] ?? unknownProfile(profile));
 	}
 
-	#turn(start: TurnStart, rights: Rights): Turn {
+	async #turn(start: TurnStart): Promise<Turn> {
 		const { store, tools, clock, confirmations, walls, files, deltas, lanes, log } = this.#with;
+		const { session, speakers, conversationInfo } = start;
+		// Servers that start with Keryx get a moment, so that their tools are not missing from the first answers.
+		await tools.ready?.();
+		const { transcript, ...found } = await store.turnFacts({
+			...askedAbout(speakers, conversationInfo, clock.now()),
+			session,
+		});
 		const config = this.#with.config();
+		const rights = rightsFrom(found, speakers, conversationInfo, config);
 		const { platform, account } = start.destination;
 		const { profile } = start.conversationInfo;
 		this.#with.began(start.conversation, start.turn);
 		const own = profile === "" ? undefined : config.profiles[profile];
-		return new Turn(start, {
+		return new Turn(start, transcript, {
 			store,
 			outlet: this.#with.outlet,
 			agent:
@@ -200,6 +198,9 @@ export class TurnFactory {
 			confirmations,
 			files,
 			rights,
+			standingNow: async () =>
+				(await rightsOf(speakers, conversationInfo, { store, config: this.#with.config(), now: clock.now() }))
+					.standing,
 			isOwners:
 				rights.standing === "owner" &&
 				!start.conversationInfo.shared &&

@@ -59,7 +59,7 @@ export class Turn {
 	/** For a model that can run commands. */
 	#wallNote: string | null = null;
 
-	constructor(start: TurnStart, dependencies: TurnDependencies) {
+	constructor(start: TurnStart, transcript: readonly Message[], dependencies: TurnDependencies) {
 		this.#start = start;
 		const patience = {
 			clock: dependencies.clock,
@@ -70,7 +70,7 @@ export class Turn {
 		const used = { ...dependencies, store: patientStore(dependencies.store, patience) };
 		this.#with = used;
 		this.#policy = used.policyOf(start.conversationInfo);
-		this.#rows = new TurnRows(used.store, start);
+		this.#rows = new TurnRows(used.store, start, transcript);
 		this.#calls = new ModelCalls(used.store, start);
 		const { store, confirmations, rights } = used;
 		this.#draft = new Draft({ ...used, store: dependencies.store, start, rows: this.#rows });
@@ -156,7 +156,6 @@ export class Turn {
 	async #outcome(): Promise<Outcome> {
 		try {
 			this.#draft.open(() => noticesBefore(this.#start, noticeAbout(this.#start, this.#with, this.#policy)));
-			await this.#rows.load();
 			this.#trigger = await this.#findTrigger();
 			const { agent, tools } = this.#with;
 			if (agent.kind === "step" && tools.find("terminal")) this.#wallNote = await this.#with.wallNote();

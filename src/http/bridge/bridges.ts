@@ -195,7 +195,10 @@ export const bridgeHandlers: HandlersOf<typeof bridgeEndpoints> = {
 	bridgeSettle: ({ name, work, ...given }, { host }) => ({
 		settled: bridgeOf(host, name).settle(work, outcomeOf(given)),
 	}),
-	bridgeMessage: ({ name, message_id, text, files, quoted, sent_at, is_bot: isBot, ...rest }, { host }) => {
+	bridgeMessage: async (
+		{ name, message_id, text, files, quoted, sent_at, is_bot: isBot, ...rest },
+		{ host },
+	) => {
 		const { source, mentioned, album, roles, cursor } = rest;
 		const uploaded = files.map((file) => ({
 			...file,
@@ -207,7 +210,7 @@ export const bridgeHandlers: HandlersOf<typeof bridgeEndpoints> = {
 			name,
 			mediaType,
 		}));
-		return bridgeOf(host, name).message({
+		const { id, conversation, duplicate, refused } = await bridgeOf(host, name).message({
 			source,
 			platformMessage: message_id,
 			content:
@@ -228,6 +231,7 @@ export const bridgeHandlers: HandlersOf<typeof bridgeEndpoints> = {
 			...(sent_at !== undefined && { sentAt: sent_at }),
 			...at(cursor),
 		});
+		return { id, conversation, duplicate, refused };
 	},
 	bridgeEdited: async ({ name, source, message_id, text, cursor }, { host }) => {
 		await bridgeOf(host, name).edited({ source, platformMessage: message_id, content: text, ...at(cursor) });

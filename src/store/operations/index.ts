@@ -162,6 +162,7 @@ import {
 	resumeTurn,
 	runningTurns,
 } from "./turns/ends.ts";
+import { turnFacts } from "./turns/facts.ts";
 import { recordModelCall } from "./turns/model-calls.ts";
 import { nameByModel } from "./turns/naming.ts";
 import { appendMessages, joinTurn, startCall } from "./turns/running.ts";
@@ -337,6 +338,7 @@ export const reads = {
 	knownIds,
 	callerFacts,
 	speakerFacts,
+	turnFacts,
 	buttonAt,
 	story,
 	lastInbound,

@@ -10,6 +10,9 @@ const WORKER =
 	process.env.KERYX_STORE_THREAD ??
 	new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
+/** What it makes is gone by the end of an operation: a larger space for new objects would only be taken from others. */
+const LIMITS = { maxYoungGenerationSizeMb: 4 };
+
 interface Waiting {
 	readonly resolve: (value: unknown) => void;
 	readonly reject: (error: KeryxError) => void;
@@ -54,7 +57,7 @@ export class Thread {
 	): Promise<Thread> {
 		const worker = settings.alone
 			? await inThisThread(settings)
-			: new Worker(WORKER, { workerData: settings });
+			: new Worker(WORKER, { workerData: settings, resourceLimits: LIMITS });
 		const exited = new Promise<void>((resolve) =>
 			worker.once(settings.alone ? "close" : "exit", () => resolve()),
 		);
@@ -84,7 +87,7 @@ export class Thread {
 			const id = this.#next++;
 			this.#waiting.set(id, { resolve, reject });
 			this.#outgoing.push({ ...request, id });
-			if (this.#outgoing.length === 1) queueMicrotask(() => this.#send());
+			if (this.#outgoing.length === 1) setImmediate(() => this.#send());
 		});
 	}
 

@@ -66,10 +66,11 @@ export interface Accepted {
 	/** Already accepted: only the cursor was written; the disposition says how the first one ended. */
 	readonly duplicate: boolean;
 	readonly disposition: Disposition | null;
+	readonly acceptedAt: number;
 }
 
 const findInbox = sql<InboxState>(
-	`SELECT i.id, i.conversation, i.principal, i.turn, i.disposition, i.disposition_detail, c.key, c.shared, c.busy
+	`SELECT i.id, i.conversation, i.principal, i.turn, i.disposition, i.disposition_detail, i.accepted_at, c.key, c.shared, c.busy
 	FROM inbox i LEFT JOIN conversations c ON c.id = i.conversation
 	WHERE i.platform = ? AND i.account = ? AND i.chat = ? AND i.platform_message = ?`,
 );
@@ -86,6 +87,7 @@ interface InboxState {
 	readonly turn: string | null;
 	readonly disposition: string | null;
 	readonly disposition_detail: string | null;
+	readonly accepted_at: number;
 	readonly key: string | null;
 	readonly shared: number | null;
 	readonly busy: BusyMode | null;
@@ -154,6 +156,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 		busy: conversation.busy,
 		duplicate: false,
 		disposition: done,
+		acceptedAt: context.now,
 	};
 }
 
@@ -203,6 +206,7 @@ function duplicate(row: InboxState): Accepted {
 		busy: row.busy,
 		duplicate: true,
 		disposition: toDisposition(row),
+		acceptedAt: row.accepted_at,
 	};
 }
 
@@ -260,5 +264,6 @@ function* refuse(context: Context, args: AcceptArgs, source: Source, reason: str
 		busy: null,
 		duplicate: false,
 		disposition: { kind: "refused", reason },
+		acceptedAt: context.now,
 	};
 }

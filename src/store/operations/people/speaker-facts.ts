@@ -21,17 +21,19 @@ export interface SpeakerFacts {
 	readonly page: PersonRole | "none" | null;
 }
 
+export interface SpeakersFound {
+	readonly facts: readonly SpeakerFacts[];
+	/** The ids the conversation's chat has had, its current one first. */
+	readonly chats: readonly string[];
+}
+
 /** Facts about a turn's people, needed to decide their current rights. */
 export function* speakerFacts(args: {
 	readonly scope: OperatorScope;
 	readonly conversation: ConversationId;
 	readonly speakers: readonly Pick<Speaker, "principal" | "platform">[];
 	readonly now: number;
-}): Op<{
-	readonly facts: readonly SpeakerFacts[];
-	/** The ids the conversation's chat has had, its current one first. */
-	readonly chats: readonly string[];
-}> {
+}): Op<SpeakersFound> {
 	const found = yield* get(ownerOf, args.conversation);
 	const owner = found?.principal ?? null;
 	const chats = found ? yield* chatIds(parseSource(unseal(found.source_body, found.body_key))) : [];

@@ -61,13 +61,13 @@ const bodiesIn = listed<Pick<Row, "id" | "session_key" | "body" | "body_key">>(
 		`SELECT m.id, m.session AS session_key, m.body, m.body_key FROM ${ids} JOIN messages m ON m.id = j.value`,
 );
 /**
- * Those of them that may hold a sign: a body in plain ASCII holds it as it is written. Any other, and one whose text is elsewhere, has to be
- * read.
+ * Those of them that may hold a sign: a body in plain ASCII holds it as it is written. Any other has to be read, and one whose text is
+ * elsewhere; a text in the row itself comes first in the body.
  */
 const holding = (ids: string, find: string) =>
 	`SELECT m.id, m.session AS session_key, m.body, m.body_key FROM ${ids} JOIN messages m ON m.id = j.value
 	WHERE ${find}(m.body, ?) > 0 OR m.body_key IS NOT NULL OR length(m.body) <> octet_length(m.body)
-		OR ${find}(m.body, '"text_blob"') > 0`;
+		OR (substr(m.body, 1, 12) <> '{"content":"' AND ${find}(m.body, '"text_blob"') > 0)`;
 const bodiesHolding = sql<Pick<Row, "id" | "session_key" | "body" | "body_key">>(
 	holding(LISTED.sqlite, "instr"),
 	holding(LISTED.postgres, "strpos"),

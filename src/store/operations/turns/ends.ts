@@ -146,13 +146,14 @@ export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 	const conversation = yield* findConversation(turn.conversation);
 	const session = yield* sessionOfKey(turn.session);
 	if (args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
+	// Before the rows that came of them, as their events tell it.
+	for (const call of args.calls ?? []) yield* addModelCall(context, turn, call);
 	const { rows, messages } = yield* appendTouching(
 		context,
 		targetOf(conversation, session, turn.id),
 		args.messages,
 		touched(session, conversation, context.now, args.policy),
 	);
-	for (const call of args.calls ?? []) yield* addModelCall(context, turn, call);
 	yield* addDeliveries(context, conversation.id, turn.id, args.deliveries);
 	yield* finish(context, turn, args.outcome);
 	if (conversation.interruptions > 0) yield* run(clearInterruptions, conversation.id);

@@ -28,6 +28,8 @@ export function inboxConformance(tell: Tell): void {
 	tell("I4: a redelivered message is accepted once, and only its cursor moves", async (scene) => {
 		const cursor = (value: string) => ({ cursor: { platform: "telegram", account: "", value } });
 		const first = await scene.say("hello", ADA, { platformMessage: "m1", ...cursor("1") });
+		expect(first.acceptedAt).toBe(scene.clock.now());
+		scene.clock.advance(1000);
 		const second = await scene.accept("hello", ADA, { platformMessage: "m1", ...cursor("2") });
 		expect(second).toEqual({ ...first, duplicate: true });
 		expect(await scene.store.channelCursor({ scope: OPERATOR, platform: "telegram", account: "" })).toBe("2");

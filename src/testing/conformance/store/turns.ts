@@ -35,6 +35,23 @@ export function turnConformance(tell: Tell): void {
 		});
 	});
 
+	tell("a turn that starts reads the facts about its people and its transcript at once", async (scene) => {
+		const turn = await scene.turn("one");
+		await scene.reply(turn, "first");
+		const { conversation, principal, session } = await scene.turn("two");
+		const people = {
+			scope: OPERATOR,
+			conversation,
+			speakers: [{ principal, platform: "telegram" }],
+			now: scene.clock.now(),
+		};
+		const { transcript, ...found } = await scene.store.turnFacts({ ...people, session });
+		expect(found).toEqual(await scene.store.speakerFacts(people));
+		expect(found.facts).toMatchObject([{ ids: ["100"], isOwn: true }]);
+		expect(transcript).toEqual(await scene.store.transcript({ scope: OPERATOR, session }));
+		expect(transcript.map(({ content }) => content)).toEqual(["one", "first", "two"]);
+	});
+
 	tell("I5: while a turn runs no other begins, and its messages are not taken", async (scene) => {
 		const turn = await scene.turn("one");
 		const second = await scene.say("two");

@@ -1,0 +1,28 @@
+// The size of a running gateway's heap. A gateway runs for weeks next to other programs, so its heap grows slowly. V8's own mode for this,
+// --optimize-for-size, collects everything each time a few megabytes are left over: under load that takes a third of the time.
+import { PerformanceObserver } from "node:perf_hooks";
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+/** Both halves of the space for new objects. Below it, what a running message still needs is taken for old, and costs a whole collection. */
+const NEW_SPACE_BYTES = 4 * 1024 * 1024;
+/** How much the rest may grow before it is collected. */
+const GROWTH_PERCENT = 20;
+
+/** Collects the garbage of the start, then keeps the heap small. For the whole process: there is no way back. */
+export function settleHeap(): void {
+	setFlagsFromString("--optimize-for-size");
+	setFlagsFromString("--expose-gc");
+	const collect: unknown = runInNewContext("gc");
+	if (typeof collect === "function") collect();
+	setFlagsFromString("--no-optimize-for-size");
+	setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
+	limitNewSpace();
+	new PerformanceObserver(limitNewSpace).observe({ entryTypes: ["gc"] });
+}
+
+/** The size itself can be given only to a new process. An idle one gives the space back, and takes it again when it is busy. */
+function limitNewSpace(): void {
+	const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
+	setFlagsFromString(`--semi-space-growth-factor=${(space?.space_size ?? 0) < NEW_SPACE_BYTES ? 2 : 1}`);
+}
