@@ -1,6 +1,14 @@
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
+
+/**
+ * More workers than cores: more than half of the time, a test waits for a program, a server or a page that needs no core itself. With two
+ * more, two cores had nothing to do for a quarter of the time.
+ */
+const WAITING = 4;
+/** With its browser or server. */
+const WORKER_BYTES = 1.5 * 1024 ** 3;
 
 /**
  * What changes this process for good (its user), counts what belongs to it (open files, children, memory), or takes a path out of its
@@ -44,8 +52,10 @@ const projects = process.env.KERYX_PEERS
 export default defineConfig({
 	test: {
 		globalSetup: "test/support/global-setup.ts",
-		// Two more than there are cores: a third of the time, a test waits for a program, a server or a page that needs no core itself.
-		maxWorkers: availableParallelism() + 2,
+		maxWorkers: Math.min(
+			availableParallelism() + WAITING,
+			Math.max(2, Math.floor(totalmem() / WORKER_BYTES)),
+		),
 		sequence: { sequencer: LongestFirst },
 		projects,
 	},

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { NO_SECRETS, openStore } from "../src/store/index.ts";
-import { AUDIT_KEY } from "../src/testing/conformance/store/confirmations.ts";
 import { QUIET, refusal, Scene } from "../src/testing/conformance/store/scene.ts";
 import { type Opened, storeConformance } from "../src/testing/conformance/store.ts";
+import { AUDIT_KEY } from "./support/audit-key.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
 
 storeConformance("sqlite::memory:", openInMemory, { reopens: false, apart: true });

@@ -38,6 +38,13 @@ export interface SystemTimers {
 	set(ms: number, callback: () => void): () => void;
 }
 
+const holdingTimers: SystemTimers = {
+	set: (ms, callback) => {
+		const timer = setTimeout(callback, ms);
+		return () => clearTimeout(timer);
+	},
+};
+
 const nodeTimers: SystemTimers = {
 	set: (ms, callback) => {
 		const timer = setTimeout(callback, ms).unref();
@@ -46,3 +53,6 @@ const nodeTimers: SystemTimers = {
 };
 
 export const systemClock: Clock = createSystemClock();
+
+/** For what must still happen before the process may exit: its timers keep the process alive. */
+export const holdingClock: Clock = createSystemClock(holdingTimers);

@@ -2,6 +2,6 @@
 // Everything that waits gets its clock injected (I13).
 // Never here: what is due, or why.
 
-export { type Clock, createSystemClock, type SystemTimers, systemClock } from "./clock.ts";
+export { type Clock, createSystemClock, holdingClock, type SystemTimers, systemClock } from "./clock.ts";
 export { WallHistory, wakeAt } from "./instants.ts";
 export { Rounds, type RoundsOptions } from "./rounds.ts";

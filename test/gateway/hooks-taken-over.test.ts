@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { HookFollower } from "../../src/gateway/lifecycle/hook-follower.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
-import { AUDIT_KEY } from "../../src/testing/conformance/store/confirmations.ts";
 import { Scene } from "../../src/testing/conformance/store/scene.ts";
+import { AUDIT_KEY } from "../support/audit-key.ts";
 import { countedIds, HOUR, virtualClock } from "../support/clock.ts";
 
 const ENDED = "turn:end";

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { Watchers } from "../../src/gateway/lifecycle/watchers.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
-import { AUDIT_KEY } from "../../src/testing/conformance/store/confirmations.ts";
 import { ADA, BOB, OPERATOR, policy, Scene } from "../../src/testing/conformance/store/scene.ts";
+import { AUDIT_KEY } from "../support/audit-key.ts";
 import { countedIds, HOUR, virtualClock } from "../support/clock.ts";
 import { configOf } from "./support.ts";
 

@@ -9,11 +9,17 @@ import { LogWriter } from "../../src/processes/host/log-writer.ts";
 import { ManagedProcess } from "../../src/processes/host/managed.ts";
 import type { Exit, TakeOutput } from "../../src/processes/host/start.ts";
 import type { ProcessInfo } from "../../src/processes/index.ts";
+import { createVirtualClock, type VirtualClock } from "../../src/testing/virtual-clock.ts";
 
+/** A program that is silent for so long after its exit has said everything. */
+const SILENT_MS = 250;
+const ALMOST_SILENT_MS = 50;
 const NOBODY = { bootId: "", pid: 2 ** 30, startTime: "" };
 let folder: string;
+let clock: VirtualClock;
 
 beforeEach(() => {
+	clock = createVirtualClock(0);
 	folder = mkdtempSync(join(tmpdir(), "keryx-managed-"));
 });
 
@@ -25,7 +31,16 @@ function hold(recorded: Promise<void> = Promise.resolve()) {
 	const exit = Promise.withResolvers<Exit>();
 	const told = Promise.withResolvers<ProcessInfo>();
 	let take: TakeOutput = () => true;
+	const allRead = Promise.withResolvers<void>();
+	const log = new LogWriter(folder, 10_000);
 	let isTold = false;
+	let isEnding = false;
+	let isAllRead = false;
+	void allRead.promise.then(() => (isAllRead = true));
+	log.settle = () => {
+		isEnding = true;
+		return LogWriter.prototype.settle.call(log);
+	};
 	let isBusy = false;
 	output.resume = () => {
 		isBusy = false;
@@ -48,8 +63,12 @@ function hold(recorded: Promise<void> = Promise.resolve()) {
 			onExit: (listener) => void exit.promise.then(listener),
 			resize: null,
 		},
-		log: new LogWriter(folder, 10_000),
-		recorded,
+		log,
+		get recorded() {
+			allRead.resolve();
+			return recorded;
+		},
+		clock,
 		onEnd: ({ info }) => {
 			isTold = true;
 			told.resolve(info);
@@ -60,6 +79,11 @@ function hold(recorded: Promise<void> = Promise.resolve()) {
 		exit,
 		told: told.promise,
 		isTold: () => isTold,
+		/** Nothing more is waited for from the program itself. */
+		allRead: allRead.promise,
+		isAllRead: () => isAllRead,
+		/** The log is closed for the end: from here on it is written and told. */
+		isEnding: () => isEnding,
 		/** Answers how many bytes were taken: none while the host is still busy with the last ones. */
 		print: (text: string) => {
 			if (isBusy) return 0;
@@ -72,29 +96,16 @@ function hold(recorded: Promise<void> = Promise.resolve()) {
 
 const isEndWritten = () => existsSync(join(folder, "end.json"));
 
-/** Until its end is told, but no longer than a program's last words may take. */
-async function pause(program: { isTold(): boolean }): Promise<void> {
-	for (const until = performance.now() + 60; !program.isTold() && performance.now() < until; )
-		await new Promise((resolve) => setImmediate(resolve));
-}
-
 test("output that comes after the exit is in the log before the end is told", async () => {
 	const program = hold();
 	program.exit.resolve({ code: 0, signal: null });
 	let printed = 0;
-	let longestSilence = 0;
-	let last = performance.now();
-	for (const until = last + 300; !program.isTold() && performance.now() < until; ) {
+	for (let n = 0; n < 30; n++) {
 		printed += program.print("x");
-		longestSilence = Math.max(longestSilence, performance.now() - last);
-		last = performance.now();
-		await new Promise((resolve) => setImmediate(resolve));
+		await clock.advance(ALMOST_SILENT_MS);
+		expect(program.isAllRead()).toBe(false);
 	}
-	// On a machine that stood still meanwhile the program was silent, and its end may be told.
-	if (longestSilence < 50) {
-		expect(program.isTold()).toBe(false);
-		expect(isEndWritten()).toBe(false);
-	}
+	expect(printed).toBeGreaterThan(1);
 	program.close();
 	expect(await program.told).toMatchObject({ status: "exited", logSize: printed });
 	expect(isEndWritten()).toBe(true);
@@ -104,6 +115,8 @@ test("where the output stays open and silent, the end is told all the same", asy
 	const program = hold();
 	program.print("said");
 	program.exit.resolve({ code: 3, signal: null });
+	// What was said is written by the disk's time: silence begins after it.
+	while (!program.isTold()) await clock.advance(SILENT_MS);
 	expect(await program.told).toMatchObject({ end: { code: 3 }, logSize: 4 });
 	program.close();
 });
@@ -113,7 +126,9 @@ test("an end is not told before the beginning is recorded", async () => {
 	const program = hold(recorded.promise);
 	program.exit.resolve({ code: null, signal: "SIGHUP" });
 	program.close();
-	await pause(program);
+	await program.allRead;
+	await clock.advance(SILENT_MS);
+	expect(program.isEnding()).toBe(false);
 	expect(isEndWritten()).toBe(false);
 	recorded.resolve();
 	expect((await program.told).end).toMatchObject({ cause: "signal", signal: "SIGHUP" });

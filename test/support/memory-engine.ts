@@ -17,7 +17,7 @@ const NEVER = new Promise<never>(() => {});
 export type WriteFault = "full" | "lost_answer" | "die_before" | "die_after";
 
 export class MemoryDatabase {
-	readonly #connection = Connection.inMemory();
+	readonly connection = Connection.inMemory();
 	readonly #auditKey: Uint8Array;
 	#epoch = 0;
 
@@ -28,12 +28,12 @@ export class MemoryDatabase {
 	/** The next owner. `fault` is asked before each write; `died` is called at one that is the owner's last. */
 	own(fault: (name: WriteName) => WriteFault | null = () => null, died: () => void = () => {}): MemoryEngine {
 		const around = { epoch: ++this.#epoch, auditKey: this.#auditKey };
-		return new MemoryEngine(this.#connection, around, fault, died);
+		return new MemoryEngine(this.connection, around, fault, died);
 	}
 
 	/** The newest event, read at once. */
 	lastEvent(): number {
-		const { id } = this.#connection.db.prepare("SELECT max(id) AS id FROM events").get() as {
+		const { id } = this.connection.db.prepare("SELECT max(id) AS id FROM events").get() as {
 			id: number | null;
 		};
 		return id ?? 0;
@@ -41,11 +41,11 @@ export class MemoryDatabase {
 
 	/** Rows as they are, for a verdict that trusts no operation. */
 	rows<Row>(sql: string): Row[] {
-		return this.#connection.db.prepare(sql).all() as Row[];
+		return this.connection.db.prepare(sql).all() as Row[];
 	}
 
 	close(): void {
-		this.#connection.db.close();
+		this.connection.db.close();
 	}
 }
 

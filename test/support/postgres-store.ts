@@ -2,8 +2,8 @@
 import pg from "pg";
 import { type Engine, NO_SECRETS, type Store, storeOn } from "../../src/store/index.ts";
 import { openPostgres, type PostgresOptions } from "../../src/store/postgres/engine.ts";
-import { AUDIT_KEY } from "../../src/testing/conformance/store/confirmations.ts";
 import type { Opened } from "../../src/testing/conformance/store.ts";
+import { AUDIT_KEY } from "./audit-key.ts";
 import { countedIds, virtualClock } from "./clock.ts";
 import { emptying } from "./emptied.ts";
 

@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { setImmediate as afterPoll, setTimeout as delay } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
+import { type Clock, holdingClock } from "../../time/index.ts";
 import { findNamespace } from "../../walls/index.ts";
 import { endFamily } from "../ending.ts";
 import { type ProcessMeta, wallStatusFile, writeEnd } from "../files.ts";
@@ -42,6 +43,8 @@ export interface ManagedOptions {
 	readonly log: LogWriter;
 	/** Resolves when `meta` is on disk: an end is not reported before its start. */
 	readonly recorded: Promise<void>;
+	/** Measures the silence after an exit. */
+	readonly clock?: Pick<Clock, "monotonic" | "after">;
 	/** It has ended, and that is on disk. */
 	onEnd(process: ManagedProcess): void;
 	/** It has ended and its output is closed: nothing more will happen. */
@@ -53,6 +56,7 @@ export type OutputListener = (from: number, data: Buffer) => void;
 export class ManagedProcess {
 	readonly id: string;
 	readonly #options: ManagedOptions;
+	readonly #clock: Pick<Clock, "monotonic" | "after">;
 	readonly #identity: ProcessIdentity;
 	readonly #streams: Streams;
 	readonly #closed = Promise.withResolvers<void>();
@@ -71,9 +75,10 @@ export class ManagedProcess {
 	#lastOutput = 0;
 
 	constructor(options: ManagedOptions) {
-		const { id, started, meta } = options;
+		const { id, started, meta, clock = holdingClock } = options;
 		this.id = id;
 		this.#options = options;
+		this.#clock = clock;
 		this.#pty = meta.pty;
 		this.#identity = meta.identity;
 		this.#streams = started.open((data) => this.#take(data));
@@ -176,7 +181,7 @@ export class ManagedProcess {
 
 	#take(data: Buffer): boolean {
 		const from = this.#options.log.size;
-		this.#lastOutput = performance.now();
+		this.#lastOutput = this.#clock.monotonic();
 		const written = this.#options.log.appendNow(data);
 		this.#tell(from, data.subarray(0, written));
 		if (written === data.length) return true;
@@ -190,7 +195,7 @@ export class ManagedProcess {
 		this.#isWriting = true;
 		await this.#options.log.append(data);
 		this.#tell(from, data);
-		this.#lastOutput = performance.now();
+		this.#lastOutput = this.#clock.monotonic();
 		this.#isWriting = false;
 		this.#streams.output.resume();
 	}
@@ -239,14 +244,15 @@ export class ManagedProcess {
 
 	/** Until the output ends, or its other holders are silent: then everything from before the exit has been read. */
 	async #untilRead(): Promise<void> {
-		const exitedAt = performance.now();
+		const exitedAt = this.#clock.monotonic();
 		this.#lastOutput = exitedAt;
 		while (!this.#isOutputClosed) {
-			await Promise.race([this.#closed.promise, delay(SILENCE_MS / 4)]);
+			const timer = new Promise<void>((resolve) => this.#clock.after(SILENCE_MS / 4, resolve));
+			await Promise.race([this.#closed.promise, timer]);
 			// After the next check of the pipe: after a stall, a timer alone would fire before it.
 			await afterPoll();
 			if (this.#isWriting) continue;
-			const now = performance.now();
+			const now = this.#clock.monotonic();
 			if (now - this.#lastOutput >= SILENCE_MS || now - exitedAt >= PATIENCE_MS) return;
 		}
 	}

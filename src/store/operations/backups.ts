@@ -1,7 +1,8 @@
 // When the store was last backed up, and what is uncertain in a restored store.
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
 import type { OperatorScope } from "../types.ts";
-import { DELIVERY_COLUMNS, type DeliveryRow, settleRow } from "./deliveries/deliveries.ts";
+import { DELIVERY_COLUMNS, type DeliveryRow } from "./deliveries/row.ts";
+import { settleRow } from "./deliveries/settling.ts";
 
 const NAME = "last_backup";
 

@@ -34,17 +34,12 @@ import {
 } from "./confirmations/read.ts";
 import { requestConfirmation } from "./confirmations/request.ts";
 import { acceptAudit, auditStanding, verifyAudit } from "./confirmations/witness.ts";
-import {
-	claimDeliveries,
-	notify,
-	recoverDeliveries,
-	releaseClaims,
-	retimeDeliveries,
-	settleDelivery,
-} from "./deliveries/deliveries.ts";
+import { claimDeliveries, recoverDeliveries, releaseClaims, retimeDeliveries } from "./deliveries/claims.ts";
+import { notify } from "./deliveries/deliveries.ts";
 import { dropDelivery, recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
 import { chatConversations, send, sent, sentByTurn } from "./deliveries/sends.ts";
+import { settleDelivery } from "./deliveries/settling.ts";
 import { sideDeliveries } from "./deliveries/side-deliveries.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
 import { beginFirstRun, firstRun, skipFirstRun } from "./first-run.ts";

@@ -15,8 +15,8 @@ import type {
 	Scope,
 	Turn,
 } from "../types.ts";
-import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries/deliveries.ts";
 import { DROPPED } from "./deliveries/outcomes.ts";
+import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries/row.ts";
 import { toDisposition } from "./inbox/inbox.ts";
 import { assertSees } from "./people/scope.ts";
 import { speakersOf, TURN_COLUMNS, type TurnRow } from "./turns/row.ts";

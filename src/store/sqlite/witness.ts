@@ -2,6 +2,7 @@
 // of data; a store that lacks what the witness saw does not overwrite it.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { type Clock, holdingClock } from "../../time/index.ts";
 import { auditHead, auditStanding, markWitnessed, verifyAudit, witnessOf } from "../operations/index.ts";
 import { OPERATOR } from "../operator.ts";
 import type { Witness, WitnessFound } from "../types.ts";
@@ -15,15 +16,18 @@ export interface WitnessOptions {
 	readonly path: string;
 	readonly key: Uint8Array;
 	readonly connection: Connection;
+	readonly clock?: Pick<Clock, "monotonic" | "after">;
 }
 
 export class WitnessKeeper {
 	readonly #options: WitnessOptions;
+	readonly #clock: Pick<Clock, "monotonic" | "after">;
 	/** False if the store lacks what the witness saw: then the witness is kept, as proof. */
 	#isTrusted: boolean;
 	/** Of the last one written. */
 	#count: number;
-	#timer: NodeJS.Timeout | null = null;
+	/** Cancels the writing that is due. */
+	#cancel: (() => void) | null = null;
 	#hasFailed = false;
 	/** The last one. */
 	#tookMs = 0;
@@ -31,7 +35,8 @@ export class WitnessKeeper {
 	/** At the start, before anything is written to the store. */
 	constructor(options: WitnessOptions) {
 		this.#options = options;
-		const { path, key, connection } = options;
+		const { path, key, connection, clock = holdingClock } = options;
+		this.#clock = clock;
 		const found = readWitness(path);
 		const { problem } = connection.run(auditStanding({ scope: OPERATOR }, key, () => found));
 		this.#isTrusted = problem === null;
@@ -47,19 +52,20 @@ export class WitnessKeeper {
 			this.#isTrusted = true;
 			this.#tryToWrite();
 		}
-		if (!this.#isTrusted || this.#timer !== null || this.#head().count <= this.#count) return;
-		this.#timer = setTimeout(() => this.#tryToWrite(), Math.max(DELAY_MS, this.#tookMs / MOST_OF_THE_TIME));
+		if (!this.#isTrusted || this.#cancel !== null || this.#head().count <= this.#count) return;
+		const delay = Math.max(DELAY_MS, this.#tookMs / MOST_OF_THE_TIME);
+		this.#cancel = this.#clock.after(delay, () => this.#tryToWrite());
 	}
 
 	/** The connection is still open. */
 	close(): void {
-		if (this.#timer !== null) this.#tryToWrite();
+		if (this.#cancel !== null) this.#tryToWrite();
 	}
 
 	/** The commit stands: if the disk refuses the witness now, a later commit or the next start writes it. */
 	#tryToWrite(): void {
-		if (this.#timer !== null) clearTimeout(this.#timer);
-		this.#timer = null;
+		this.#cancel?.();
+		this.#cancel = null;
 		try {
 			this.#write();
 			this.#hasFailed = false;
@@ -73,9 +79,9 @@ export class WitnessKeeper {
 	#write(): void {
 		const { path, key } = this.#options;
 		const witness = witnessOf(key, this.#head());
-		const began = performance.now();
+		const began = this.#clock.monotonic();
 		writeWitness(path, witness);
-		this.#tookMs = performance.now() - began;
+		this.#tookMs = this.#clock.monotonic() - began;
 		this.#count = witness.count;
 	}
 

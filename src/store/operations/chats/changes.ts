@@ -2,8 +2,9 @@
 import { parseSource } from "../../../domain/index.ts";
 import { all, type Context, type Op, run, sql } from "../../query.ts";
 import type { Destination } from "../../types.ts";
-import { DELIVERY_COLUMNS, type DeliveryRow, settleRow } from "../deliveries/deliveries.ts";
 import { bringForward, laneOf } from "../deliveries/lanes.ts";
+import { DELIVERY_COLUMNS, type DeliveryRow } from "../deliveries/row.ts";
+import { settleRow } from "../deliveries/settling.ts";
 import { emit } from "../events.ts";
 import { type Cursor, moveCursor } from "../inbox/cursors.ts";
 import { type Chat, chatRow, reachOf } from "./known.ts";

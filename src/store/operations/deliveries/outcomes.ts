@@ -3,8 +3,9 @@
 import { KeryxError } from "../../../errors.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { TurnState } from "../../types.ts";
-import { DELIVERY_COLUMNS, type DeliveryRow, type Settlement, settleRow } from "./deliveries.ts";
 import { bringForward } from "./lanes.ts";
+import { DELIVERY_COLUMNS, type DeliveryRow } from "./row.ts";
+import { type Settlement, settleRow } from "./settling.ts";
 
 const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
 const turnOf = sql<{ state: TurnState; detail: string | null }>(

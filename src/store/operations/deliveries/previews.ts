@@ -6,9 +6,11 @@ import type { NewDelivery } from "../../types.ts";
 import { reachOf } from "../chats/known.ts";
 import { emit } from "../events.ts";
 import { heldTurn } from "../turns/row.ts";
-import { claimedRow, DELIVERY_COLUMNS, type DeliveryRow, insertRow } from "./deliveries.ts";
+import { insertRow } from "./deliveries.ts";
 import { isBusy, laneOf } from "./lanes.ts";
 import { type SendOutcome, settleSend } from "./outcomes.ts";
+import { DELIVERY_COLUMNS, type DeliveryRow } from "./row.ts";
+import { claimedRow } from "./settling.ts";
 
 const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
 const removeRow = sql("DELETE FROM deliveries WHERE n = ?");

@@ -17,16 +17,15 @@ import type {
 } from "../../types.ts";
 import { reachOf } from "../chats/known.ts";
 import { emit } from "../events.ts";
+import { NO_MATERIAL, succeed } from "../sessions/boundaries.ts";
 import { moveTo } from "../sessions/filing.ts";
 import {
 	type ConversationRow,
 	findConversation,
 	findLast,
-	NO_MATERIAL,
 	type Opening,
 	open,
 	type SessionRow,
-	succeed,
 	targetOf,
 } from "../sessions/sessions.ts";
 import { append } from "../transcript/append.ts";
@@ -34,16 +33,11 @@ import { adoptBlobs } from "../transcript/blobs.ts";
 import { chainOf } from "../transcript/chain.ts";
 import { textOf } from "../transcript/content.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toNewMessage } from "../transcript/rows.ts";
-import {
-	addDeliveries,
-	DELIVERY_COLUMNS,
-	type DeliveryRow,
-	partId,
-	sendOfPart,
-	toDelivery,
-} from "./deliveries.ts";
+import { addDeliveries } from "./deliveries.ts";
 import { noticeLane } from "./destination.ts";
 import { laneOf } from "./lanes.ts";
+import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./row.ts";
+import { partId, sendOfPart } from "./settling.ts";
 
 export interface SendArgs {
 	/** Chosen by the sender: repeating it writes nothing; for another message it is refused. At most 200 characters. */

@@ -3,7 +3,7 @@ import type { ConversationId } from "../../../domain/index.ts";
 import { all, type Op, sql } from "../../query.ts";
 import type { Delivery, Scope } from "../../types.ts";
 import { assertSees } from "../people/scope.ts";
-import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries.ts";
+import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./row.ts";
 
 export type SideDeliveryKind = "notice" | "command" | "failure";
 

@@ -8,7 +8,8 @@ import { findButton, markPressed } from "../deliveries/buttons.ts";
 import { recordLookup } from "../deliveries/outcomes.ts";
 import { findPrincipal, samePrincipals } from "../people/principals.ts";
 import { moveCursor } from "./cursors.ts";
-import { type AcceptArgs, type Accepted, accept, personsIds } from "./inbox.ts";
+import { type AcceptArgs, type Accepted, accept } from "./inbox.ts";
+import { personsIds } from "./routing.ts";
 
 export interface PressArgs
 	extends Omit<AcceptArgs, "kind" | "platformMessage" | "content" | "as" | "asCommand"> {

@@ -3,7 +3,7 @@ import type { ConversationId } from "../../../domain/index.ts";
 import { contentText } from "../../../domain/index.ts";
 import { all, get, type Op, sql } from "../../query.ts";
 import type { DeliveryState, Disposition, Job, JobRun, OperatorScope } from "../../types.ts";
-import { partId } from "../deliveries/deliveries.ts";
+import { partId } from "../deliveries/settling.ts";
 import { toDisposition } from "../inbox/inbox.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toNewMessage } from "../transcript/rows.ts";
 import { foundJob, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";

@@ -19,7 +19,7 @@ import type { Destination, Job, JobRun, OperatorScope, PausedBecause, RunState }
 import type { Woken } from "../confirmations/ending.ts";
 import { destinationOf } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
-import { createConversation } from "../inbox/inbox.ts";
+import { createConversation } from "../inbox/routing.ts";
 import { pauseRow } from "./jobs.ts";
 import { foundJob, JOB_COLUMNS, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
 

@@ -14,8 +14,9 @@ import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { OperatorScope } from "../../types.ts";
 import { loadLargeText } from "../transcript/blobs.ts";
 import { type MessageBody, textOf } from "../transcript/content.ts";
+import { decide, isHeld } from "./boundaries.ts";
 import { giveTitle } from "./commands.ts";
-import { decide, end, findConversation, findSession, isHeld, type SessionRow } from "./sessions.ts";
+import { end, findConversation, findSession, type SessionRow } from "./sessions.ts";
 
 /** A held session is checked again after this long. */
 const LOOK_AGAIN_MS = 5 * 60_000;

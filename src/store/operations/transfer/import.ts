@@ -29,7 +29,7 @@ import type {
 } from "../../transfer-format.ts";
 import { invalidLine } from "../../transfer-line.ts";
 import { emit } from "../events.ts";
-import { addressColumns } from "../inbox/inbox.ts";
+import { addressColumns } from "../inbox/routing.ts";
 import { indexTitle } from "../search/index-rows.ts";
 import { titleDigest } from "../sessions/titles.ts";
 import {

@@ -26,18 +26,8 @@ import { closeOpen } from "../deliveries/previews.ts";
 import { emit } from "../events.ts";
 import { NODE_LIVES } from "../nodes.ts";
 import { jobOf } from "../schedules/read.ts";
-import {
-	type BoundaryMaterial,
-	decide,
-	end,
-	findConversation,
-	promptFacts,
-	SUSPEND_AFTER,
-	sessionOfKey,
-	succeed,
-	targetOf,
-	touched,
-} from "../sessions/sessions.ts";
+import { type BoundaryMaterial, decide, SUSPEND_AFTER, succeed } from "../sessions/boundaries.ts";
+import { end, findConversation, promptFacts, sessionOfKey, targetOf, touched } from "../sessions/sessions.ts";
 import { appendTouching, haveRows, type IndexedMessage } from "../transcript/append.ts";
 import { adoptBlobs } from "../transcript/blobs.ts";
 import { addModelCall, type ModelCall } from "./model-calls.ts";

@@ -17,25 +17,27 @@ import { emit } from "../events.ts";
 import { takeAmendments } from "../inbox/amendments.ts";
 import { isAlive } from "../nodes.ts";
 import { jobOf } from "../schedules/read.ts";
-import { moveTo } from "../sessions/filing.ts";
 import {
 	type BoundaryMaterial,
 	boundaryFacts,
+	decide,
+	isHeld,
+	NO_MATERIAL,
+	succeed,
+} from "../sessions/boundaries.ts";
+import { moveTo } from "../sessions/filing.ts";
+import {
 	CONVERSATION_COLUMNS,
 	type ConversationRow,
-	decide,
 	end,
 	findLast,
 	foundConversation,
-	isHeld,
-	NO_MATERIAL,
 	type Opening,
 	open,
 	type PromptFacts,
 	previousOf,
 	promptFacts,
 	type SessionRow,
-	succeed,
 	touched,
 	underPolicy,
 } from "../sessions/sessions.ts";

@@ -3,8 +3,6 @@ import { expect } from "vitest";
 import type { ConfirmationRequest, Store } from "../../../store/index.ts";
 import { OPERATOR, refusal, type Scene, type Tell } from "./scene.ts";
 
-export const AUDIT_KEY = new Uint8Array(32).fill(9);
-
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 3_600_000;
