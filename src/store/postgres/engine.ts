@@ -2,16 +2,8 @@
 // never answers an operation before its commit is known. It renews the node's lease, buries dead nodes, and listens for others' commits.
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
-import {
-	type Cluster,
-	type Drawn,
-	type Engine,
-	type NodeOptions,
-	type ReadName,
-	readOp,
-	type WriteName,
-	writeOp,
-} from "../engine.ts";
+import type { Cluster, Drawn, Engine, NodeOptions, ReadName, WriteName } from "../engine.ts";
+import { readOp, writeOp } from "../operations/run.ts";
 import { SCHEMA_VERSION } from "../schema.ts";
 import { type ServerSettings, serverSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
