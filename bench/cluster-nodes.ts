@@ -1,25 +1,62 @@
 // Several nodes on one store: how much their coordination costs, and how soon one sees what another has committed.
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { performance } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
 import { Feed } from "../src/http/events/feed.ts";
 import { NO_SECRETS, OPERATOR, type Store, storeOn, systemClock, systemIds } from "../src/store/index.ts";
 import { openPostgres } from "../src/store/postgres/engine.ts";
+import type { RoundOrders } from "./cluster-rounds.ts";
+import { median } from "./harness.ts";
 import { PLATFORM, ROUTING, sourceOf, TEXT } from "./store-data.ts";
-import { type KeryxRounds, LANES, type Pick } from "./store-rounds.ts";
+import { LANES } from "./store-rounds.ts";
 
 const SEEN = 300;
+/** The platform that each node holds: it alone sends what is for it. */
+const HELD = ["telegram", "discord"];
 
 export async function openNode(url: string): Promise<Store> {
 	const engine = await openPostgres({ url, startedAt: 0, access: "own", node: { nodes: "many" } });
 	return storeOn(engine, { clock: systemClock, ids: systemIds(systemClock), secrets: NO_SECRETS });
 }
 
-/** Rounds a second of several nodes together, which share the lanes. */
-export async function rateTogether(nodes: readonly KeryxRounds[], pick: Pick, ms: number): Promise<number> {
-	const share = LANES / nodes.length;
-	const rates = await Promise.all(
-		nodes.map((rounds, n) => rounds.rate((lane) => pick(n * share + lane), ms, share)),
-	);
-	return rates.reduce((sum, rate) => sum + rate, 0);
+/** Rounds a second of one node, and of two that share the lanes: each in a process of its own, as gateways are. In turns. */
+export async function oneAndTwo(
+	url: string,
+	{ samples, ms }: { readonly samples: number; readonly ms: number },
+): Promise<{ readonly one: number; readonly two: number }> {
+	const nodes = await Promise.all(HELD.map((platform) => startRounds(url, platform)));
+	const one: number[] = [];
+	const two: number[] = [];
+	try {
+		for (let n = 0; n < samples; n++) {
+			one.push((await nodes[0]?.({ lanes: LANES, ms })) ?? 0);
+			const rates = await Promise.all(nodes.map((rate) => rate({ lanes: LANES / nodes.length, ms })));
+			two.push(rates.reduce((sum, rate) => sum + rate, 0));
+		}
+	} finally {
+		await Promise.all(nodes.map((rate) => rate(null)));
+	}
+	return { one: median(one), two: median(two) };
+}
+
+/** Null: it ends. */
+type Rate = (orders: RoundOrders | null) => Promise<number>;
+
+async function startRounds(url: string, platform: string): Promise<Rate> {
+	const others = HELD.filter((other) => other !== platform);
+	const child = fork(fileURLToPath(new URL("cluster-rounds.ts", import.meta.url)), [
+		url,
+		platform,
+		...others,
+	]);
+	await once(child, "message");
+	return async (orders) => {
+		const answered = once(child, orders ? "message" : "exit");
+		child.send(orders ?? "end");
+		const [rate] = (await answered) as [number];
+		return rate;
+	};
 }
 
 /** From a commit at one node until a live view at the other has its event, in milliseconds: the 95th of a hundred. */

@@ -15,15 +15,21 @@ const policy = resolvePolicy({ mode: "idle", max_messages: 0 }, { platform: PLAT
 
 export class KeryxRounds {
 	readonly #store: Store;
-	readonly #sent: Map<string, () => void>;
+	readonly #platform: string;
+	readonly #elsewhere: readonly { readonly platform: string; readonly account: string }[];
+	readonly #sent = new Map<string, () => void>();
 	#said = 0;
 	#claiming = false;
 	#due = false;
 
-	/** Several nodes on a store claim each other's deliveries: with `beside` they tell each other. */
-	constructor(store: Store, beside?: KeryxRounds) {
+	/** Of several nodes on a store each holds a platform; what is for the others' is sent by them. */
+	constructor(
+		store: Store,
+		{ platform = PLATFORM, others = [] }: { platform?: string; others?: readonly string[] } = {},
+	) {
 		this.#store = store;
-		this.#sent = beside ? beside.#sent : new Map();
+		this.#platform = platform;
+		this.#elsewhere = others.map((other) => ({ platform: other, account: "" }));
 	}
 
 	/** Rounds a second, over so many milliseconds. */
@@ -45,7 +51,7 @@ export class KeryxRounds {
 		const store = this.#store;
 		const { conversation, id } = await store.accept({
 			kind: "person",
-			source: sourceOf(n),
+			source: { ...sourceOf(n), platform: this.#platform },
 			platformMessage: `${process.pid} ${store.epoch} ${++this.#said}`,
 			content: TEXT,
 			routing: ROUTING,
@@ -82,7 +88,11 @@ export class KeryxRounds {
 		this.#claiming = true;
 		while (this.#due) {
 			this.#due = false;
-			const { deliveries } = await this.#store.claimDeliveries({ limit: LANES, timeoutMs: 60_000 });
+			const { deliveries } = await this.#store.claimDeliveries({
+				limit: LANES,
+				timeoutMs: 60_000,
+				elsewhere: this.#elsewhere,
+			});
 			if (deliveries.length === LANES) this.#due = true;
 			for (const { n, id, claim } of deliveries) void this.#send(id, claim, `r${n}`);
 		}

@@ -18,7 +18,8 @@ import { KeryxError } from "../errors.ts";
 import { systemClock, workspaceFolders } from "../gateway/index.ts";
 import { apiTransport, createApi, createClient } from "../http/index.ts";
 import { Backups, logEvents, Retention, startTraces } from "../keeping/index.ts";
-import { type Store, storeOn, systemIds } from "../store/index.ts";
+import { type Engine, type Store, storeOn, systemIds } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import { ChannelFollower } from "./channels.ts";
 import { followConfig } from "./follow-config.ts";
 import { configOf, inHome, openGiven, webhooksOf } from "./given.ts";
@@ -58,27 +59,35 @@ export const PAGE = fileURLToPath(new URL("../../dist/web", import.meta.url));
 const NEVER = new Promise<void>(() => {});
 
 export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
-	const { clock = systemClock, env = process.env, access = "own" } = options;
+	const { clock: machine = systemClock, env = process.env, access = "own" } = options;
 	const home = openHome(resolve(options.home));
 	const { config, isFollowed, isGiven } = configOf(options, home.path, env);
 	const { values, secrets } = config;
 	const live = new LiveConfig(values);
 	const shown = options.report ?? ON_STDERR;
-	const journal = journalOf({ home: home.path, live, secrets, clock, shown, isKept: access === "own" });
+	const journal = journalOf({
+		home: home.path,
+		live,
+		secrets,
+		clock: machine,
+		shown,
+		isKept: access === "own",
+	});
 	const report = journal.report;
-	const ids = systemIds(clock);
 	const isFirst = isFirstWithWalls(home);
-	const trouble = hearTrouble(report, clock.now);
+	const trouble = hearTrouble(report, machine.now);
 	const engine = await openGiven(options.store, {
 		url: storeUrlOf(home, values),
-		clock,
+		clock: machine,
 		// Without a store there is nothing to read: create it, as the first start would.
 		access: access === "read" && mayHaveStore(home, values) ? "read" : "own",
-		auditKey: auditKey(home, ids.bytes),
+		auditKey: auditKey(home, systemIds(machine).bytes),
 		auditWitness: auditWitness(home),
 		onTrouble: trouble.hear,
 		node: nodeOf(values, home.path),
 	});
+	const clock = sharedClock(machine, engine);
+	const ids = systemIds(clock);
 	const store = storeOn(engine, { clock, ids, secrets });
 	trouble.record(store);
 	try {
@@ -342,3 +351,8 @@ const ON_STDERR: Report = {
 	warn: (text) => void process.stderr.write(`keryx: ${text}\n`),
 	note: () => {},
 };
+
+/** Gateways on one store go by the server's clock: a deadline that one has set is the same for the others. */
+function sharedClock(machine: Clock, { cluster }: Pick<Engine, "cluster">): Clock {
+	return cluster ? { ...machine, now: () => cluster.now() } : machine;
+}

@@ -148,6 +148,7 @@ export function createParts(options: PartsOptions): Parts {
 		? createCheckpoints({
 				home,
 				nameOf: (folder) => snapshotName(folder, folders),
+				owner: localName(values, home).name,
 				store,
 				clock,
 				settings: () => checkpointSettings(config.values),
@@ -248,7 +249,7 @@ export function createParts(options: PartsOptions): Parts {
 	};
 }
 
-/** If several gateways share a store, each knows only its own processes. */
+/** If several gateways share a store, each knows only its own processes and snapshots. */
 function localName(config: Config, home: string): { readonly name?: string } {
 	return config.store.nodes === "many" ? { name: nodeName(config, home) } : {};
 }

@@ -112,10 +112,10 @@ class GitCheckpoints implements Checkpoints {
 	}
 
 	async recover(): Promise<readonly RecoveredRestore[]> {
-		const { store } = this.#options;
-		// If several gateways share a store, a workspace that is not here belongs to another one.
+		const { store, home, owner } = this.#options;
+		// If several gateways share a store, a repository that is not here belongs to another one.
 		const open = (await store.openRestores({ scope: OPERATOR })).filter(
-			({ workspace }) => !store.cluster || existsSync(workspace),
+			({ workspace }) => owner === undefined || existsSync(join(home, FOLDER, workspace)),
 		);
 		const done: RecoveredRestore[] = [];
 		for (const restore of open) done.push(await this.#recoverOne(restore));
@@ -214,6 +214,6 @@ class GitCheckpoints implements Checkpoints {
 
 	#locate(folder: string): Promise<Location> {
 		if (this.#closed) throw new KeryxError("checkpoint.failed", "checkpoints are closed");
-		return locationOf(this.#options.home, folder, this.#options.nameOf);
+		return locationOf(this.#options.home, folder, this.#options);
 	}
 }

@@ -1,5 +1,6 @@
 // Resolves a workspace, and where its snapshots are. Guards I10: a repository's name is a digest that Keryx made.
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
@@ -13,14 +14,18 @@ export interface Location {
 	readonly repository: string;
 }
 
-/**
- * Throws checkpoint.refused for a folder that is not to be saved as a whole. `nameOf`: the path that its repository is named after, for
- * a folder that has moved.
- */
+export interface Naming {
+	/** The path that a folder's snapshots are named after, for those that have moved; left out: its own. */
+	readonly nameOf?: ((root: string) => string) | undefined;
+	/** This gateway, if others share its store: their workspaces may have the same path on other disks. */
+	readonly owner?: string | undefined;
+}
+
+/** Throws checkpoint.refused for a folder that is not to be saved as a whole. */
 export async function locationOf(
 	home: string,
 	folder: string,
-	nameOf: (root: string) => string = (root) => root,
+	{ nameOf = (path) => path, owner }: Naming = {},
 ): Promise<Location> {
 	const own = await real(home);
 	const root = await real(folder);
@@ -34,8 +39,17 @@ export async function locationOf(
 	const checkpoints = join(own, FOLDER);
 	if (root === checkpoints || isInside(root, checkpoints))
 		throw refused(folder, "Keryx keeps its snapshots there");
-	const workspace = createHash("sha256").update(nameOf(root)).digest("hex").slice(0, 32);
+	const alone = digestOf(nameOf(root));
+	// What it saved before others joined it keeps its name.
+	const workspace =
+		owner === undefined || existsSync(join(checkpoints, alone))
+			? alone
+			: digestOf(`${owner}\0${nameOf(root)}`);
 	return { root, workspace, repository: join(checkpoints, workspace) };
+}
+
+function digestOf(name: string): string {
+	return createHash("sha256").update(name).digest("hex").slice(0, 32);
 }
 
 export const FOLDER = "checkpoints";

@@ -1,6 +1,8 @@
 // The inputs and outputs of this folder.
+
 import type { Checkpoint, CheckpointKind, RestoreTogether, Store, Undone } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
+import type { Naming } from "./location.ts";
 
 export interface CheckpointSettings {
 	readonly maxSnapshots: number;
@@ -11,11 +13,9 @@ export interface CheckpointSettings {
 	readonly lockWaitMs?: number;
 }
 
-export interface CheckpointsOptions {
+export interface CheckpointsOptions extends Naming {
 	/** Keryx's home. */
 	readonly home: string;
-	/** The path that a folder's snapshots are named after, for those that have moved; left out: its own. */
-	readonly nameOf?: (root: string) => string;
 	readonly store: Store;
 	readonly clock: Pick<Clock, "now">;
 	/** Asked each time: they may change. */

@@ -361,7 +361,7 @@ export const endpoints = {
 	createToken: endpoint("post", "/api/tokens", {
 		about: "a new token, shown this once",
 		body: {
-			name: tokenName,
+			name: tokenName.regex(/^(?!page-)/, "must not begin with page-, as logins of the page do"),
 			role: tokenRole,
 			channel: z.string().min(1).max(64).optional().openapi({
 				description: "with the role channel: the channel that its holder speaks for",

@@ -24,6 +24,10 @@ export interface StoreFacts {
 
 /** The other gateways on the same store, from one gateway's view. */
 export interface Cluster {
+	/** Whether other nodes were alive at the last look: they continue what this one leaves. */
+	readonly hasOthers: boolean;
+	/** The time by the server's clock, which all nodes share. */
+	now(): number;
 	/** False: the lease may have expired, and another node may have taken over. Send nothing and call no tool. */
 	readonly holdsLease: boolean;
 	/** Another node committed something. Also called periodically, in case a hint was lost. */

@@ -90,7 +90,7 @@ export async function openEngine({
 	if (/^postgres(?:ql)?:/.test(url)) {
 		// Loaded on demand: most never need it.
 		const { openPostgres } = await import("./postgres/engine.ts");
-		return openPostgres({ url, startedAt: clock.now(), access, auditKey, onTrouble, node });
+		return openPostgres({ url, clock, startedAt: clock.now(), access, auditKey, onTrouble, node });
 	}
 	const path = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : "";
 	if (path === "")

@@ -1,6 +1,7 @@
 // I18: a turn has the least role and the common reach of the people it speaks for. Each attack that once worked is a test here.
 import { afterEach, describe, expect, test } from "vitest";
-import { MINUTE, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
+import { NO_USAGE, type StepAgent } from "../../src/agents/index.ts";
+import { configOf, MINUTE, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
 import { teller } from "./teller.ts";
 
 let scene: Scene;
@@ -76,6 +77,52 @@ describe("joining a running turn", () => {
 		expect(rows).toEqual([]);
 		expect(joined).toEqual([]);
 		await scene.clock.advance(MINUTE);
+	});
+});
+
+/** Two calls in one step, the second after a while. */
+function twoCalls(): StepAgent {
+	return {
+		...teller(),
+		async *step({ history }) {
+			const isAsked = history.at(-1)?.role === "user";
+			const toolCalls = isAsked
+				? [
+						{ id: "c1", name: "slow", input: { ms: 5000 } },
+						{ id: "c2", name: "effect", input: { what: "second call" } },
+					]
+				: [];
+			yield {
+				type: "done",
+				message: { content: isAsked ? "" : "over", toolCalls, finishReason: "stop" },
+				usage: { ...NO_USAGE, provider: "teller", model: "teller" },
+			};
+		},
+	};
+}
+
+describe("a turn that runs while its person loses rights", () => {
+	const now = (allow: typeof PEOPLE.telegram.allow) => ({
+		auth: { telegram: { ...PEOPLE.telegram, allow } },
+	});
+
+	test.each([
+		["is sent away", [{ id: "ada", role: "owner" as const }], true],
+		["becomes a guest", [{ id: "bob", role: "guest" as const }], true],
+		["keeps them", PEOPLE.telegram.allow, false],
+	])("and %s: calls that have not begun are made only if nothing was lost", async (_, allow, isLost) => {
+		await start({ agent: twoCalls });
+		const id = await scene.say("go", { chat: "bob", user: "bob" });
+		await scene.gateway.reconfigure(configOf(now(allow)));
+		await scene.clock.advance(5 * SECOND);
+		await scene.clock.advance(MINUTE);
+		const results = (await scene.rows(id))
+			.filter(({ role }) => role === "tool")
+			.map(({ content }) => content);
+		expect(results).toEqual([
+			"slowly done",
+			isLost ? expect.stringContaining("Not done: the person this is for has lost rights") : "did second call",
+		]);
 	});
 });
 

@@ -121,6 +121,26 @@ test.each(["view", "mask"] as const)("behind %s, what a hook runs cannot be writ
 	expect(readFileSync(join(root, "work/hook.sh"), "utf8")).toBe("as it was");
 });
 
+test.each(["view", "mask"] as const)(
+	"behind %s, the keys of a store on a server are hidden, and only where there is one",
+	async (kind) => {
+		writeFileSync(join(root, ".pgpass"), "password of the store");
+		writeFileSync(join(root, "beside/key.pem"), "key of the store");
+		const common = { approvals: { mode: "off" }, walls: { by_role: { owner: kind } } } as const;
+		const command = `cat ${root}/.pgpass; cat ${root}/beside/key.pem; cat ${root}/beside/notes`;
+		await start({
+			...common,
+			store: { url: `postgres://keryx@127.0.0.1/keryx?sslkey=${root}/beside/key.pem` },
+		});
+		const { output } = await run(command);
+		expect(output).toContain("notes of somebody");
+		expect(output).not.toContain("of the store");
+		await scene.end();
+		await start(common);
+		expect((await run(command)).output).toContain("password of the store");
+	},
+);
+
 describe("a workspace inside of what other commands can write", () => {
 	const wallOf = async (profile: string, config: ConfigInput) => {
 		const parsed = configOf(config);

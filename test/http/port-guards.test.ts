@@ -388,6 +388,7 @@ describe("logging in with a link", () => {
 			{ ...both, "x-keryx-page": other["x-keryx-page"] },
 			{ ...both, "x-keryx-page": "" },
 			{ cookie, authorization: `Bearer ${both["x-keryx-page"]}` },
+			{ authorization: `Bearer ${cookie.split("=")[1]}` },
 		])
 			expect((await open("/api/tokens", half)).status).toBe(401);
 		expect(await open(link)).toMatchObject({ status: 401, body: { error: { code: "http.login" } } });

@@ -5,6 +5,7 @@ import { KeryxError } from "../../src/errors.ts";
 import type { ChannelHost, ChannelTraits } from "../../src/gateway/index.ts";
 import { Access } from "../../src/http/entry/auth.ts";
 import { type ApiHost, createApi } from "../../src/http/index.ts";
+import type { Cluster } from "../../src/store/index.ts";
 import { until } from "../support/until.ts";
 import { onPort, type Ported } from "./port.ts";
 import { SECRET } from "./support.ts";
@@ -92,6 +93,32 @@ test("a page's stay ends with its login, and not before", async () => {
 	clock.pass(1);
 	expect(stay?.aborted).toBe(true);
 	expect(await access.visitor(shown, PORT)).toBe(null);
+});
+
+test("at a gateway that is cut off from the store nobody stays: what others revoke would not be heard", async () => {
+	const listeners: ((holds: boolean) => void)[] = [];
+	const cluster = {
+		...keryx.store.cluster,
+		onCommitElsewhere: () => () => {},
+		onLease: (listener: (holds: boolean) => void) => {
+			listeners.push(listener);
+			return () => {};
+		},
+	} as unknown as Cluster;
+	const access = new Access({ store: { ...keryx.store, cluster }, operatorSecret: SECRET, ...handClock() });
+	const made = await access.createToken({ name: "cut", role: "reader" }, { who: "operator", via: "api" });
+	const shown = {
+		authorization: `Bearer ${made.secret}`,
+		cookie: undefined,
+		pageKey: undefined,
+		via: undefined,
+	};
+	const stay = (await access.visitor(shown, PORT))?.stay;
+	for (const listener of listeners) listener(true);
+	expect(stay?.aborted).toBe(false);
+	for (const listener of listeners) listener(false);
+	expect(stay?.aborted).toBe(true);
+	expect((await access.visitor(shown, PORT))?.stay.aborted).toBe(false);
 });
 
 test("a login that was revoked ends, also where the store failed to say so", async () => {

@@ -86,6 +86,41 @@ describe("a node on a store on a server", () => {
 		expect(await onServer(server.url(), live)).toEqual([]);
 	});
 
+	it("is taken over whatever other connections to the server are called, and those are left alone", async () => {
+		const first = await openIn("named_alike", [], "many");
+		const beside = await openIn("beside_it", [], "many");
+		await Promise.all([say(first), say(beside)]);
+		const writers = `SELECT pid, application_name AS name FROM pg_stat_activity WHERE application_name LIKE 'keryx writer ${first.epoch} %' AND datname = current_database()`;
+		const [one, two] = await onServer<{ pid: number; name: string }>(server.url(), writers);
+		expect([beside.epoch, one?.name === two?.name]).toEqual([first.epoch, false]);
+		const elsewhere = server.url().replace(/\/\w+$/, "/template1");
+		const decoys = [one, two].map(
+			(writer) => new pg.Client({ connectionString: elsewhere, application_name: writer?.name ?? "" }),
+		);
+		for (const decoy of decoys) await decoy.connect();
+		await onServer(server.url(), "UPDATE named_alike.nodes SET expires_at = 0");
+		const third = await openIn("named_alike", [], "many");
+		expect(await refusal(say(first))).toBe("store.owner_lost");
+		for (const decoy of decoys) expect((await decoy.query("SELECT 1 AS n")).rows).toEqual([{ n: 1 }]);
+		const left = await onServer<{ pid: number }>(server.url(), writers);
+		expect(left.filter(({ pid }) => pid === one?.pid || pid === two?.pid)).toHaveLength(1);
+		await say(beside);
+		await Promise.all([...decoys.map((decoy) => decoy.end()), first.close(), beside.close(), third.close()]);
+	});
+
+	it("sends nothing after it stood still for as long as others wait, until it has renewed its lease", async () => {
+		const store = await openIn("still", [], "many");
+		const heard: boolean[] = [];
+		store.cluster?.onLease((holds) => heard.push(holds));
+		expect(store.cluster?.holdsLease).toBe(true);
+		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2100);
+		expect(store.cluster?.holdsLease).toBe(false);
+		await expect.poll(() => store.cluster?.holdsLease).toBe(true);
+		// What was refused meanwhile is looked for.
+		expect(heard).toEqual([true]);
+		await store.close();
+	});
+
 	it("has a name that no other living node has: a second one is refused, and one that comes after its end is not", async () => {
 		const url = `${server.url()}?schema=named`;
 		const open = async (name: string, leaseMs = 10_000) =>

@@ -19,7 +19,8 @@ export async function tellCutOff({
 	readonly outlet: Outlet;
 }): Promise<void> {
 	const { turns } = await store.planInterruptions();
-	if (!config.shutdown.notify) return;
+	// Another gateway continues them at once.
+	if (!config.shutdown.notify || store.cluster?.hasOthers) return;
 	const text = cutOffSentence(config.auto_continue_freshness);
 	for (const { turn, conversation, platform, chatType, destination } of turns) {
 		if (sessionSettings.policyFor(platform, chatType).notifyExcludePlatforms.includes(platform)) continue;

@@ -2,7 +2,7 @@
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
-import type { ResetPolicy } from "../../domain/index.ts";
+import type { ResetPolicy, Standing } from "../../domain/index.ts";
 import type { Conversation, Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
@@ -26,6 +26,8 @@ export interface TurnDependencies {
 	readonly confirmations: Confirmations | null;
 	/** The current rights of the people it speaks for (I18). */
 	readonly rights: Rights;
+	/** What they may do now: a role or login may have been taken from them since the turn began. */
+	readonly standingNow: () => Promise<Standing>;
 	/** Only the owner sees names of secrets. */
 	readonly isOwners: boolean;
 	/** Null: checkpoints are off. */

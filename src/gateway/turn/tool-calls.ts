@@ -50,6 +50,15 @@ export function interruptedCall(call: ToolCall): CallOutcome {
 	return result(call, INTERRUPTED_RESULT, true);
 }
 
+/** The people the turn speaks for may do less than when it began. */
+export function revokedCall(call: ToolCall): CallOutcome {
+	return result(
+		call,
+		"Not done: the person this is for has lost rights since you began. Their next message is answered with the rights they have.",
+		true,
+	);
+}
+
 /** A secret was written out: what is stored, shown and run would differ (I12). */
 export function literalCall(call: ToolCall): CallOutcome {
 	return result(

@@ -1,16 +1,16 @@
 // The tool calls of one turn: those of a step, in order, and those that a human has approved. Each result is a row under the turn's token
 // (I5). Calls that wait for a human become the turn's questions.
 import type { Question } from "../../confirmations/index.ts";
-import type { NewMessage, ToolCall } from "../../domain/index.ts";
+import { lesser, type NewMessage, type ToolCall } from "../../domain/index.ts";
 import type { TurnCheckpoints } from "../files/turn-checkpoints.ts";
 import { type Asking, resultRow } from "./asking.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import type { TurnRows } from "./rows.ts";
 import type { TurnStart } from "./start.ts";
-import { interruptedCall, runApproved, runCall } from "./tool-calls.ts";
+import { interruptedCall, revokedCall, runApproved, runCall } from "./tool-calls.ts";
 
 export interface TurnCallsOptions
-	extends Pick<TurnDependencies, "store" | "clock" | "config" | "tools" | "rights"> {
+	extends Pick<TurnDependencies, "store" | "clock" | "config" | "tools" | "rights" | "standingNow"> {
 	readonly start: TurnStart;
 	readonly rows: TurnRows;
 	readonly asking: Asking;
@@ -58,10 +58,12 @@ export class TurnCalls {
 			show(call);
 			const outcome = cutOff
 				? interruptedCall(call)
-				: await runCall(call, {
-						...this.#environment(),
-						ask: (about, question) => asking.about(about, question, rows.nextIndex),
-					});
+				: (await this.#hasLostRights())
+					? revokedCall(call)
+					: await runCall(call, {
+							...this.#environment(),
+							ask: (about, question) => asking.about(about, question, rows.nextIndex),
+						});
 			if (outcome.waiting) {
 				rows.took(outcome.waiting);
 				waits = true;
@@ -102,9 +104,16 @@ export class TurnCalls {
 				continue;
 			}
 			show(used.call);
-			const outcome = await runApproved(used.call, used.confirmation.action, this.#environment());
+			const outcome = (await this.#hasLostRights())
+				? revokedCall(used.call)
+				: await runApproved(used.call, used.confirmation.action, this.#environment());
 			await rows.append([resultRow(used.confirmation, outcome.message.content)], [outcome]);
 		}
+	}
+
+	async #hasLostRights(): Promise<boolean> {
+		const { rights, standingNow } = this.#with;
+		return lesser(rights.standing, await standingNow()) !== rights.standing;
 	}
 
 	#environment() {

@@ -19,7 +19,7 @@ import { awaySentence, resumedSentence } from "../sentences.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
 import type { Deltas } from "./deltas.ts";
 import { commandAgent } from "./job-agent.ts";
-import { askedAbout, rightsFrom } from "./rights.ts";
+import { askedAbout, rightsFrom, rightsOf } from "./rights.ts";
 import { isQuiet, type TurnStart } from "./start.ts";
 import { Turn } from "./turn.ts";
 import type { Walls } from "./walls/walls.ts";
@@ -198,6 +198,9 @@ export class TurnFactory {
 			confirmations,
 			files,
 			rights,
+			standingNow: async () =>
+				(await rightsOf(speakers, conversationInfo, { store, config: this.#with.config(), now: clock.now() }))
+					.standing,
 			isOwners:
 				rights.standing === "owner" &&
 				!start.conversationInfo.shared &&

@@ -87,6 +87,8 @@ export interface Login {
 
 /** The prefix of people's login secrets. */
 const LOGIN = "kl_";
+/** The operator's logins are tokens with names that begin so. */
+export const OPERATORS_LOGIN = "page-";
 /** On the socket without a token. Not the operator's name, so that the operator may decide its requests. */
 const AT_SOCKET = "socket";
 
@@ -116,6 +118,10 @@ export class Access {
 		const { cluster } = options.store;
 		this.#caches = !cluster;
 		cluster?.onCommitElsewhere(() => this.#stays.recheckSoon());
+		// Cut off from the store, nobody can tell what others revoke.
+		cluster?.onLease((holds) => {
+			if (!holds) this.#stays.endAll("");
+		});
 	}
 
 	/** Null for a stranger, and for invalid credentials. */
@@ -222,7 +228,7 @@ export class Access {
 
 	async #loginOperator(nonce: string, entrance: PortEntrance): Promise<Login> {
 		try {
-			const name = `page-${nonce}`;
+			const name = `${OPERATORS_LOGIN}${nonce}`;
 			const { secret } = await this.createToken(
 				{ name, role: "operator", days: COOKIE_DAYS },
 				{ who: "operator", via: "page" },
@@ -287,7 +293,8 @@ export class Access {
 			return { ...NOBODYS, who: "operator", role: "operator", via, proven: true };
 		const digest = digestOf(bearer);
 		const token = await this.#token(digest);
-		if (!token) return null;
+		// Whoever has only the cookie has not the page's key.
+		if (!token || (via !== "page" && token.name.startsWith(OPERATORS_LOGIN))) return null;
 		const { name, role, sessionKey, principal, channel, expiresAt } = token;
 		const who = `token:${name}`;
 		const stay = this.#stays.take(who, expiresAt, async () => (await this.#token(digest)) !== null);

@@ -5,11 +5,10 @@ import type { Token } from "../../store/index.ts";
 import { type Call, type HandlersOf, operator } from "../call.ts";
 import { endpoint } from "../endpoint.ts";
 import { time } from "../schemas.ts";
+import { OPERATORS_LOGIN } from "./auth.ts";
 
 /** Logins that are listed. */
 const MOST = 500;
-/** The operator's own logins are tokens with this name. */
-const OPERATORS = "page-";
 
 const person = z
 	.string()
@@ -103,7 +102,7 @@ export const loginHandlers: HandlersOf<typeof loginEndpoints> = {
 	revokeLogins: async ({ id, person: name }, { access, visitor }) => {
 		if ((id === undefined) === (name === undefined))
 			throw new KeryxError("argument.invalid", "use id or person", { field: "id" });
-		if (id?.startsWith(OPERATORS))
+		if (id?.startsWith(OPERATORS_LOGIN))
 			return { person: null, ended: (await access.revokeToken(id, visitor)) ? 1 : 0 };
 		const revoked = await access.revokeLogins(id === undefined ? { person: name ?? "" } : { id }, visitor);
 		return { person: revoked.person, ended: revoked.ended.length };
@@ -116,7 +115,7 @@ function linkOf(path: string, { host }: Pick<Call, "host">): { path: string; url
 }
 
 function isLogin({ name, role }: Token): boolean {
-	return role === "operator" && name.startsWith(OPERATORS);
+	return role === "operator" && name.startsWith(OPERATORS_LOGIN);
 }
 
 function stateOf(

@@ -47,4 +47,17 @@ describe("what a client is told of an answer", () => {
 		const said = new Said();
 		expect([...said.row(1, ""), ...said.rest("Done.")]).toEqual(["Done."]);
 	});
+
+	test("an answer that is begun again with other words is not mixed with the first: it comes whole, once", () => {
+		const said = new Said();
+		const deltas = [
+			[0, "Hello wor"],
+			[0, "Hel"],
+			[3, "p is near, "],
+			[14, "and more"],
+		] as const;
+		const heard = deltas.flatMap(([offset, text]) => [...said.delta({ index: 1, offset, text })]);
+		expect(heard).toEqual(["Hello wor"]);
+		expect([...said.row(1, "Help is near, and more")]).toEqual(["\n\nHelp is near, and more"]);
+	});
 });

@@ -4,11 +4,16 @@ import type { Delta } from "../../gateway/index.ts";
 
 export class Said {
 	readonly #parts = new Map<number, string>();
+	/** Messages that were begun again with other words: the row says how they end. */
+	readonly #rewritten = new Set<number>();
 	#all = "";
 
 	*delta({ index, offset, text }: Pick<Delta, "index" | "offset" | "text">): Generator<string> {
-		const known = this.#parts.get(index)?.length ?? 0;
-		if (offset <= known) yield* this.#add(index, text.slice(known - offset));
+		const known = this.#parts.get(index) ?? "";
+		if (offset > known.length || this.#rewritten.has(index)) return;
+		const again = text.slice(0, known.length - offset);
+		if (known.startsWith(again, offset)) yield* this.#add(index, text.slice(again.length));
+		else this.#rewritten.add(index);
 	}
 
 	/** A message of the turn as recorded. */

@@ -2,6 +2,7 @@
 // never answers an operation before its commit is known. It renews the node's lease, buries dead nodes, and listens for others' commits.
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
+import { type Clock, systemClock } from "../../time/index.ts";
 import type { Cluster, Drawn, Engine, NodeOptions, ReadName, WriteName } from "../engine.ts";
 import { readOp, writeOp } from "../operations/run.ts";
 import { SCHEMA_VERSION } from "../schema.ts";
@@ -23,6 +24,8 @@ const HEARTBEAT_MS = 3000;
 export interface PostgresOptions {
 	readonly url: string;
 	readonly startedAt: number;
+	/** This machine's; left out: the system's. */
+	readonly clock?: Pick<Clock, "now">;
 	/** read: no owner, no writes. */
 	readonly access: "own" | "read";
 	readonly auditKey?: Uint8Array | undefined;
@@ -36,13 +39,22 @@ export interface PostgresOptions {
 }
 
 export async function openPostgres(options: PostgresOptions): Promise<PostgresEngine> {
-	const { startedAt, node = {} } = options;
+	const { startedAt, auditKey = null, clock = systemClock, node = {} } = options;
 	const settings = serverSettings(options.url);
 	const { name, nodes = "one", leaseMs = LEASE_MS, heartbeatMs = HEARTBEAT_MS } = node;
 	try {
 		await prepare(settings, options.access);
 		if (options.access === "read") return new PostgresEngine(settings, options, null);
-		const membership = await Membership.join(settings, { startedAt, name, nodes, leaseMs, heartbeatMs });
+		const now = () => clock.now();
+		const membership = await Membership.join(settings, {
+			startedAt,
+			name,
+			nodes,
+			leaseMs,
+			heartbeatMs,
+			now,
+			auditKey,
+		});
 		return new PostgresEngine(settings, options, membership);
 	} catch (error) {
 		throw openingFault(error, options.url);

@@ -7,7 +7,7 @@ import type { ServerSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
 import { freeName, nameTaken } from "./names.ts";
-import { NOW_MS, type NodeSettings, nodeLock, nodeLost, renew, seenNodes } from "./nodes.ts";
+import { NOW_MS, type NodeSettings, nodeLock, nodeLost, OURS, renew, seenNodes } from "./nodes.ts";
 import { Sealing } from "./sealing.ts";
 import { lockOf } from "./server.ts";
 
@@ -71,7 +71,7 @@ export async function rejoin(
 		await endBefore(connection, settings, epoch);
 		if (!(await lockSoon(connection, settings, nodes))) throw nodeLost();
 		await connection.exec(`SELECT pg_advisory_lock(${nodeLock(settings)}, $1::int)`, [epoch]);
-		if (!(await renew(connection, epoch, leaseMs))) throw nodeLost();
+		if ((await renew(connection, epoch, leaseMs)) === null) throw nodeLost();
 		return connection;
 	} catch (error) {
 		await connection.close();
@@ -82,8 +82,8 @@ export async function rejoin(
 /** The server may not have noticed that the previous connection is gone, and would keep its locks. */
 async function endBefore(connection: Connection, settings: ServerSettings, epoch: number): Promise<void> {
 	await connection.exec(
-		`SELECT pg_terminate_backend(l.pid) FROM pg_locks l
-		WHERE l.locktype = 'advisory' AND l.granted AND l.pid <> pg_backend_pid() AND l.objsubid = 2 AND l.objid::bigint = $1
+		`SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid AND ${OURS}
+		WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2 AND l.objid::bigint = $1
 			AND l.classid::bigint = (${nodeLock(settings)})::bigint & 4294967295
 			AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
 		[epoch],
@@ -134,7 +134,7 @@ async function takeFromHanging(
 		);
 	await connection.exec(
 		`SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid
-		WHERE a.application_name = '${NODE_NAME}' AND a.pid <> pg_backend_pid() AND l.locktype = 'advisory' AND l.granted
+		WHERE a.application_name = '${NODE_NAME}' AND ${OURS} AND l.locktype = 'advisory' AND l.granted
 			AND (l.classid::bigint, l.objid::bigint) IN (SELECT k.class, k.object & 4294967295 FROM (VALUES (${lockOf("own", settings.schema)})) AS k (class, object))`,
 	);
 	if (!(await lockSoon(connection, settings, nodes)))

@@ -10,7 +10,7 @@ import { toKeryxError } from "./faults.ts";
 import { join, rejoin } from "./joining.ts";
 import { LOOK_MS, UNLOCKED_MS } from "./names.ts";
 import { bury, leave, nodeLost, renew, seenNodes } from "./nodes.ts";
-import { Sealing } from "./sealing.ts";
+import { Sealing, sharedKey } from "./sealing.ts";
 
 /** The longest pause before the next attempt to reach the server. */
 const RETRY_MS = 1000;
@@ -18,8 +18,12 @@ const RETRY_MS = 1000;
 const GATHER_MS = 10;
 /** The most hints that may be on their way to the server. */
 const MOST_TELLING = 100;
+/** A smaller difference between two clocks is left alone. */
+const DRIFT_MS = 50;
 /** The lease counts as expired this long before it does. */
 const MARGIN_MS = 500;
+/** The others give up a node without a connection soon after this. */
+const FENCED_MS = UNLOCKED_MS - MARGIN_MS;
 
 export interface MembershipOptions {
 	readonly name: string | undefined;
@@ -27,6 +31,9 @@ export interface MembershipOptions {
 	readonly nodes: "one" | "many";
 	readonly leaseMs: number;
 	readonly heartbeatMs: number;
+	/** This machine's clock. */
+	readonly now: () => number;
+	readonly auditKey: Uint8Array | null;
 }
 
 interface MembershipListener {
@@ -51,11 +58,17 @@ export class Membership implements Cluster {
 	#connection: Connection | null;
 	/** Monotonic, from before the renewal was sent. */
 	#renewedAt: number;
+	/** When this process was last seen to run (monotonic). */
+	#ranAt = performance.now();
+	/** When it was last found to have stood still: it may have been given up meanwhile, until a later renewal. */
+	#stoodStillAt = Number.NEGATIVE_INFINITY;
 	/** Since when there is no connection (monotonic). */
 	#lostAt = Number.POSITIVE_INFINITY;
 	/** When the connection was made again, by the monotonic clock. */
 	#rejoinedAt = Number.NEGATIVE_INFINITY;
 	#held = true;
+	/** How far the server's clock is ahead of this machine's. */
+	#aheadMs = 0;
 	/** Others alive at the last check. */
 	#others: ReadonlySet<number> = new Set();
 	/** Ends the pause before the next beat. */
@@ -76,7 +89,7 @@ export class Membership implements Cluster {
 		this.#options = options;
 		this.epoch = epoch;
 		this.#connection = connection;
-		this.#sealing = new Sealing(key, epoch);
+		this.#sealing = new Sealing(sharedKey(key, options.auditKey), epoch, () => Math.round(this.now()));
 		this.#renewedAt = renewedAt;
 		this.#channel = `keryx_${createHash("sha256").update(settings.schema).digest("hex").slice(0, 16)}`;
 	}
@@ -86,6 +99,7 @@ export class Membership implements Cluster {
 		const joined = await join(settings, options);
 		const membership = new Membership(settings, options, joined, before);
 		try {
+			await membership.#renew(joined.connection);
 			await membership.#listen(joined.connection);
 			// Dead ones are buried first: a start takes over their work.
 			await membership.#look(joined.connection);
@@ -103,7 +117,8 @@ export class Membership implements Cluster {
 	start(listener: MembershipListener): void {
 		this.#listener = listener;
 		this.#keeping = this.#keep();
-		this.#watch = setInterval(() => this.#checkLease(), Math.min(1000, this.#options.leaseMs / 10));
+		this.#ranAt = performance.now();
+		this.#watch = setInterval(() => this.#tick(), Math.min(1000, this.#options.leaseMs / 10));
 		this.#watch.unref();
 	}
 
@@ -112,13 +127,24 @@ export class Membership implements Cluster {
 		return this.#options.nodes === "many";
 	}
 
-	/** Without a connection the others give this node up before its lease has expired. */
-	get holdsLease(): boolean {
-		return this.#isRenewed && !this.#isCutOff;
+	get hasOthers(): boolean {
+		return this.#others.size > 0;
 	}
 
-	get #isCutOff(): boolean {
-		return performance.now() - this.#lostAt >= UNLOCKED_MS - MARGIN_MS;
+	now(): number {
+		return this.#options.now() + this.#aheadMs;
+	}
+
+	/** Without a connection the others give this node up before its lease has expired. */
+	get holdsLease(): boolean {
+		return this.#isRenewed && !this.#isFenced;
+	}
+
+	get #isFenced(): boolean {
+		const now = performance.now();
+		// A connection that ended while the process stood still is not known to be lost yet.
+		const stoodStill = this.#renewedAt < this.#stoodStillAt || now - this.#ranAt >= FENCED_MS;
+		return stoodStill || now - this.#lostAt >= FENCED_MS;
 	}
 
 	get #isRenewed(): boolean {
@@ -177,6 +203,16 @@ export class Membership implements Cluster {
 		await connection.close();
 	}
 
+	#tick(): void {
+		const now = performance.now();
+		if (now - this.#ranAt >= FENCED_MS) {
+			this.#stoodStillAt = now;
+			this.#hurry();
+		}
+		this.#ranAt = now;
+		this.#checkLease();
+	}
+
 	async #keep(): Promise<void> {
 		const { heartbeatMs } = this.#options;
 		const { signal } = this.#ending;
@@ -207,16 +243,16 @@ export class Membership implements Cluster {
 	}
 
 	async #beat(): Promise<void> {
-		const { leaseMs } = this.#options;
 		const before = performance.now();
-		let wasFenced = false;
+		let wasFenced: boolean;
 		if (this.#connection && !this.#connection.isLost) {
-			if (!(await renew(this.#connection, this.epoch, leaseMs))) throw nodeLost();
+			await this.#renew(this.#connection);
+			wasFenced = this.#isFenced;
 		} else {
 			const connection = await rejoin(this.#settings, this.epoch, this.#options);
 			this.#connection = connection;
 			this.#rejoinedAt = before;
-			wasFenced = this.#isCutOff;
+			wasFenced = this.#isFenced;
 			this.#lostAt = Number.POSITIVE_INFINITY;
 			await this.#listen(connection);
 		}
@@ -227,6 +263,18 @@ export class Membership implements Cluster {
 		await this.#look(this.#connection);
 		// Covers hints that were lost.
 		if (this.#others.size > 0) this.#hear();
+	}
+
+	async #renew(connection: Connection): Promise<void> {
+		const { leaseMs, now } = this.#options;
+		const before = now();
+		const server = await renew(connection, this.epoch, leaseMs);
+		if (server === null) throw nodeLost();
+		const after = now();
+		const aheadMs = server - (before + after) / 2;
+		// The answer came at any moment between the two.
+		const isKnown = Math.abs(aheadMs - this.#aheadMs) <= (after - before) / 2 + DRIFT_MS;
+		if (!isKnown) this.#aheadMs = Math.round(aheadMs);
 	}
 
 	/** Buries dead nodes. */
@@ -240,13 +288,15 @@ export class Membership implements Cluster {
 		for (const { epoch, held } of nodes) {
 			if (held) this.#unlockedSince.delete(epoch);
 			else if (!this.#unlockedSince.has(epoch)) this.#unlockedSince.set(epoch, now);
-			const unlockedMs = now - (this.#unlockedSince.get(epoch) ?? now);
+			// After an outage of the server, a living node may need longer than this one to come back.
+			const since = Math.max(this.#unlockedSince.get(epoch) ?? now, this.#rejoinedAt + UNLOCKED_MS);
+			const unlockedMs = now - since;
 			// An exclusive node has the store's lock: every other node is dead.
 			if (!this.isShared || unlockedMs > UNLOCKED_MS) crashed.push(epoch);
 		}
 		const dead = new Set([
-			...(expired.length > 0 ? await bury(connection, expired, { anyway: false }) : []),
-			...(crashed.length > 0 ? await bury(connection, crashed, { anyway: true }) : []),
+			...(expired.length > 0 ? await bury(connection, this.#settings, expired, { anyway: false }) : []),
+			...(crashed.length > 0 ? await bury(connection, this.#settings, crashed, { anyway: true }) : []),
 		]);
 		const living = new Set(nodes.map(({ epoch }) => epoch).filter((epoch) => !dead.has(epoch)));
 		// Some were buried by another node, or have left.

@@ -29,8 +29,8 @@ export async function freeName(
 		unlockedSince = other.held ? null : (unlockedSince ?? now);
 		const hasCrashed = unlockedSince !== null && now - unlockedSince > UNLOCKED_MS;
 		// An exclusive node has the store's lock: every other node is dead.
-		if (nodes === "one" || hasCrashed) await bury(connection, [other.epoch], { anyway: true });
-		else if (other.expired && other.held) await bury(connection, [other.epoch], { anyway: false });
+		if (nodes === "one" || hasCrashed) await bury(connection, settings, [other.epoch], { anyway: true });
+		else if (other.expired && other.held) await bury(connection, settings, [other.epoch], { anyway: false });
 		else await pause(LOOK_MS);
 	}
 }

@@ -2,6 +2,7 @@
 // holds a lock as long as its connection lives. The lock quickly shows a crash, the lease shows a hanging or disconnected node. Each node
 // has an epoch, and its writer a row that all its transactions change: burying a node deletes that row, so the dead node can commit
 // nothing any more.
+import { createHash } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import type { ServerSettings } from "./address.ts";
 import type { Connection } from "./connection.ts";
@@ -28,13 +29,13 @@ export interface LiveNode {
 	readonly held: boolean;
 }
 
-/** False: it was buried. */
-export async function renew(connection: Connection, epoch: number, leaseMs: number): Promise<boolean> {
-	const { count } = await connection.exec(
-		`UPDATE nodes SET expires_at = ${NOW_MS} + $2 WHERE epoch = $1 AND ended_at IS NULL`,
+/** The server's time. Null: it was buried. */
+export async function renew(connection: Connection, epoch: number, leaseMs: number): Promise<number | null> {
+	const { rows } = await connection.exec(
+		`UPDATE nodes SET expires_at = ${NOW_MS} + $2 WHERE epoch = $1 AND ended_at IS NULL RETURNING ${NOW_MS} AS now`,
 		[epoch, leaseMs],
 	);
-	return count === 1;
+	return (rows[0] as { now: number } | undefined)?.now ?? null;
 }
 
 /** So that nobody waits for the lease. */
@@ -65,6 +66,7 @@ export async function seenNodes(
  */
 export async function bury(
 	connection: Connection,
+	settings: ServerSettings,
 	epochs: readonly number[],
 	{ anyway }: { readonly anyway: boolean },
 ): Promise<readonly number[]> {
@@ -78,10 +80,7 @@ export async function bury(
 		);
 		const dead = (rows as readonly { epoch: number }[]).map(({ epoch }) => epoch);
 		for (const epoch of dead) {
-			await connection.exec(
-				"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()",
-				[writerName(epoch)],
-			);
+			await endWriter(connection, settings, epoch);
 			await connection.exec("DELETE FROM writers WHERE epoch = $1", [epoch]);
 		}
 		await connection.exec("COMMIT");
@@ -92,9 +91,25 @@ export async function bury(
 	}
 }
 
-/** Shown in pg_stat_activity. */
-export function writerName(epoch: number): string {
-	return `keryx writer ${epoch}`;
+/** Shown in pg_stat_activity. The number stands for the schema: other stores in the same database have the same epochs. */
+export function writerName({ schema }: ServerSettings, epoch: number): string {
+	return `keryx writer ${epoch} of ${createHash("sha256").update(schema).digest("hex").slice(0, 8)}`;
+}
+
+/** Any role can give its connections any name, so only those that this role may end are meant. */
+export const OURS =
+	"a.datname = current_database() AND a.pid <> pg_backend_pid() AND pg_has_role(a.usesysid, 'MEMBER')";
+
+/** Ends what is left of a node's writer on the server. */
+export async function endWriter(
+	connection: Connection,
+	settings: ServerSettings,
+	epoch: number,
+): Promise<void> {
+	await connection.exec(
+		`SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a WHERE a.application_name = $1 AND ${OURS}`,
+		[writerName(settings, epoch)],
+	);
 }
 
 export function nodeLost(): KeryxError {

@@ -7,7 +7,7 @@ import type { Op } from "../query.ts";
 import type { ServerSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { codeOf, isCollision, isLost, isRefusal, toKeryxError } from "./faults.ts";
-import { nodeLost, writerName } from "./nodes.ts";
+import { endWriter, nodeLost, writerName } from "./nodes.ts";
 import type { Predictions } from "./predictions.ts";
 import { lockOf } from "./server.ts";
 import { type DrawIds, Mistaken, type Reply, Spoilt, Transaction } from "./transaction.ts";
@@ -160,15 +160,11 @@ export class Writer {
 	async #open(): Promise<Connection> {
 		if (this.#connection && !this.#connection.isLost) return this.#connection;
 		this.#connection = await Connection.open(this.#context.settings, {
-			name: this.#name,
+			name: writerName(this.#context.settings, this.#context.epoch),
 			timeoutMs: STATEMENT_MS + 5000,
 			settings: SETTINGS,
 		});
 		return this.#connection;
-	}
-
-	get #name(): string {
-		return writerName(this.#context.epoch);
 	}
 
 	/**
@@ -207,10 +203,7 @@ export class Writer {
 		for (let n = 0; n < this.#context.reconnects; n++) {
 			try {
 				const connection = await this.#open();
-				await connection.exec(
-					"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()",
-					[this.#name],
-				);
+				await endWriter(connection, this.#context.settings, this.#context.epoch);
 				await connection.exec("BEGIN ISOLATION LEVEL READ COMMITTED");
 				const { rows } = await connection.exec("SELECT last FROM writers WHERE epoch = $1 FOR UPDATE", [
 					this.#context.epoch,

@@ -52,6 +52,8 @@ const keryx = await createKeryx({
 		// Few messages, so that sessions rotate.
 		session_reset: { mode: "none", max_messages: 24, timezone: "UTC" },
 		gateway: { batch_ms: 4, batch_cap_ms: 20 },
+		// Less than a late answer takes.
+		shutdown: { drain_seconds: 1 },
 		http: { rate_per_minute: 100_000 },
 		auth: Object.fromEntries(Object.keys(PLATFORMS).map((platform) => [platform, { allow_all: true }])),
 	},

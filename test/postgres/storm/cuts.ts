@@ -10,7 +10,7 @@ const CALLS = 3;
 export class Cuts {
 	readonly #calls = new Map<WriteName, number>();
 	#made = 0;
-	#underWay = 0;
+	#last: Promise<unknown> = Promise.resolve();
 
 	/** Operations that were cut at every statement. */
 	get everywhere(): readonly WriteName[] {
@@ -28,22 +28,25 @@ export class Cuts {
 			read: (name, args) => engine.read(name, args),
 			onCommit: (listener) => engine.onCommit(listener),
 			close: () => engine.close(),
-			write: async (name, args, drawn) => {
-				const calls = this.#calls.get(name) ?? 0;
-				// Others at the same time share its transaction.
-				const isCut = this.#underWay++ === 0 && calls < CALLS;
-				if (isCut) proxy.sweep(WRITER);
-				try {
-					return await engine.write(name, args, drawn);
-				} finally {
-					if (isCut && this.#underWay === 1) this.#calls.set(name, calls + 1);
-					if (isCut) {
-						this.#made += proxy.swept;
-						proxy.sweep(null);
-					}
-					this.#underWay--;
-				}
+			// One after the other: those that come together would share a transaction.
+			write: (name, args, drawn) => {
+				const made = this.#last.then(() => this.#cut(name, () => engine.write(name, args, drawn), proxy));
+				this.#last = made.catch(() => {});
+				return made;
 			},
 		};
+	}
+
+	async #cut(name: WriteName, write: () => Promise<unknown>, proxy: StatementProxy): Promise<unknown> {
+		const calls = this.#calls.get(name) ?? 0;
+		if (calls >= CALLS) return await write();
+		proxy.sweep(WRITER);
+		try {
+			return await write();
+		} finally {
+			this.#calls.set(name, calls + 1);
+			this.#made += proxy.swept;
+			proxy.sweep(null);
+		}
 	}
 }

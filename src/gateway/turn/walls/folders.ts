@@ -27,7 +27,7 @@ export function wallOf(
 	{ kind, isReadonly, network, hosts }: WallChoice,
 	options: WallFolders & { readonly workspace: string },
 ): Omit<Wall, "outlivesStarter"> {
-	const { walls, backup } = options.config();
+	const { walls, backup, store } = options.config();
 	const home = realpathSync(options.home);
 	const own = options.env.HOME ?? homedir();
 	const paths = (given: readonly string[]) => given.map((path) => realOf(path, own));
@@ -52,7 +52,11 @@ export function wallOf(
 		read: paths(walls.read),
 		write: isReadonly ? [] : write,
 		...(keep.length > 0 && { keep }),
-		hide: [...walls.hide, ...(backup.to === undefined ? [] : [backup.to])].map((path) => expanded(path, own)),
+		hide: [
+			...walls.hide,
+			...(backup.to === undefined ? [] : [backup.to]),
+			...keysOf(store.url, options.env),
+		].map((path) => expanded(path, own)),
 		protect: [
 			...protectedPrograms({ folder: options.program, path: options.env.PATH ?? "", isAdmin }),
 			...(existsSync(options.root) ? [realpathSync(options.root)] : []),
@@ -65,6 +69,13 @@ export function wallOf(
 		privileges: isAdmin ? "admin" : "none",
 		limits: limitsOf(walls),
 	};
+}
+
+/** Files with which a command could reach a store on a server by itself. */
+function keysOf(url: string, env: Environment): string[] {
+	if (!url.startsWith("postgres")) return [];
+	const key = new URL(url).searchParams.get("sslkey");
+	return [env.PGPASSFILE || "~/.pgpass", ...(key ? [key] : [])];
 }
 
 /** A link in place of a workspace could lead into Keryx's home and expose it. */
