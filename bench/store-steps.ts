@@ -3,9 +3,10 @@
 import { performance } from "node:perf_hooks";
 import type Database from "better-sqlite3";
 import { resolvePolicy } from "../src/config/index.ts";
-import { type WriteName, writeOp } from "../src/store/engine.ts";
+import type { WriteName } from "../src/store/engine.ts";
 import { systemClock, systemIds } from "../src/store/index.ts";
 import type { Accepted } from "../src/store/operations/inbox/inbox.ts";
+import { writeOp } from "../src/store/operations/run.ts";
 import type { BegunTurn } from "../src/store/operations/turns/turns.ts";
 import { Connection } from "../src/store/sqlite/connection.ts";
 import { PLATFORM, REPLY, ROUTING, sourceOf, TEXT } from "./store-data.ts";

@@ -1,8 +1,5 @@
-// The engine interface, and how an operation is made from its name.
-import { KeryxError } from "../errors.ts";
-import { reads, writes } from "./operations/index.ts";
-import type { Context, Op } from "./query.ts";
-import type { WitnessFound } from "./types.ts";
+// The engine interface. It loads no operation.
+import type { reads, writes } from "./operations/index.ts";
 
 export type WriteName = keyof typeof writes;
 export type ReadName = keyof typeof reads;
@@ -71,52 +68,4 @@ export interface Engine {
 	/** Called after each commit that changed something. */
 	onCommit(listener: () => void): () => void;
 	close(): Promise<void>;
-}
-
-/** What an engine knows beyond an operation's arguments. */
-export interface OwnerContext {
-	readonly epoch: number;
-	readonly auditKey: Uint8Array | null;
-	/** Absent: no witness is kept. */
-	readonly witness?: () => WitnessFound;
-}
-
-const UNKEPT = (): WitnessFound => ({ kind: "unkept" });
-
-export function writeOp(name: WriteName, args: unknown, drawn: Drawn, owner: OwnerContext): Op<unknown> {
-	const operation = writes[name] as (context: Context, args: unknown) => Op<unknown>;
-	return operation(contextOf(drawn, owner), args);
-}
-
-export function readOp(
-	name: ReadName,
-	args: unknown,
-	{ auditKey, witness = UNKEPT }: Pick<OwnerContext, "auditKey" | "witness">,
-): Op<unknown> {
-	const operation = reads[name] as (
-		args: unknown,
-		auditKey: Uint8Array | null,
-		witness: () => WitnessFound,
-	) => Op<unknown>;
-	return operation(args, auditKey, witness);
-}
-
-function contextOf(drawn: Drawn, { epoch, auditKey, witness = UNKEPT }: OwnerContext): Context {
-	let uuids = 0;
-	let sessions = 0;
-	return {
-		now: drawn.now,
-		epoch,
-		auditKey,
-		witness,
-		uuid: () => drawnAt(drawn.uuids, uuids++),
-		sessionId: () => drawnAt(drawn.sessions, sessions++),
-	};
-}
-
-function drawnAt(drawn: readonly string[] | undefined, index: number): string {
-	const id = drawn?.[index];
-	if (id === undefined)
-		throw new KeryxError("store.exhausted", "the ids that came with the operation are used up");
-	return id;
 }

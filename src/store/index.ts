@@ -48,19 +48,25 @@ export type {
 export type { Woken } from "./operations/confirmations/ending.ts";
 export type { ConfirmationScope, DueNotice } from "./operations/confirmations/read.ts";
 export type { ConfirmationRequest, Requested } from "./operations/confirmations/request.ts";
-export { COMPAT, noticeId } from "./operations/confirmations/rows.ts";
 export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";
 export type { Send } from "./operations/deliveries/sends.ts";
 export type { Pressed } from "./operations/inbox/presses.ts";
 export type { LiveEvent } from "./operations/live-events.ts";
-export { type PairingDecision, type PairingRef, pairingNoticeId } from "./operations/people/pairings.ts";
+export type { PairingDecision, PairingRef } from "./operations/people/pairings.ts";
 export type { SpeakerFacts } from "./operations/people/speaker-facts.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
+export {
+	COMPAT,
+	isOnItsWay,
+	noticeId,
+	pairingNoticeId,
+	runId,
+	SCHEDULE_PLATFORM,
+} from "./operations/row-ids.ts";
 export type { JobChanges } from "./operations/schedules/jobs.ts";
 export type { RunWork } from "./operations/schedules/read.ts";
 export type { JobScope } from "./operations/schedules/rows.ts";
-export { isOnItsWay, runId, SCHEDULE_PLATFORM } from "./operations/schedules/runs.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search/search.ts";
 export type { BranchPoint, Changed } from "./operations/sessions/commands.ts";
 export type { Reachable } from "./operations/sessions/reach.ts";

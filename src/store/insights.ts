@@ -1,6 +1,7 @@
 // Combines the insights of many days from one read per day: each read is short, and other reads go in between.
 import type { EndReason } from "../domain/index.ts";
-import { type Insights, POSITION_ROWS } from "./operations/insights.ts";
+import type { Insights } from "./operations/insights.ts";
+import { POSITION_ROWS } from "./operations/row-ids.ts";
 import type { Spent } from "./operations/turns/usage.ts";
 import { OPERATOR } from "./operator.ts";
 import type { Store } from "./store.ts";

@@ -5,7 +5,8 @@ import { KeryxError } from "../errors.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { Cluster, Drawn, Engine, NodeOptions, ReadName, StoreFacts, WriteName } from "./engine.ts";
-import { DRAWS, reads, writes } from "./operations/index.ts";
+import type { reads, writes } from "./operations/index.ts";
+import { READS, WRITES } from "./operations/names.ts";
 import { isPassing } from "./passing.ts";
 import type { ServerFacts } from "./postgres/facts.ts";
 import type { Op } from "./query.ts";
@@ -118,7 +119,7 @@ export function storeOn(
 ): Store {
 	const draw = (name: WriteName): Drawn => {
 		const now = clock.now();
-		const { uuids = 0, sessions = 0 } = DRAWS[name] ?? {};
+		const { uuids = 0, sessions = 0 } = WRITES[name];
 		return {
 			now,
 			...(uuids > 0 && { uuids: Array.from({ length: uuids }, () => ids.uuid()) }),
@@ -141,11 +142,11 @@ export function storeOn(
 		});
 	};
 	const operations: Record<string, unknown> = {};
-	for (const name of Object.keys(writes) as WriteName[])
+	for (const name of Object.keys(WRITES) as WriteName[])
 		operations[name] = (args: unknown) =>
 			timed(engine.write(name, secrets.hideIn(args), draw(name))).catch(noteFault);
 	// Names were stored with secrets hidden.
-	for (const name of Object.keys(reads) as ReadName[])
+	for (const name of Object.keys(READS) as ReadName[])
 		operations[name] = (args: unknown) => engine.read(name, secrets.hideIn(args));
 	return {
 		...(operations as unknown as Writes & Reads),

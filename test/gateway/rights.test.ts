@@ -121,7 +121,9 @@ describe("a turn that runs while its person loses rights", () => {
 			.map(({ content }) => content);
 		expect(results).toEqual([
 			"slowly done",
-			isLost ? expect.stringContaining("Not done: the person this is for has lost rights") : "did second call",
+			isLost
+				? expect.stringContaining("Not done: the person this is for has lost rights")
+				: "did second call",
 		]);
 	});
 });

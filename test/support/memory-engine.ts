@@ -1,14 +1,8 @@
 // A store in this thread and in memory that outlives its owners: for tests that need thousands of lives and no disk. An owner can be
 // killed at any write; what it still asks for is never answered. Faults are those of a disk: full, or an answer that is lost.
 import { KeryxError } from "../../src/errors.ts";
-import {
-	type Drawn,
-	type Engine,
-	type ReadName,
-	readOp,
-	type WriteName,
-	writeOp,
-} from "../../src/store/engine.ts";
+import type { Drawn, Engine, ReadName, WriteName } from "../../src/store/engine.ts";
+import { readOp, writeOp } from "../../src/store/operations/run.ts";
 import { Connection } from "../../src/store/sqlite/connection.ts";
 
 const NEVER = new Promise<never>(() => {});

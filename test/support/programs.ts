@@ -11,6 +11,7 @@ export const PROGRAMS = [
 	"src/cli/main.ts",
 	"test/acp/host-child.ts",
 	"test/acp/program.ts",
+	"test/app/busy-heap.ts",
 	"test/gateway/child.ts",
 	"test/torture/child.ts",
 	"test/channels/storm/child.ts",

@@ -398,37 +398,3 @@ export const reads = {
 	runs,
 	unsettledRuns,
 } as const;
-
-/** How many ids travel with an operation: the most it may need, with a few spare session ids for redrawing. */
-export const DRAWS: {
-	readonly [Name in keyof typeof writes]?: { readonly uuids?: number; readonly sessions?: number };
-} = {
-	accept: { uuids: 2 },
-	pressButton: { uuids: 2 },
-	beginTurn: { uuids: 1, sessions: 4 },
-	endTurn: { sessions: 4 },
-	send: { sessions: 4 },
-	claimDeliveries: { uuids: 1 },
-	newSession: { sessions: 4 },
-	continueSession: { sessions: 4 },
-	switchSession: { sessions: 4 },
-	branchSession: { sessions: 4 },
-	performCommand: { uuids: 2, sessions: 4 },
-	undo: { uuids: 1 },
-	retry: { uuids: 2 },
-	compress: { uuids: 1 },
-	link: { uuids: 1 },
-	beginBlob: { uuids: 1 },
-	resolveConfirmation: { uuids: 1 },
-	addGrant: { uuids: 1 },
-	createToken: { uuids: 1 },
-	offerLogin: { uuids: 1 },
-	approvePairing: { uuids: 1 },
-	decidePairing: { uuids: 1 },
-	beginRestore: { uuids: 1 },
-	endRestore: { uuids: 1 },
-	createJob: { uuids: 1 },
-	manageJob: { uuids: 1 },
-	fireJob: { uuids: 1 },
-	runJobNow: { uuids: 1 },
-};

@@ -4,11 +4,9 @@ import { type EndReason, parseSource } from "../../domain/index.ts";
 import { unseal } from "../codec.ts";
 import { all, get, type Op, sql } from "../query.ts";
 import type { OperatorScope, TurnState } from "../types.ts";
+import { POSITION_ROWS } from "./row-ids.ts";
 import { IDS_PER_MS } from "./transcript/append.ts";
 import { SPENT_SUMS, type Spent, type SpentRow, totalSpent } from "./turns/usage.ts";
-
-/** Rows of a session per position. */
-export const POSITION_ROWS = 20;
 
 export interface Insights {
 	/** Includes undone messages. */

@@ -1,12 +1,13 @@
 // Rows leave out what is said elsewhere. Reading them gives it back.
 import { afterEach, expect, test } from "vitest";
 import { resolvePolicy } from "../../config/index.ts";
-import { readOp, type WriteName, writeOp } from "../engine.ts";
+import type { WriteName } from "../engine.ts";
 import { systemIds } from "../ids.ts";
 import { Connection } from "../sqlite/connection.ts";
 import type { Delivery } from "../types.ts";
 import type { Accepted } from "./inbox/inbox.ts";
 import type { EventsResult } from "./read-events.ts";
+import { readOp, writeOp } from "./run.ts";
 import type { BegunTurn } from "./turns/turns.ts";
 
 const NOW = 1_800_000_000_000;

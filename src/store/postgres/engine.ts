@@ -3,16 +3,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import { type Clock, systemClock } from "../../time/index.ts";
-import {
-	type Cluster,
-	type Drawn,
-	type Engine,
-	type NodeOptions,
-	type ReadName,
-	readOp,
-	type WriteName,
-	writeOp,
-} from "../engine.ts";
+import type { Cluster, Drawn, Engine, NodeOptions, ReadName, WriteName } from "../engine.ts";
+import { readOp, writeOp } from "../operations/run.ts";
 import { SCHEMA_VERSION } from "../schema.ts";
 import { type ServerSettings, serverSettings } from "./address.ts";
 import { Connection } from "./connection.ts";

@@ -3,8 +3,9 @@
 import { hostname } from "node:os";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
-import { type Drawn, type OwnerContext, type ReadName, readOp, type WriteName, writeOp } from "../engine.ts";
+import type { Drawn, ReadName, WriteName } from "../engine.ts";
 import { assertMoved, beginNode } from "../operations/nodes.ts";
+import { type OwnerContext, readOp, writeOp } from "../operations/run.ts";
 import { type Op, run, sql } from "../query.ts";
 import { Connection } from "./connection.ts";
 import { isStorageFault, openingFault, toKeryxError, toWireError, type WireError } from "./faults.ts";

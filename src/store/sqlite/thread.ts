@@ -10,8 +10,8 @@ const WORKER =
 	process.env.KERYX_STORE_THREAD ??
 	new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
-/** What it makes is gone by the end of an operation: a larger space for new objects would only be taken from others. */
-const LIMITS = { maxYoungGenerationSizeMb: 4 };
+/** The space for new objects, in MiB. A write leaves nothing behind; a read may answer much at once, and its thread ends when it is idle. */
+const NEW_SPACE = { writer: 4, reader: 16 } as const;
 
 interface Waiting {
 	readonly resolve: (value: unknown) => void;
@@ -57,7 +57,10 @@ export class Thread {
 	): Promise<Thread> {
 		const worker = settings.alone
 			? await inThisThread(settings)
-			: new Worker(WORKER, { workerData: settings, resourceLimits: LIMITS });
+			: new Worker(WORKER, {
+					workerData: settings,
+					resourceLimits: { maxYoungGenerationSizeMb: NEW_SPACE[settings.role] },
+				});
 		const exited = new Promise<void>((resolve) =>
 			worker.once(settings.alone ? "close" : "exit", () => resolve()),
 		);

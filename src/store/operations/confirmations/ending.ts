@@ -14,9 +14,10 @@ import type { AuditVia, ConfirmationStatus } from "../../types.ts";
 import { endQuestion } from "../deliveries/deliveries.ts";
 import { emit } from "../events.ts";
 import { samePrincipals } from "../people/principals.ts";
+import { COMPAT } from "../row-ids.ts";
 import { audit } from "./audit.ts";
 import type { Asker } from "./grants.ts";
-import { COMPAT, type ConfirmationRow, confirmationRow, type DecisionBody, endsAt, TIMEOUT } from "./rows.ts";
+import { type ConfirmationRow, confirmationRow, type DecisionBody, endsAt, TIMEOUT } from "./rows.ts";
 
 const settleRow = sql(
 	`UPDATE confirmations SET status = ?, digest = ?, resolved_at = ?, resolved_by = ?, use_by = ?, decision_body = ?, due_at = ?

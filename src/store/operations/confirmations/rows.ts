@@ -49,9 +49,6 @@ export interface DecisionBody {
 	readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Programs that ask without a token, on the compat port. They never report using an approval. */
-export const COMPAT = "compat";
-
 /** Recorded as the decider when it expires. */
 export const TIMEOUT = "system:timeout";
 
@@ -110,11 +107,6 @@ export function* toConfirmation(row: ConfirmationRow, now: number): Op<Confirmat
 		useExpiredAt: status === "expired" ? row.use_by : null,
 		notices: [...(yield* replyNotice(row)), ...(yield* noticesFor(row.id))],
 	};
-}
-
-/** The id of the delivery that notifies a chat; those of one confirmation are adjacent. */
-export function noticeId(confirmation: string, n: number): string {
-	return `confirmation:${confirmation}:${n}`;
 }
 
 /** The asking turn's reply contains the question. A guest cannot answer it, so their chat does not count as notified. */

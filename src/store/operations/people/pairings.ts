@@ -17,6 +17,7 @@ import { audit } from "../confirmations/audit.ts";
 import { addDeliveries } from "../deliveries/deliveries.ts";
 import { destinationOf, noticeLane } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
+import { pairingNoticeId } from "../row-ids.ts";
 import { ensurePrincipal, samePrincipals } from "./principals.ts";
 
 const MINUTE_MS = 60_000;
@@ -295,11 +296,6 @@ export function* prunePairings(context: Context, limit: number): Op<void> {
 		// ";" follows ":".
 		yield* run(forgetNotices, `${pairingNoticeId(digest)}:`, `${pairingNoticeId(digest)};`);
 	}
-}
-
-/** Ids of all deliveries about a request start with this. */
-export function pairingNoticeId(digest: string): string {
-	return `pairing:${digest.slice(0, 32)}`;
 }
 
 function toPairing(row: PairingRow): Pairing {

@@ -5,9 +5,10 @@ import { all, get, type Op, sql } from "../../query.ts";
 import type { DeliveryState, Disposition, Job, JobRun, OperatorScope } from "../../types.ts";
 import { partId } from "../deliveries/settling.ts";
 import { toDisposition } from "../inbox/inbox.ts";
+import { runId } from "../row-ids.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toNewMessage } from "../transcript/rows.ts";
 import { foundJob, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
-import { type RunRow, runId } from "./runs.ts";
+import type { RunRow } from "./runs.ts";
 
 const unsettled = sql<RunRow>(
 	`SELECT * FROM schedule_runs WHERE settled_at IS NULL AND begun_at >= ?

@@ -20,11 +20,9 @@ import type { Woken } from "../confirmations/ending.ts";
 import { destinationOf } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
 import { createConversation } from "../inbox/routing.ts";
+import { isOnItsWay, SCHEDULE_PLATFORM } from "../row-ids.ts";
 import { pauseRow } from "./jobs.ts";
 import { foundJob, JOB_COLUMNS, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
-
-/** The platform of the jobs' own conversations. */
-export const SCHEDULE_PLATFORM = "schedule" as const;
 
 const ready = sql<JobRow>(
 	`SELECT ${JOB_COLUMNS} FROM schedules WHERE due_at IS NOT NULL AND open_run IS NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
@@ -347,11 +345,6 @@ export function* endRun(context: Context, args: EndRunArgs): Op<boolean> {
 	return true;
 }
 
-/** Its result is known later. */
-export function isOnItsWay(via: JobRun["via"]): boolean {
-	return via === "target" || via === "chat" || via === "by_agent";
-}
-
 function* countFailure(
 	context: Context,
 	row: JobRow,
@@ -376,11 +369,6 @@ export function* settleRun(
 	if (args.arrived === "dead") yield* countFailure(context, row, args);
 	else if (found.state === "answered") yield* get(setFailures, 0, row.id);
 	return true;
-}
-
-/** The send id of a run's result: sent once. */
-export function runId({ job, at }: { readonly job: string; readonly at: number }): string {
-	return `${job}:${at}`;
 }
 
 /** Old history, and ended jobs without any left. */

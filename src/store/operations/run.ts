@@ -1,0 +1,54 @@
+// How an operation is made from its name, for the engines.
+import { KeryxError } from "../../errors.ts";
+import type { Drawn, ReadName, WriteName } from "../engine.ts";
+import type { Context, Op } from "../query.ts";
+import type { WitnessFound } from "../types.ts";
+import { reads, writes } from "./index.ts";
+
+/** What an engine knows beyond an operation's arguments. */
+export interface OwnerContext {
+	readonly epoch: number;
+	readonly auditKey: Uint8Array | null;
+	/** Absent: no witness is kept. */
+	readonly witness?: () => WitnessFound;
+}
+
+const UNKEPT = (): WitnessFound => ({ kind: "unkept" });
+
+export function writeOp(name: WriteName, args: unknown, drawn: Drawn, owner: OwnerContext): Op<unknown> {
+	const operation = writes[name] as (context: Context, args: unknown) => Op<unknown>;
+	return operation(contextOf(drawn, owner), args);
+}
+
+export function readOp(
+	name: ReadName,
+	args: unknown,
+	{ auditKey, witness = UNKEPT }: Pick<OwnerContext, "auditKey" | "witness">,
+): Op<unknown> {
+	const operation = reads[name] as (
+		args: unknown,
+		auditKey: Uint8Array | null,
+		witness: () => WitnessFound,
+	) => Op<unknown>;
+	return operation(args, auditKey, witness);
+}
+
+function contextOf(drawn: Drawn, { epoch, auditKey, witness = UNKEPT }: OwnerContext): Context {
+	let uuids = 0;
+	let sessions = 0;
+	return {
+		now: drawn.now,
+		epoch,
+		auditKey,
+		witness,
+		uuid: () => drawnAt(drawn.uuids, uuids++),
+		sessionId: () => drawnAt(drawn.sessions, sessions++),
+	};
+}
+
+function drawnAt(drawn: readonly string[] | undefined, index: number): string {
+	const id = drawn?.[index];
+	if (id === undefined)
+		throw new KeryxError("store.exhausted", "the ids that came with the operation are used up");
+	return id;
+}

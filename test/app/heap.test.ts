@@ -1,0 +1,18 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { programFile } from "../support/programs.ts";
+
+const run = promisify(execFile);
+const BUSY = programFile(new URL("busy-heap.ts", import.meta.url));
+
+async function largestNewSpace(how: string): Promise<number> {
+	const { stdout } = await run(process.execPath, ["--disable-warning=ExperimentalWarning", BUSY, how]);
+	return Number(stdout);
+}
+
+test("the space for new objects of a busy gateway stays small", async () => {
+	const [bounded, unbounded] = await Promise.all([largestNewSpace("settled"), largestNewSpace("unsettled")]);
+	expect(bounded).toBeLessThanOrEqual(8);
+	expect(unbounded).toBeGreaterThan(8);
+});
