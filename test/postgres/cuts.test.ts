@@ -12,6 +12,7 @@ import {
 } from "../../src/store/index.ts";
 import { writes } from "../../src/store/operations/index.ts";
 import { openPostgres } from "../../src/store/postgres/engine.ts";
+import { sampleJob } from "../../src/testing/conformance/store/sample-job.ts";
 import { Scene } from "../../src/testing/conformance/store/scene.ts";
 import { type Opened, storeConformance } from "../../src/testing/conformance/store.ts";
 import { countedIds, virtualClock } from "../support/clock.ts";
@@ -182,6 +183,33 @@ async function callTheRest({ store, clock }: Opened): Promise<void> {
 	// Refused: on a server there is no witness that could differ.
 	await expect(store.acceptAudit(by)).rejects.toMatchObject({ code: "audit.sound" });
 	await store.touchConversation({ conversation });
+	await store.setHome({
+		conversation,
+		platform: "telegram",
+		home: { account: "", chatId: "1", name: "Room" },
+		by: null,
+	});
+	await store.manageJob({ do: "create", job: sampleJob(), most: 3 });
+	const destination = { platform: "telegram", account: "", chatId: "1" };
+	const body = { text: "to be dropped", plain: "to be dropped" };
+	await store.notify({ conversation, deliveries: [{ id: "dropped", kind: "notice", destination, body }] });
+	await store.dropDelivery({ id: "dropped" });
+	await store.accept({
+		kind: "person",
+		source: { platform: "telegram", chat_id: "9", user_id: "9" },
+		platformMessage: "stranger",
+		content: "hello",
+		routing: { groupSessionsPerUser: true, threadSessionsPerUser: false, profile: null },
+		as: { kind: "refuse", reason: "not allowed", pairing: { digest: "d", deliveries: [] } },
+	});
+	const [asked] = await store.pairings({ scope: OPERATOR, now: clock.now() });
+	await store.decidePairing({
+		decision: "approve",
+		which: { n: asked?.n ?? 0 },
+		role: "member",
+		welcome: "welcome",
+		...by,
+	});
 	const lines: string[] = [];
 	for await (const line of exportJsonl(store, { scope: OPERATOR, what: { kind: "everything" } }))
 		lines.push(String(line));
