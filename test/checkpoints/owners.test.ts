@@ -36,7 +36,7 @@ function gateway(owner: string | undefined, home = owner ?? "only"): { of: Check
 
 async function taken({ of, folder }: ReturnType<typeof gateway>, text: string): Promise<string> {
 	put(folder, "a.txt", text);
-	const outcome = await of.take({ workspace: folder });
+	const outcome = await of.take({ workspace: folder, label: text });
 	if (outcome.kind !== "taken") throw new Error(`not taken: ${outcome.kind}`);
 	return outcome.checkpoint.id;
 }

@@ -25,6 +25,8 @@ class Lease implements Cluster {
 	onNodeDead = () => () => {};
 	onTold = () => () => {};
 	tell = () => {};
+	hasOthers = true;
+	now = () => Date.now();
 }
 
 test("a turn that was stopped because the lease was lost goes on when it is back, also if its last write takes longer", async () => {
