@@ -27,7 +27,7 @@ export interface TurnDependencies {
 	/** The current rights of the people it speaks for (I18). */
 	readonly rights: Rights;
 	/** What they may do now: a role or login may have been taken from them since the turn began. */
-	readonly standingNow: () => Promise<Standing>;
+	readonly standingNow: (store: Store) => Promise<Standing>;
 	/** Only the owner sees names of secrets. */
 	readonly isOwners: boolean;
 	/** Null: checkpoints are off. */

@@ -112,8 +112,8 @@ export class TurnCalls {
 	}
 
 	async #hasLostRights(): Promise<boolean> {
-		const { rights, standingNow } = this.#with;
-		return lesser(rights.standing, await standingNow()) !== rights.standing;
+		const { store, rights, standingNow } = this.#with;
+		return lesser(rights.standing, await standingNow(store)) !== rights.standing;
 	}
 
 	#environment() {

@@ -198,9 +198,14 @@ export class TurnFactory {
 			confirmations,
 			files,
 			rights,
-			standingNow: async () =>
-				(await rightsOf(speakers, conversationInfo, { store, config: this.#with.config(), now: clock.now() }))
-					.standing,
+			standingNow: async (patient) =>
+				(
+					await rightsOf(speakers, conversationInfo, {
+						store: patient,
+						config: this.#with.config(),
+						now: clock.now(),
+					})
+				).standing,
 			isOwners:
 				rights.standing === "owner" &&
 				!start.conversationInfo.shared &&
