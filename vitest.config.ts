@@ -3,10 +3,10 @@ import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
 
 /**
- * More workers than cores: more than half of the time, a test waits for a program, a server or a page that needs no core itself. With two
- * more, two cores had nothing to do for a quarter of the time.
+ * More workers than cores: a third of the time, a test waits for a program, a server or a page that needs no core itself. With four more
+ * the whole was hardly faster.
  */
-const WAITING = 4;
+const WAITING = 2;
 /** With its browser or server. */
 const WORKER_BYTES = 1.5 * 1024 ** 3;
 

@@ -78,9 +78,12 @@ test("only what names the nick is for the agent; the room's name and topic come 
 		"Keryxling: five",
 		"six",
 	];
+	const order = ["one", "two", "three", "/status", "tell Keryx four", "Keryxling: five", "six"];
 	for (const line of lines) ada.sayIn(room, line);
 	await until(() => host.taken.length === lines.length);
-	expect(host.taken.map(({ content, mentioned }) => [content, mentioned])).toEqual([
+	// Lines said while it still enters the room may come from the archive, after later ones.
+	const taken = host.taken.map(({ content, mentioned }) => [content, mentioned]);
+	expect(taken.toSorted((a, b) => order.indexOf(String(a[0])) - order.indexOf(String(b[0])))).toEqual([
 		["one", true],
 		["two", true],
 		["three", true],
