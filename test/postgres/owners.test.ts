@@ -69,6 +69,26 @@ describe("a node on a store on a server", () => {
 		await third.close();
 	});
 
+	it("is taken over also if it comes back to the server before the other has taken the lock", async () => {
+		const first = await openIn("comes_back");
+		await say(first);
+		const proxy = await createFaultProxy(server.url());
+		proxy.delayMs = 30;
+		const through = new URL(`${server.url()}?schema=comes_back`);
+		through.port = String(proxy.port);
+		await onServer(server.url(), "UPDATE comes_back.nodes SET expires_at = 0");
+		const node = { nodes: "one", heartbeatMs: 60_000 } as const;
+		const second = storeOn(
+			await openPostgres({ url: through.href, startedAt: 0, access: "own", node }),
+			given(),
+		);
+		expect(await refusal(say(first))).toBe("store.owner_lost");
+		await say(second);
+		await first.close();
+		await second.close();
+		await proxy.close();
+	});
+
 	it("shares it with others, and writes nothing any more once it was found dead", async () => {
 		const first = await openIn("shared", [], "many");
 		await say(first);

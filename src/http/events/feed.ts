@@ -26,9 +26,12 @@ export interface FollowOptions extends Filter {
 	readonly signal: AbortSignal;
 }
 
+type FeedStore = Pick<Store, "liveEvents" | "onCommit" | "conversation">;
+type FeedGateway = Pick<Gateway, "partial" | "onDelta">;
+
 export class Feed {
-	readonly #store: Store;
-	readonly #gateway: Gateway | null;
+	readonly #store: FeedStore;
+	readonly #gateway: FeedGateway | null;
 	readonly #followers = new Set<Follower>();
 	/** Null without followers, before the log's end is known, and after the log could not be read. */
 	#tail: Tail | null = null;
@@ -41,7 +44,7 @@ export class Feed {
 	#unlisten: (() => void) | null = null;
 	#reading: Promise<unknown> = Promise.resolve();
 
-	constructor(store: Store, gateway: Gateway | null) {
+	constructor(store: FeedStore, gateway: FeedGateway | null) {
 		this.#store = store;
 		this.#gateway = gateway;
 	}
@@ -87,14 +90,13 @@ export class Feed {
 	async *#batches(options: FollowOptions): AsyncGenerator<Batch> {
 		const { conversation, signal } = options;
 		const follower = new Follower();
-		const heard = this.#deltaCount;
-		const partial = conversation === undefined ? null : (this.#gateway?.partial(conversation) ?? null);
+		let heard = this.#deltaCount;
+		let soFar = this.#textSoFar(conversation);
 		this.#join(follower);
 		const stop = () => follower.wake();
 		signal.addEventListener("abort", stop);
 		try {
-			if (partial && conversation !== undefined)
-				yield { frames: [{ kind: "delta", delta: { ...partial, conversation, offset: 0 } }] };
+			if (soFar.length > 0) yield { frames: soFar };
 			let cursor = options.after;
 			while (!signal.aborted) {
 				const { tail, next, ...batch } = await this.#fromLog(cursor, options);
@@ -104,6 +106,12 @@ export class Feed {
 				// The log may be ahead of memory, which is catching up.
 				while (tail && tail === this.#tail && isLater(cursor, tail.cursor) && !signal.aborted)
 					await follower.woken();
+				// Text that came while the log was read may stand before this position.
+				if (tail && heard !== this.#deltaCount) {
+					heard = this.#deltaCount;
+					soFar = this.#textSoFar(conversation);
+					if (soFar.length > 0) yield { frames: soFar };
+				}
 				for (let position = tail?.positionAfter(cursor); position !== undefined && !signal.aborted; ) {
 					const stretch: Stretch | undefined = tail === this.#tail ? tail?.after(position) : undefined;
 					if (!stretch) break;
@@ -118,6 +126,13 @@ export class Feed {
 			signal.removeEventListener("abort", stop);
 			this.#leave(follower);
 		}
+	}
+
+	/** Of the answer that is being written. Views skip what they know. */
+	#textSoFar(conversation: FollowOptions["conversation"]): readonly Frame[] {
+		const partial = conversation === undefined ? null : this.#gateway?.partial(conversation);
+		if (!partial || conversation === undefined) return [];
+		return [{ kind: "delta", delta: { ...partial, conversation, offset: 0 } }];
 	}
 
 	/** One page of the log for one follower. With a tail, the log was read to its end: from there, memory is enough. */
@@ -212,11 +227,13 @@ export class Feed {
 
 	/** Rows committed before a text come before it, its own row after it. */
 	async #round(): Promise<void> {
+		// Text that comes meanwhile waits for it.
+		await this.#open();
 		const deltas = this.#deltas.splice(0);
 		const tail = this.#tail;
 		if (!tail) {
 			this.#hasCommits = false;
-			return this.#open();
+			return;
 		}
 		try {
 			while (this.#hasCommits) {

@@ -7,7 +7,7 @@ import type { ServerSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
 import { freeName, nameTaken } from "./names.ts";
-import { NOW_MS, type NodeSettings, nodeLock, nodeLost, OURS, renew, seenNodes } from "./nodes.ts";
+import { bury, NOW_MS, type NodeSettings, nodeLock, nodeLost, OURS, renew, seenNodes } from "./nodes.ts";
 import { Sealing } from "./sealing.ts";
 import { lockOf } from "./server.ts";
 
@@ -106,8 +106,9 @@ async function lockSoon(
 	connection: Connection,
 	settings: ServerSettings,
 	nodes: NodeSettings["nodes"],
+	tries = TRIES,
 ): Promise<boolean> {
-	for (let n = 0; n < TRIES; n++) {
+	for (let n = 0; n < tries; n++) {
 		if (await tryLock(connection, settings, nodes)) return true;
 		await pause(TRY_MS);
 	}
@@ -115,6 +116,8 @@ async function lockSoon(
 }
 
 const TRIES = 10;
+/** On a busy machine a connection needs longer to end. */
+const TRIES_AFTER_END = 100;
 const TRY_MS = 100;
 
 /** The lock is held. If none of its holders has renewed a lease, their connections are ended; otherwise they own the store. */
@@ -132,12 +135,19 @@ async function takeFromHanging(
 				? `the store is in use by Keryx on ${owner.name}, which started at ${new Date(owner.started_at).toISOString()}`
 				: "the store is in use by another Keryx",
 		);
+	// Before their connections end: one that comes back at once has lost the store, and lets go of its lock again.
+	await bury(
+		connection,
+		settings,
+		live.map(({ epoch }) => epoch),
+		{ anyway: false },
+	);
 	await connection.exec(
 		`SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid
 		WHERE a.application_name = '${NODE_NAME}' AND ${OURS} AND l.locktype = 'advisory' AND l.granted
 			AND (l.classid::bigint, l.objid::bigint) IN (SELECT k.class, k.object & 4294967295 FROM (VALUES (${lockOf("own", settings.schema)})) AS k (class, object))`,
 	);
-	if (!(await lockSoon(connection, settings, nodes)))
+	if (!(await lockSoon(connection, settings, nodes, TRIES_AFTER_END)))
 		throw new KeryxError("store.owned", "the store is in use by another Keryx");
 }
 

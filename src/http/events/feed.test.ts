@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import { conversationId } from "../../domain/index.ts";
+import type { Delta } from "../../gateway/index.ts";
+import { type LiveEvent, OPERATOR } from "../../store/index.ts";
+import { Feed } from "./feed.ts";
+
+const HERE = conversationId("here");
+const THERE = conversationId("there");
+
+/** A log that is read only when the test lets it, and an answer that is being written. */
+function scene() {
+	const events: LiveEvent[] = [];
+	const reads: (() => void)[] = [];
+	const commits = new Set<() => void>();
+	const listeners = new Set<(delta: Delta) => void>();
+	let text = "";
+	const cursorOf = (n: number) => `e${String(n)}`;
+	const store = {
+		liveEvents: async ({ after }: { readonly after: string }) => {
+			await new Promise<void>((resolve) => reads.push(resolve));
+			const from = after === "now" ? events.length : Number(after.slice(1));
+			return { kind: "events" as const, events: events.slice(from), cursor: cursorOf(events.length) };
+		},
+		onCommit: (listener: () => void) => {
+			commits.add(listener);
+			return () => commits.delete(listener);
+		},
+		conversation: () => Promise.reject(new Error("not asked for")),
+	};
+	const gateway = {
+		partial: () => (text === "" ? null : { turn: "t", index: 0, text }),
+		onDelta: (listener: (delta: Delta) => void) => {
+			listeners.add(listener);
+			return () => listeners.delete(listener);
+		},
+	};
+	return {
+		feed: new Feed(store, gateway),
+		write(piece: string) {
+			const offset = text.length;
+			text += piece;
+			for (const listener of listeners)
+				listener({ conversation: HERE, turn: "t", index: 0, offset, text: piece });
+		},
+		commit() {
+			const at = { at: 0, conversation: THERE, session: null, turn: null, subject: null };
+			const event = { ...at, cursor: cursorOf(events.length + 1), type: "turn.resumed", facts: {} };
+			events.push({ event, message: null, delivery: null } as unknown as LiveEvent);
+			for (const listener of commits) listener();
+		},
+		/** Waits for the next read, and lets it go on. */
+		async read() {
+			await expect.poll(() => reads.length).toBeGreaterThan(0);
+			reads.shift()?.();
+		},
+		/** Reads whatever is asked for from now on. */
+		readOn() {
+			for (const read of reads.splice(0)) read();
+			reads.push = (read) => {
+				read();
+				return 0;
+			};
+		},
+	};
+}
+
+/** What a view shows of the answer: text behind a gap is of no use to it. */
+async function shown(feed: Feed, whole: string): Promise<string> {
+	const leaving = new AbortController();
+	let text = "";
+	for await (const frame of feed.follow({
+		scope: OPERATOR,
+		after: "e0",
+		conversation: HERE,
+		signal: leaving.signal,
+	})) {
+		if (frame.kind !== "delta") continue;
+		const { offset, text: piece } = frame.delta;
+		if (offset <= text.length) text += piece.slice(text.length - offset);
+		if (text === whole) leaving.abort();
+	}
+	return text;
+}
+
+test("text that comes while the log is opened is not lost, nor what follows it", async () => {
+	const { feed, write, read, readOn } = scene();
+	const view = shown(feed, "one two");
+	write("one ");
+	await read();
+	readOn();
+	write("two");
+	expect(await view).toBe("one two");
+});
+
+test("text that comes while the log is read is not lost if something was committed after it", async () => {
+	const { feed, write, commit, read, readOn } = scene();
+	write("one ");
+	const view = shown(feed, "one two three");
+	// The end of the log; then its content is read, late.
+	await read();
+	write("two ");
+	commit();
+	readOn();
+	write("three");
+	expect(await view).toBe("one two three");
+});
