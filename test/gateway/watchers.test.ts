@@ -54,7 +54,7 @@ test("a session that somebody resumes while its ending is told goes on, and the 
 			const all = await store.dueSessions({ scope: OPERATOR, now: clock.now(), limit: 10 });
 			return all.filter(({ work }) => work === "finalise").length;
 		};
-		await expect.poll(due, { timeout: 30_000 }).toBe(0);
+		await expect.poll(due).toBe(0);
 		expect((await scene.session(resumed.session)).endedAt).toBeNull();
 		expect((await scene.session(other.session)).title).toBe("two");
 	} finally {
@@ -90,7 +90,7 @@ test("housekeeping goes on until nothing old is left", async () => {
 	});
 	watchers.start();
 	await expect
-		.poll(() => left, { timeout: 30_000 })
+		.poll(() => left)
 		.toEqual({
 			pruneEvents: 0,
 			pruneRefused: 0,

@@ -4,8 +4,9 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { QUIET, type Scene, type SourceFields } from "../../src/testing/conformance/store/scene.ts";
 import { HOUR, MINUTE } from "../support/clock.ts";
+import { soon } from "../support/soon.ts";
 import { homeWithHistory } from "./history.ts";
-import { expectGoodLooks, soon } from "./looks.ts";
+import { expectGoodLooks } from "./looks.ts";
 import { type Keryx, openBrowser, openKeryx, takeSeat } from "./support.ts";
 
 const DAY = 24 * HOUR;

@@ -12,7 +12,7 @@ import { commandIn, type Gateway } from "../support/keryx.ts";
 import { freePort } from "../support/ngircd.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { onServer } from "../support/postgres-store.ts";
-import { soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
 import { openBrowser, takeSeat } from "./support.ts";
 import { answer, message, tell, texts, write } from "./talk.ts";
 

@@ -246,7 +246,7 @@ describe("a node on a store on a server", () => {
 			);
 			return held.length > 0 || (await onServer(server.url(), known)).length > 0;
 		};
-		await expect.poll(isBack, { timeout: 20_000 }).toBe(true);
+		await expect.poll(isBack).toBe(true);
 		await say(first);
 		await first.close();
 		await other.close();

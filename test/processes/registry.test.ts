@@ -24,7 +24,8 @@ import {
 } from "../../src/store/index.ts";
 import { beginArgs } from "../../src/testing/conformance/store/processes.ts";
 import { countedIds, HOUR, MINUTE, virtualClock } from "../support/clock.ts";
-import { isRunning, ProcessHome, until } from "../support/process-home.ts";
+import { isRunning, ProcessHome } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 const DESTINATION = { platform: "telegram", account: "", chatId: "1" };
@@ -224,7 +225,7 @@ describe("a process", () => {
 	test("takes input until it is closed, then says so", async () => {
 		const { id } = await start("cat; echo over");
 		await processes.write(OPERATOR, id, Buffer.from("typed\n"));
-		await until(async () => expect(await output(id)).toBe("typed\n"));
+		await eventually(async () => expect(await output(id)).toBe("typed\n"));
 		await processes.endInput(OPERATOR, id);
 		await ended(id);
 		expect(await output(id)).toBe("typed\nover\n");
@@ -235,7 +236,7 @@ describe("a process", () => {
 
 	test("on a terminal has the size it was given, and another after a resize", async () => {
 		const { id } = await start("stty size; read x; stty size", { pty: { rows: 30, cols: 120 } });
-		await until(async () => expect(await output(id)).toContain("30 120"));
+		await eventually(async () => expect(await output(id)).toContain("30 120"));
 		await processes.resize(OPERATOR, id, { rows: 10, cols: 40 });
 		await processes.write(OPERATOR, id, Buffer.from("\r"));
 		await ended(id);
@@ -249,7 +250,9 @@ describe("reading", () => {
 		const poll = async () => (await processes.poll(OPERATOR, id, 1000)).output.text;
 		const print = async (bytes: readonly number[], size: number) => {
 			await processes.write(OPERATOR, id, Buffer.from(bytes));
-			await until(async () => expect((await home.place.read(id, { from: 0, limit: 0 })).size).toBe(size));
+			await eventually(async () =>
+				expect((await home.place.read(id, { from: 0, limit: 0 })).size).toBe(size),
+			);
 		};
 		await print([0x61, 0xc3], 2);
 		expect(await poll()).toBe("a");
@@ -388,7 +391,7 @@ describe("killing", () => {
 
 	test("finds what has left its group, its parents and its environment, by the streams it was given", async () => {
 		const { id } = await start("env -i setsid -f sleep 918273; sleep 1000");
-		const escaped = await until(() => {
+		const escaped = await eventually(() => {
 			const found = readdirSync("/proc").filter(
 				(pid) => /^\d+$/.test(pid) && cmdlineOf(pid) === "sleep\x00918273\0" && environOf(pid) === "",
 			);
@@ -432,7 +435,7 @@ describe("after a restart", () => {
 		await processes.close();
 		const backend = await home.place.find();
 		await backend?.endInput(short.id);
-		await until(async () => expect((await backend?.get(short.id))?.status).toBe("exited"));
+		await eventually(async () => expect((await backend?.get(short.id))?.status).toBe("exited"));
 		await backend?.close();
 		await openProcesses();
 		expect(woken).toHaveLength(1);
@@ -463,7 +466,7 @@ describe("after a restart", () => {
 
 	test("without its host it is lost, with what it printed and who lives on; that can be killed", async () => {
 		const { id, identity } = await start("echo before; exec sleep 1000");
-		await until(async () => expect(await output(id)).toBe("before\n"));
+		await eventually(async () => expect(await output(id)).toBe("before\n"));
 		await processes.close();
 		await home.killHost();
 		await openProcesses();
@@ -501,7 +504,7 @@ describe("when the host dies", () => {
 	test("its processes are lost at once, and the next one gets another host", async () => {
 		const { id } = await start("exec sleep 1000");
 		await home.killHost();
-		await until(async () => {
+		await eventually(async () => {
 			// A host that is still dying is looked at again.
 			clock.advance(1000);
 			expect(await processes.find(OPERATOR, id)).toMatchObject({ status: "lost" });
@@ -534,7 +537,7 @@ describe("while the host does not answer", () => {
 				{ id, status: "running", isUnreachable: true },
 			]);
 		});
-		await until(async () => {
+		await eventually(async () => {
 			clock.advance(1000);
 			expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, isUnreachable: false }]);
 		});
@@ -552,7 +555,7 @@ describe("while the host does not answer", () => {
 			await processes.isUnreachable(await processes.find(OPERATOR, id)),
 		];
 		await stopped(async () => expect(await isUnreachable()).toEqual([[true], true]));
-		await until(async () => {
+		await eventually(async () => {
 			clock.advance(1000);
 			expect(await isUnreachable()).toEqual([[false], false]);
 		});
@@ -571,7 +574,7 @@ describe("while the host does not answer", () => {
 		let given: Promise<Process> | undefined;
 		await stopped(async () => {
 			given = start(`touch ${mark}`, { signal: giving.signal });
-			await until(async () => expect(await processes.list(OPERATOR, 10)).toHaveLength(2));
+			await eventually(async () => expect(await processes.list(OPERATOR, 10)).toHaveLength(2));
 			giving.abort();
 			expect(await given).toMatchObject({
 				status: "failed_start",
@@ -596,7 +599,7 @@ describe("while the host does not answer", () => {
 		let given: Promise<Process> | undefined;
 		await stopped(async () => {
 			given = start("echo ran", { signal: giving.signal });
-			await until(async () => expect(await processes.list(OPERATOR, 10)).toHaveLength(2));
+			await eventually(async () => expect(await processes.list(OPERATOR, 10)).toHaveLength(2));
 			giving.abort();
 		});
 		const { id } = (await given) as Process;
@@ -617,14 +620,16 @@ describe("without anybody", () => {
 		const print = async (text: string) => {
 			const { size } = await home.place.read(id, { from: 0, limit: 0 });
 			await processes.write(OPERATOR, id, Buffer.from(text));
-			await until(async () =>
+			await eventually(async () =>
 				expect((await home.place.read(id, { from: 0, limit: 0 })).size).toBe(size + Buffer.byteLength(text)),
 			);
 		};
 		const check = async () => {
 			const { nextCheckAt } = await processes.find(OPERATOR, id);
 			clock.advance(30_000);
-			await until(async () => expect((await processes.find(OPERATOR, id)).nextCheckAt).not.toBe(nextCheckAt));
+			await eventually(async () =>
+				expect((await processes.find(OPERATOR, id)).nextCheckAt).not.toBe(nextCheckAt),
+			);
 		};
 		await print(`\u001b[32m10%\r20%\u001b[0m ${SECRET}\n`);
 		await check();
@@ -654,7 +659,7 @@ describe("without anybody", () => {
 		await restart();
 		await processes.find(OPERATOR, id);
 		clock.advance(2 * 24 * HOUR);
-		await until(async () => expect(await store.processes({ scope: OPERATOR, limit: 10 })).toEqual([]));
+		await eventually(async () => expect(await store.processes({ scope: OPERATOR, limit: 10 })).toEqual([]));
 		expect(existsSync(join(home.path, "processes", id))).toBe(false);
 	});
 
@@ -663,7 +668,7 @@ describe("without anybody", () => {
 		await ended(id);
 		const host = (await home.hostPid()) as number;
 		clock.advance(MINUTE);
-		await until(() => expect(isRunning(host)).toBe(false));
+		await eventually(() => expect(isRunning(host)).toBe(false));
 		const next = await start("echo x");
 		await ended(next.id);
 		expect(await output(next.id)).toBe("x\n");
@@ -689,7 +694,7 @@ describe("while the store is in trouble", () => {
 		await restart({ store: full });
 		const oneMore = async () => {
 			const before = asked;
-			await until(() => {
+			await eventually(() => {
 				clock.advance(1000);
 				expect(asked).toBeGreaterThan(before);
 			});
@@ -741,7 +746,7 @@ test("what the last owner asked its host for may still be on its way: it is give
 	await beginOnly("proc_00000000abce");
 	await restart();
 	expect(await processes.find(OPERATOR, "proc_00000000abce")).toMatchObject({ status: "starting" });
-	await until(async () => {
+	await eventually(async () => {
 		clock.advance(1000);
 		expect(await processes.find(OPERATOR, "proc_00000000abce")).toMatchObject({ status: "failed_start" });
 	});

@@ -2,8 +2,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { inspect, localMachine, type ProcessMachine } from "../../src/processes/index.ts";
+import { eventually } from "./soon.ts";
 
 export class ProcessHome {
 	readonly path = mkdtempSync(join(tmpdir(), "keryx-processes-"));
@@ -25,11 +26,11 @@ export class ProcessHome {
 		for (const info of await inspect(this.path))
 			if (info.status !== "running") await this.place.killLost(info, { graceMs: 0 });
 		const host = await this.hostPid();
-		await until(() => expect(host !== null && isRunning(host)).toBe(false));
+		await eventually(() => expect(host !== null && isRunning(host)).toBe(false));
 		const ids = readdirSync(this.path, { recursive: true, encoding: "utf8" });
 		rmSync(this.path, { recursive: true, force: true });
 		// What was killed is gone when the kernel comes to it.
-		await until(() =>
+		await eventually(() =>
 			expect(markedProcesses().filter(({ id }) => ids.some((name) => name.endsWith(id)))).toEqual([]),
 		);
 	}
@@ -38,13 +39,8 @@ export class ProcessHome {
 		const pid = await this.hostPid();
 		if (pid === null) throw new Error("no host runs");
 		process.kill(pid, "SIGKILL");
-		await until(() => expect(isRunning(pid)).toBe(false));
+		await eventually(() => expect(isRunning(pid)).toBe(false));
 	}
-}
-
-/** Until it holds: what happens in other programs cannot be moved by a clock. */
-export function until<Value>(holds: () => Value | Promise<Value>, timeout = 20_000): Promise<Value> {
-	return vi.waitFor(holds, { timeout, interval: 10 });
 }
 
 /** Not one that has ended and waits for its parent to take note. */

@@ -65,7 +65,7 @@ export function openTerminal(
 			pty.resize(to, height);
 		},
 		shows: (text) => {
-			const shown = expect.poll(() => visible().join("\n"), { timeout: 20_000, interval: 10 });
+			const shown = expect.poll(() => visible().join("\n"), { interval: 10 });
 			return typeof text === "string" ? shown.toContain(text) : shown.toMatch(text);
 		},
 		ended,

@@ -5,7 +5,14 @@ import { setTimeout as pause, setImmediate as turnOfTheLoop } from "node:timers/
 const TURNS = 20;
 const PAUSE_MS = 2;
 
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-	for (let turns = 0; !(await condition()); turns++)
+/** `between`: moves what only the test moves, such as a clock, before each look. */
+export async function until(
+	condition: () => boolean | Promise<boolean>,
+	between: () => unknown = () => {},
+): Promise<void> {
+	for (let turns = 0; ; turns++) {
+		await between();
+		if (await condition()) return;
 		await (turns < TURNS ? turnOfTheLoop() : pause(PAUSE_MS));
+	}
 }
