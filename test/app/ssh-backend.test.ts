@@ -73,7 +73,7 @@ async function ask(text: string, user = "7"): Promise<string> {
 	const { world } = channel;
 	const before = world.visible(user).length;
 	world.say({ chat: user, user, text });
-	await world.eventually(() => world.visible(user).length > before);
+	await world.until(() => world.visible(user).length > before);
 	return world.visible(user).at(-1)?.text ?? "";
 }
 

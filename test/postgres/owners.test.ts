@@ -306,15 +306,15 @@ describe("a node on a store on a server", () => {
 	it("gives nobody up after the server was gone for longer than a lease", async () => {
 		const own = await startPostgres();
 		try {
-			const node = { nodes: "many", leaseMs: 3000, heartbeatMs: 500 } as const;
+			const node = { nodes: "many" } as const;
 			const open = async () =>
 				storeOn(await openPostgres({ url: own.url(), startedAt: 0, access: "own", node }), given());
 			const stores = [await open(), await open()];
 			const holding = () => stores.map(({ cluster }) => cluster?.holdsLease);
 			await expect.poll(holding).toEqual([true, true]);
-			const until = performance.now() + 1.2 * node.leaseMs;
 			await own.stop("immediate");
-			await expect.poll(() => performance.now() > until && holding()).toEqual([false, false]);
+			await expect.poll(holding).toEqual([false, false]);
+			own.change("UPDATE keryx.nodes SET expires_at = 1 WHERE ended_at IS NULL");
 			await own.start();
 			await expect.poll(holding).toEqual([true, true]);
 			for (const store of stores) await say(store);

@@ -1,5 +1,5 @@
 // A PostgreSQL server for a test file: its own data, on 127.0.0.1 and a port of its own, gone when the file has ended.
-import { type ChildProcessByStdio, execFileSync, spawn } from "node:child_process";
+import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -14,6 +14,8 @@ export interface PostgresServer {
 	url(database?: string): string;
 	/** fast: connections are ended. immediate: as if the machine had died. */
 	stop(how?: "fast" | "immediate"): Promise<void>;
+	/** Changes the data of a server that is stopped; nobody else can connect meanwhile. */
+	change(sql: string): void;
 	/** Again, on the same port with the same data. */
 	start(): Promise<void>;
 	/** Stopped and removed. */
@@ -103,6 +105,17 @@ export async function startPostgres({
 		port,
 		url: (database = "postgres") => `postgres://keryx@127.0.0.1:${port}/${database}`,
 		stop,
+		change: (sql) => {
+			// An error is only printed.
+			const alone = [...args, "-c", "log_min_messages=error", "postgres"];
+			const { stderr } = spawnSync(join(bin, "postgres"), ["--single", "-D", data, ...alone], {
+				...as,
+				cwd: folder,
+				input: `${sql}\n`,
+				encoding: "utf8",
+			});
+			if (/ERROR|FATAL/.test(stderr)) throw new Error(stderr);
+		},
 		start,
 		remove: async () => {
 			await stop("immediate");
