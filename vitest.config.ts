@@ -27,6 +27,7 @@ const APART = [
 	"test/processes-crash.test.ts",
 	"test/store-replaced.test.ts",
 	"src/processes/ssh/family.test.ts",
+	"src/**/cost.test.ts",
 	"src/walls/{causes,cgroups,launch}.test.ts",
 ];
 const EVERY = ["src/**/*.test.ts", "test/**/*.test.ts"];

@@ -11,7 +11,7 @@ import { encodeFrame, FrameReader } from "../src/processes/frames.ts";
 import { connectHost, type HostClient, type ProcessInfo } from "../src/processes/index.ts";
 import { NO_SECRETS, openStore, type Store } from "../src/store/index.ts";
 import { ADA, GROUP, Scene } from "../src/testing/conformance/store/scene.ts";
-import { countedIds, virtualClock } from "./support/clock.ts";
+import { countedIds, createWallClock } from "./support/clock.ts";
 import { asJson, call, commandIn, MAIN, type Run } from "./support/keryx.ts";
 import { eventually } from "./support/soon.ts";
 import { openTerminal, type RealTerminal } from "./support/terminal.ts";
@@ -38,7 +38,7 @@ let drawn = 0;
 async function place(): Promise<Place> {
 	const home = join(root, `home-${places.length}`);
 	mkdirSync(home, { mode: 0o700 });
-	const clock = virtualClock(Date.now());
+	const clock = createWallClock(Date.now());
 	const store = await openStore({
 		url: `sqlite:${join(home, "keryx.db")}`,
 		clock,

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { it } from "vitest";
 import { NO_SECRETS, openStore } from "../src/store/index.ts";
-import { countedIds, virtualClock } from "./support/clock.ts";
+import { countedIds, createWallClock } from "./support/clock.ts";
 import { anyStep, compareEverything, worldOn } from "./support/store-worlds.ts";
 
 const RUNS = 30;
@@ -16,7 +16,7 @@ it("the store shows what a plain model of it shows, after any series of operatio
 }, async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.commands(anyStep(), { maxCommands: STEPS_A_RUN, size: "max" }), async (steps) => {
-			const clock = virtualClock();
+			const clock = createWallClock();
 			const store = await openStore({
 				url: "sqlite::memory:",
 				clock,

@@ -26,8 +26,8 @@ export {
 export type { AgentUnderTest, Ask } from "./conformance/agent.ts";
 export {
 	countedIds,
-	type VirtualClock as WallClock,
-	virtualClock as createWallClock,
+	createWallClock,
+	type WallClock,
 } from "./conformance/clock.ts";
 export type { BackendUnderTest } from "./conformance/process-backend.ts";
 export type { ConformanceOptions, Open, Opened } from "./conformance/store.ts";

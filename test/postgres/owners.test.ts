@@ -6,7 +6,7 @@ import { NO_SECRETS, OPERATOR, type Store, storeOn } from "../../src/store/index
 import { openPostgres } from "../../src/store/postgres/engine.ts";
 import { refusal } from "../../src/testing/conformance/store/scene.ts";
 import { createFaultProxy } from "../../src/testing/index.ts";
-import { countedIds, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock } from "../support/clock.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { onServer } from "../support/postgres-store.ts";
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-const given = () => ({ clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS });
+const given = () => ({ clock: createWallClock(), ids: countedIds(), secrets: NO_SECRETS });
 
 async function openIn(
 	schema: string,
@@ -226,12 +226,15 @@ describe("a node on a store on a server", () => {
 	});
 
 	it("comes back at once when the server has ended its connection, before others give it up", async () => {
-		const first = await openIn("ended", [], "many");
 		const url = `${server.url()}?schema=ended`;
-		const node = { nodes: "many", heartbeatMs: 100 } as const;
-		const other = storeOn(await openPostgres({ url, startedAt: 0, access: "own", node }), given());
+		const open = async (heartbeatMs: number) => {
+			const node = { nodes: "many", leaseMs: 1e9, heartbeatMs } as const;
+			return storeOn(await openPostgres({ url, startedAt: 0, access: "own", node }), given());
+		};
+		// The first never looks by itself: it is back because its connection ended, or not at all. The other looks after a minute.
+		const first = await open(1e9);
+		const other = await open(60_000);
 		const known = "SELECT epoch FROM ended.nodes WHERE ended_at IS NOT NULL";
-		// The older connection is the first one's, which would look again after a minute.
 		const [ended] = await onServer<{ pid: number }>(
 			server.url(),
 			`SELECT a.pid, pg_terminate_backend(a.pid) FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid

@@ -23,7 +23,7 @@ import {
 	type Woken,
 } from "../../src/store/index.ts";
 import { beginArgs } from "../../src/testing/conformance/store/processes.ts";
-import { countedIds, HOUR, MINUTE, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock, HOUR, MINUTE } from "../support/clock.ts";
 import { isRunning, ProcessHome } from "../support/process-home.ts";
 import { eventually } from "../support/soon.ts";
 
@@ -73,7 +73,7 @@ afterEach(async () => {
 /** Time that only the test moves; what is due is done when it has. */
 function timedClock() {
 	// The host has a clock of its own.
-	const clock = virtualClock(Date.now());
+	const clock = createWallClock(Date.now());
 	const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
 	return {
 		now: () => clock.now(),

@@ -3,11 +3,11 @@ import { type Clock, systemClock } from "../../src/time/index.ts";
 
 export {
 	countedIds,
+	createWallClock,
 	HOUR,
 	MINUTE,
 	NOON,
-	type VirtualClock,
-	virtualClock,
+	type WallClock,
 } from "../../src/testing/conformance/clock.ts";
 
 export interface CountedClock extends Clock {

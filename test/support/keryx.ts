@@ -9,7 +9,7 @@ import { runProgram } from "../../src/cli/program.ts";
 import { workspaceFolders } from "../../src/gateway/index.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
 import { BOB, delivery, GROUP, Scene } from "../../src/testing/conformance/store/scene.ts";
-import { countedIds, HOUR, MINUTE, virtualClock } from "./clock.ts";
+import { countedIds, createWallClock, HOUR, MINUTE } from "./clock.ts";
 import { programFile } from "./programs.ts";
 
 export const MAIN = programFile(new URL("../../src/cli/main.ts", import.meta.url));
@@ -178,7 +178,7 @@ export async function homeWithPast(home: string): Promise<Past> {
 		join(home, "config.yaml"),
 		`agent: {kind: scripted, script: ${JSON.stringify(join(home, "script.yaml"))}}\nsession_reset: {mode: none}\n`,
 	);
-	const clock = virtualClock(Date.now() - 5 * HOUR);
+	const clock = createWallClock(Date.now() - 5 * HOUR);
 	const url = `sqlite:${join(home, "keryx.db")}`;
 	const store = await openStore({ url, clock, ids: countedIds(), secrets: NO_SECRETS });
 	const scene = new Scene({ store, clock, close: () => store.close() });

@@ -4,7 +4,7 @@ import { type Engine, NO_SECRETS, type Store, storeOn } from "../../src/store/in
 import { openPostgres, type PostgresOptions } from "../../src/store/postgres/engine.ts";
 import type { Opened } from "../../src/testing/conformance/store.ts";
 import { AUDIT_KEY } from "./audit-key.ts";
-import { countedIds, virtualClock } from "./clock.ts";
+import { countedIds, createWallClock } from "./clock.ts";
 import { emptying } from "./emptied.ts";
 
 /** Connections that are used for every test of a file: a new one would read the whole catalogue again. They end with their server. */
@@ -50,7 +50,7 @@ export async function openEmptied(
 	on: (engine: Engine) => Engine = (engine) => engine,
 ): Promise<Opened> {
 	await emptied(url);
-	const given = { clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS };
+	const given = { clock: createWallClock(), ids: countedIds(), secrets: NO_SECRETS };
 	const open = async (): Promise<Store> => storeOn(on(await openOn(url, connections)), given);
 	let store = await open();
 	return {

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import type { Store } from "../../src/store/index.ts";
 import { delivery, policy, ROTATION, refused } from "../../src/testing/conformance/store/scene.ts";
-import { MINUTE, type VirtualClock } from "./clock.ts";
+import { MINUTE, type WallClock } from "./clock.ts";
 import {
 	IDLE_MS,
 	MAX_MESSAGES,
@@ -22,7 +22,7 @@ export interface ModelDelivery {
 
 export interface World {
 	readonly store: Store;
-	readonly clock: VirtualClock;
+	readonly clock: WallClock;
 	/** Where its conversations are: two of one person, and one of another. */
 	readonly places: readonly [Place, Place, Place];
 	readonly conversations: readonly ModelConversation[];

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import type { Store } from "../../src/store/index.ts";
 import { OPERATOR } from "../../src/testing/conformance/store/scene.ts";
-import type { VirtualClock } from "./clock.ts";
+import type { WallClock } from "./clock.ts";
 import { ModelConversation, type ModelSession } from "./store-model.ts";
 import { PLACES, STEPS, type StepName, type World } from "./store-steps.ts";
 
@@ -92,7 +92,7 @@ export function anyStep(leftOut: readonly StepName[] = []): fc.Arbitrary<StepCom
 /** Two conversations of one person and one of another, each known and silent. */
 export async function worldOn(
 	store: Store,
-	clock: VirtualClock,
+	clock: WallClock,
 	places: World["places"] = PLACES,
 ): Promise<World> {
 	const conversations: ModelConversation[] = [];

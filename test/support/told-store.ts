@@ -14,7 +14,7 @@ import {
 	type Store,
 } from "../../src/store/index.ts";
 import { ADA, BOB, GROUP, OPERATOR, QUIET, Scene } from "../../src/testing/conformance/store/scene.ts";
-import { NOON, virtualClock } from "./clock.ts";
+import { createWallClock, NOON } from "./clock.ts";
 
 export interface Told {
 	readonly scene: Scene;
@@ -54,7 +54,7 @@ async function told(
 	{ ids = "aaaa", at = NOON }: TellOptions = {},
 	clean: () => void,
 ): Promise<Told> {
-	const clock = virtualClock(at);
+	const clock = createWallClock(at);
 	const store = await openStore({ url, clock, ids: markedIds(ids), secrets: NO_SECRETS });
 	const close = async (): Promise<void> => {
 		await store.close();

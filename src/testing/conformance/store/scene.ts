@@ -5,11 +5,11 @@ import { resolvePolicy } from "../../../config/index.ts";
 import type { ConversationId, ResetPolicy, SessionId } from "../../../domain/index.ts";
 import { type ErrorCode, KeryxError } from "../../../errors.ts";
 import type { Message, NewDelivery, Scope, Session, Store } from "../../../store/index.ts";
-import type { VirtualClock } from "../clock.ts";
+import type { WallClock } from "../clock.ts";
 
 export interface Opened {
 	readonly store: Store;
-	readonly clock: VirtualClock;
+	readonly clock: WallClock;
 	/** Ends this owner and answers the store as the next one has it. */
 	readonly reopen?: () => Promise<Store>;
 	readonly close: () => Promise<void>;
@@ -88,7 +88,7 @@ export function principalScope(
 
 export class Scene {
 	store: Store;
-	readonly clock: VirtualClock;
+	readonly clock: WallClock;
 	readonly #reopen: Opened["reopen"];
 	#said = 0;
 
