@@ -23,7 +23,8 @@ import {
 	type Woken,
 } from "../../src/store/index.ts";
 import { beginArgs } from "../../src/testing/conformance/store/processes.ts";
-import { countedIds, createWallClock, HOUR, MINUTE } from "../support/clock.ts";
+import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
+import { countedIds, HOUR, MINUTE } from "../support/clock.ts";
 import { isRunning, ProcessHome } from "../support/process-home.ts";
 import { eventually } from "../support/soon.ts";
 
@@ -34,7 +35,7 @@ const LONG = 20_000;
 
 let home: ProcessHome;
 let store: Store;
-let clock: ReturnType<typeof timedClock>;
+let clock: VirtualClock;
 let processes: Processes;
 let woken: Woken[];
 let log: string[];
@@ -44,7 +45,8 @@ let ids: Ids;
 
 beforeEach(async () => {
 	home = new ProcessHome();
-	clock = timedClock();
+	// The host has a clock of its own.
+	clock = createVirtualClock(Date.now());
 	log = [];
 	settings = {
 		maxRunning: 20,
@@ -69,29 +71,6 @@ afterEach(async () => {
 	await store.close();
 	await home.end();
 });
-
-/** Time that only the test moves; what is due is done when it has. */
-function timedClock() {
-	// The host has a clock of its own.
-	const clock = createWallClock(Date.now());
-	const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
-	return {
-		now: () => clock.now(),
-		monotonic: () => clock.now(),
-		after: (ms: number, callback: () => void) => {
-			const timer = { at: clock.now() + ms, callback };
-			timers.add(timer);
-			return () => void timers.delete(timer);
-		},
-		advance: (ms: number) => {
-			clock.advance(ms);
-			for (const timer of [...timers].filter(({ at }) => at <= clock.now())) {
-				timers.delete(timer);
-				timer.callback();
-			}
-		},
-	};
-}
 
 async function openProcesses(more: Partial<ProcessesOptions> = {}): Promise<void> {
 	woken = [];
@@ -345,7 +324,7 @@ describe("waiting", () => {
 		});
 		const timed = processes.wait(OPERATOR, id, { ms: 1000 });
 		await processes.find(OPERATOR, id);
-		clock.advance(1000);
+		clock.pass(1000);
 		expect(await timed).toMatchObject({ status: "running" });
 		const controller = new AbortController();
 		const called = processes.wait(OPERATOR, id, { ms: LONG, signal: controller.signal });
@@ -506,7 +485,7 @@ describe("when the host dies", () => {
 		await home.killHost();
 		await eventually(async () => {
 			// A host that is still dying is looked at again.
-			clock.advance(1000);
+			clock.pass(1000);
 			expect(await processes.find(OPERATOR, id)).toMatchObject({ status: "lost" });
 		});
 		expect(woken).toHaveLength(1);
@@ -538,7 +517,7 @@ describe("while the host does not answer", () => {
 			]);
 		});
 		await eventually(async () => {
-			clock.advance(1000);
+			clock.pass(1000);
 			expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, isUnreachable: false }]);
 		});
 		await processes.endInput(OPERATOR, id);
@@ -556,7 +535,7 @@ describe("while the host does not answer", () => {
 		];
 		await stopped(async () => expect(await isUnreachable()).toEqual([[true], true]));
 		await eventually(async () => {
-			clock.advance(1000);
+			clock.pass(1000);
 			expect(await isUnreachable()).toEqual([[false], false]);
 		});
 	});
@@ -626,7 +605,7 @@ describe("without anybody", () => {
 		};
 		const check = async () => {
 			const { nextCheckAt } = await processes.find(OPERATOR, id);
-			clock.advance(30_000);
+			clock.pass(30_000);
 			await eventually(async () =>
 				expect((await processes.find(OPERATOR, id)).nextCheckAt).not.toBe(nextCheckAt),
 			);
@@ -655,10 +634,10 @@ describe("without anybody", () => {
 		const { id } = await start("echo x");
 		await ended(id);
 		expect(existsSync(join(home.path, "processes", id))).toBe(true);
-		clock.advance(6 * 24 * HOUR);
+		clock.pass(6 * 24 * HOUR);
 		await restart();
 		await processes.find(OPERATOR, id);
-		clock.advance(2 * 24 * HOUR);
+		clock.pass(2 * 24 * HOUR);
 		await eventually(async () => expect(await store.processes({ scope: OPERATOR, limit: 10 })).toEqual([]));
 		expect(existsSync(join(home.path, "processes", id))).toBe(false);
 	});
@@ -667,7 +646,7 @@ describe("without anybody", () => {
 		const { id } = await start("true");
 		await ended(id);
 		const host = (await home.hostPid()) as number;
-		clock.advance(MINUTE);
+		clock.pass(MINUTE);
 		await eventually(() => expect(isRunning(host)).toBe(false));
 		const next = await start("echo x");
 		await ended(next.id);
@@ -695,7 +674,7 @@ describe("while the store is in trouble", () => {
 		const oneMore = async () => {
 			const before = asked;
 			await eventually(() => {
-				clock.advance(1000);
+				clock.pass(1000);
 				expect(asked).toBeGreaterThan(before);
 			});
 		};
@@ -708,14 +687,14 @@ describe("while the store is in trouble", () => {
 		const starting = start("echo ran >> ran; echo done", { signal });
 		for (let n = 0; n < 40; n++) await oneMore();
 		trouble.isFull = false;
-		clock.advance(1000);
+		clock.pass(1000);
 		const { id } = await starting;
 		expect(await processes.wait(OPERATOR, id, { ms: LONG, signal })).toMatchObject({ exitCode: 0 });
 		trouble.isFull = true;
 		const read = processes.output(OPERATOR, id, { most: 100, mark: String, signal });
 		for (let n = 0; n < 40; n++) await oneMore();
 		trouble.isFull = false;
-		clock.advance(1000);
+		clock.pass(1000);
 		expect(await read).toMatchObject({ text: "done\n" });
 		expect(readFileSync(join(home.path, "ran"), "utf8")).toBe("ran\n");
 	});
@@ -747,7 +726,7 @@ test("what the last owner asked its host for may still be on its way: it is give
 	await restart();
 	expect(await processes.find(OPERATOR, "proc_00000000abce")).toMatchObject({ status: "starting" });
 	await eventually(async () => {
-		clock.advance(1000);
+		clock.pass(1000);
 		expect(await processes.find(OPERATOR, "proc_00000000abce")).toMatchObject({ status: "failed_start" });
 	});
 	expect(await processes.find(OPERATOR, other)).toMatchObject({ status: "running" });
