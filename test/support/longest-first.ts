@@ -23,6 +23,7 @@ const LONGEST = [
 	"test/processes/registry.test.ts",
 	"test/gateway/file-tools.test.ts",
 	"src/render/cost.test.ts",
+	"src/tools/classifier/cost.test.ts",
 	"test/page/set-up.test.ts",
 	"test/postgres/owners.test.ts",
 	"test/mcp/client.test.ts",
