@@ -2,8 +2,8 @@
 // commands, failures) come from deliveries.
 
 import { contentText } from "../domain/index.ts";
+import { TURN_BEGINS } from "../http/client/index.ts";
 import type { Followed, WireDelivery, WireEvent, WireMessage } from "../http/index.ts";
-import { TURN_BEGINS } from "../store/index.ts";
 import type { ChatEvent } from "./chat/index.ts";
 import { texts } from "./texts.ts";
 

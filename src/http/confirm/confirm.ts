@@ -65,11 +65,14 @@ interface Handler<Name extends ConfirmCallName = ConfirmCallName> {
 	handle(call: Call): Promise<ConfirmReply<Name>>;
 }
 
-const FAMILY = /^\/(?:confirm|grants|audit)(?:\/|$)/;
-
 /** Whether a path belongs to this family, whose errors are flat. */
 export function isConfirmPath(path: string): boolean {
-	return FAMILY.test(path);
+	return ROOTS.has(path.split("/", 2).join("/"));
+}
+
+/** For the server's router: everything at and below the first words of the table's paths. */
+export function confirmPatterns(): readonly string[] {
+	return [...ROOTS].flatMap((root) => [root, `${root}/*`]);
 }
 
 export async function answerConfirm(c: Context, context: ConfirmContext): Promise<Response> {
@@ -130,13 +133,10 @@ interface Found {
 
 function routeOf(path: string): Found | null {
 	const given = path.split("/");
-	for (const [template, methods] of ROUTES) {
-		const parts = template.split("/");
-		const isThis = (part: string, index: number) =>
-			part === ID ? given[index] !== "" : given[index] === part;
+	const isThis = (part: string, index: number) => (part === ID ? given[index] !== "" : given[index] === part);
+	for (const { parts, methods } of ROUTES)
 		if (parts.length === given.length && parts.every(isThis))
 			return { methods, id: decoded(given[parts.indexOf(ID)] ?? "") };
-	}
 	return null;
 }
 
@@ -162,19 +162,26 @@ const HANDLERS: { readonly [Name in ConfirmCallName]: Handler<Name> } = {
 
 /** By method, in the order in which a refusal lists them. */
 type Methods = ReadonlyMap<string, Handler>;
-const ROUTES: ReadonlyMap<string, Methods> = routes();
 
-/** The paths of the table, each with its methods. */
-function routes(): ReadonlyMap<string, Methods> {
+/** A path of the table, in parts. */
+interface Route {
+	readonly parts: readonly string[];
+	readonly methods: Methods;
+}
+
+const ROUTES = routes();
+const ROOTS: ReadonlySet<string> = new Set(ROUTES.map(({ parts }) => parts.slice(0, 2).join("/")));
+
+function routes(): readonly Route[] {
 	const found = new Map<string, Map<string, Handler>>();
 	for (const method of ["get", "post", "delete"])
 		for (const [name, handler] of Object.entries(HANDLERS)) {
 			const call: ConfirmCall = confirmCalls[name as ConfirmCallName];
 			if (call.method !== method) continue;
-			for (const path of [call.path, ...(call.also === undefined ? [] : [call.also])])
-				found.set(path, (found.get(path) ?? new Map()).set(method.toUpperCase(), handler));
+			for (const path of new Set([call.path, call.also ?? call.path]))
+				found.set(path, (found.get(path) ?? new Map<string, Handler>()).set(method.toUpperCase(), handler));
 		}
-	return found;
+	return [...found].map(([path, methods]) => ({ parts: path.split("/"), methods }));
 }
 
 async function submit({ confirmations, visitor, body, page }: Call): Promise<ConfirmReply<"confirmRequest">> {

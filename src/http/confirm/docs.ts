@@ -22,7 +22,7 @@ export function describeConfirm(app: App): void {
 				...mapped(answers, (status, schema) =>
 					described(ANSWERED[`${operationId} ${status}`] ?? about, schema),
 				),
-				// A port's own limit answers a flat error.
+				// The port's own limit answers with a flat error.
 				...mapped(refusals, (status, schema) =>
 					described(REFUSED[status] ?? "", status === "429" ? z.union([schema, flatError]) : schema),
 				),
@@ -37,7 +37,7 @@ const ANSWERED: Readonly<Record<string, string>> = {
 	"confirmRequest 202": "a person is asked",
 };
 const REFUSED: Readonly<Record<string, string>> = {
-	409: "the state it has does not allow this",
+	409: "its state does not allow it",
 	429: "too many; try again after so many seconds",
 };
 
