@@ -119,7 +119,6 @@ import {
 	setModelOverride,
 	setTitle,
 	setToolProgress,
-	suspendSession,
 	switchSession,
 } from "./sessions/commands.ts";
 import { dueSessions, expireSession, finaliseSession } from "./sessions/expiry.ts";
@@ -215,7 +214,6 @@ export const writes = {
 	switchSession,
 	branchSession,
 	extendSession,
-	suspendSession,
 	undo,
 	redo,
 	retry,

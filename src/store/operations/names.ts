@@ -49,7 +49,6 @@ export const WRITES: Readonly<Record<WriteName, Draws>> = {
 	switchSession: { sessions: 4 },
 	branchSession: { sessions: 4 },
 	extendSession: {},
-	suspendSession: {},
 	undo: { uuids: 1 },
 	redo: {},
 	retry: { uuids: 2 },
