@@ -144,7 +144,6 @@ export const READS: Readonly<Record<ReadName, true>> = {
 	session: true,
 	sessions: true,
 	messages: true,
-	message: true,
 	transcript: true,
 	transcriptEnd: true,
 	limits: true,
