@@ -14,13 +14,13 @@ export {
 } from "./archive.ts";
 export { ASK_EVERY_MS, Duty } from "./duty.ts";
 export {
+	BROADCAST_BYTES,
 	type Cluster,
 	type Drawn,
 	type Engine,
 	type NodeOptions,
 	type ReadName,
 	type StoreFacts,
-	TOLD_BYTES,
 	type WriteName,
 } from "./engine.ts";
 export {

@@ -1,4 +1,4 @@
-// Stores with a past, for exports, imports and retention: opened as a file or in memory, and told what a person may do.
+// Stores for tests of exports, imports and retention: in memory or in a file, with a scene to talk in. fillStore gives one a rich history.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ import {
 import { ADA, BOB, GROUP, OPERATOR, QUIET, Scene } from "../../src/testing/conformance/store/scene.ts";
 import { NOON, virtualClock } from "./clock.ts";
 
-export interface Told {
+export interface SceneStore {
 	readonly scene: Scene;
 	readonly store: Store;
 	/** The database's file, where it has one. */
@@ -24,36 +24,36 @@ export interface Told {
 	close(): Promise<void>;
 }
 
-export interface TellOptions {
+export interface SceneStoreOptions {
 	/** Two stores draw different ids, as two machines do; four hex digits. */
 	readonly ids?: string;
 	readonly at?: number;
 }
 
-export type OpenTold = (options?: TellOptions) => Promise<Told>;
+export type OpenSceneStore = (options?: SceneStoreOptions) => Promise<SceneStore>;
 
-export const KINDS: readonly { readonly kind: string; readonly open: OpenTold }[] = [
+export const KINDS: readonly { readonly kind: string; readonly open: OpenSceneStore }[] = [
 	{
 		kind: "a store in memory",
-		open: async (options) => await told("sqlite::memory:", null, options, () => {}),
+		open: async (options) => await openSceneStore("sqlite::memory:", null, options, () => {}),
 	},
 	{
 		kind: "a store in a file",
 		open: async (options) => {
 			const folder = mkdtempSync(join(tmpdir(), "keryx-told-"));
 			const path = join(folder, "store.db");
-			return await told(`sqlite:${path}`, path, options, () => rmSync(folder, { recursive: true }));
+			return await openSceneStore(`sqlite:${path}`, path, options, () => rmSync(folder, { recursive: true }));
 		},
 	},
 ];
 export const [{ open: openInMemory }, { open: openInFile }] = KINDS as [(typeof KINDS)[0], (typeof KINDS)[0]];
 
-async function told(
+async function openSceneStore(
 	url: string,
 	path: string | null,
-	{ ids = "aaaa", at = NOON }: TellOptions = {},
+	{ ids = "aaaa", at = NOON }: SceneStoreOptions = {},
 	clean: () => void,
-): Promise<Told> {
+): Promise<SceneStore> {
 	const clock = virtualClock(at);
 	const store = await openStore({ url, clock, ids: markedIds(ids), secrets: NO_SECRETS });
 	const close = async (): Promise<void> => {
@@ -112,7 +112,7 @@ export interface Past {
 }
 
 /** A bit of everything: tools, attachments, large text, undo, retry, a summary, bases, titles, a group with somebody seen. */
-export async function tellAll({ scene, store }: Told): Promise<Past> {
+export async function fillStore({ scene, store }: SceneStore): Promise<Past> {
 	const { clock } = scene;
 	const wait = (): void => clock.advance(61_001);
 	const first = await scene.exchange("the first thing Ada said", "and the answer: heliotrope");

@@ -184,8 +184,8 @@ export class ModelConversation {
 		return this.messages(session) >= session.cap ? "message_limit" : null;
 	}
 
-	succeed(ended: ModelSession, now: number, userTold: boolean): ModelSession {
-		const told = userTold || !ended.hadActivity;
+	succeed(ended: ModelSession, now: number, userNotified: boolean): ModelSession {
+		const told = userNotified || !ended.hadActivity;
 		const session = this.open(now, ended, { noticePending: !told });
 		const carried = ended.rows.find((row) => row.kind === "carry_over");
 		if (ended.hadActivity)

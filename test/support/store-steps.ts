@@ -197,7 +197,7 @@ export const STEPS = {
 			messages,
 			deliveries: parts.map((id) => delivery(id, id, "reply", to)),
 			policy: POLICY,
-			noticeTold: flag,
+			noticeGiven: flag,
 			ifRotated: { ...ROTATION, notice: [delivery(notice, notice, "notice", to)] },
 		};
 		const ended = await world.store.endTurn(args);

@@ -1,7 +1,7 @@
 // Text on its way to pages that are connected to other gateways, a few pieces a second, and only while somebody follows there. Nothing here is
 // promised: a piece may be lost, and the row of the finished message comes by the events.
 import { z } from "zod";
-import { type Cluster, TOLD_BYTES } from "../../store/index.ts";
+import { BROADCAST_BYTES, type Cluster } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Deltas, RelayedDelta } from "../turn/deltas.ts";
 
@@ -20,7 +20,7 @@ const wireMessage = z.union([
 ]);
 
 export interface TextRelayOptions {
-	readonly cluster: Pick<Cluster, "tell" | "onTold">;
+	readonly cluster: Pick<Cluster, "broadcast" | "onBroadcast">;
 	readonly clock: Pick<Clock, "monotonic" | "after">;
 	readonly deltas: Deltas;
 }
@@ -43,7 +43,7 @@ export class TextRelay {
 	start(): void {
 		const { cluster, deltas } = this.#options;
 		const unlisten = [
-			cluster.onTold((text, from) => this.#hear(text, from)),
+			cluster.onBroadcast((text, from) => this.#hear(text, from)),
 			deltas.onOwn((delta) => this.#add(delta)),
 			deltas.onEnding((turn) => this.#tellRest(turn)),
 			deltas.onFollowed((isFollowed) => this.#ask(isFollowed)),
@@ -63,7 +63,7 @@ export class TextRelay {
 	#ask(isFollowed: boolean): void {
 		const { cluster, clock } = this.#options;
 		this.#cancelAsk();
-		cluster.tell(JSON.stringify(isFollowed ? "follow" : "leave"));
+		cluster.broadcast(JSON.stringify(isFollowed ? "follow" : "leave"));
 		if (isFollowed) this.#cancelAsk = clock.after(ASK_MS, () => this.#ask(true));
 	}
 
@@ -127,7 +127,7 @@ export class TextRelay {
 		const [first] = waiting;
 		if (!first) return false;
 		const { message, length } = pieceOf(first);
-		this.#options.cluster.tell(message);
+		this.#options.cluster.broadcast(message);
 		if (length === first.text.length) waiting.shift();
 		else waiting[0] = { ...first, offset: first.offset + length, text: first.text.slice(length) };
 		return waiting.length > 0;
@@ -141,7 +141,8 @@ function pieceOf({ conversation, turn, token, index, offset, text }: RelayedDelt
 } {
 	for (let length = Math.min(text.length, PIECE); ; length = Math.ceil(length / 2)) {
 		const message = JSON.stringify([conversation, turn, token, index, offset, text.slice(0, length)]);
-		if (length <= 1 || Buffer.byteLength(message) <= TOLD_BYTES - PREFIX_BYTES) return { message, length };
+		if (length <= 1 || Buffer.byteLength(message) <= BROADCAST_BYTES - PREFIX_BYTES)
+			return { message, length };
 	}
 }
 

@@ -14,7 +14,7 @@ const wireMessage = z.tuple([z.literal("rates"), z.array(z.tuple([z.string(), z.
 /** Nothing happens where there is no cluster. */
 export function shareRates(
 	rates: Rates,
-	cluster: Pick<Cluster, "tell" | "onTold"> | null,
+	cluster: Pick<Cluster, "broadcast" | "onBroadcast"> | null,
 	after: Clock["after"],
 ): void {
 	if (!cluster) return;
@@ -23,13 +23,13 @@ export function shareRates(
 		const all = [...taken];
 		taken.clear();
 		for (let from = 0; from < all.length; from += AT_ONCE)
-			cluster.tell(JSON.stringify(["rates", all.slice(from, from + AT_ONCE)]));
+			cluster.broadcast(JSON.stringify(["rates", all.slice(from, from + AT_ONCE)]));
 	};
 	rates.onTaken = (caller) => {
 		if (taken.size === 0) after(EVERY_MS, tell);
 		taken.set(caller, (taken.get(caller) ?? 0) + 1);
 	};
-	cluster.onTold((text) => {
+	cluster.onBroadcast((text) => {
 		if (!text.startsWith('["rates"')) return;
 		const { data } = wireMessage.safeParse(parsed(text));
 		for (const [caller, requests] of data?.[1] ?? []) rates.spend(caller, requests);

@@ -55,12 +55,12 @@ export function processBackendConformance(name: string, make: () => Promise<Back
 
 		/** As a caller learns of it: told, or found when it looks. */
 		async function ended(id: string): Promise<ProcessInfo> {
-			const told = Promise.withResolvers<ProcessInfo>();
-			const stop = backend.onEnd((info) => info.id === id && told.resolve(info));
+			const end = Promise.withResolvers<ProcessInfo>();
+			const stop = backend.onEnd((info) => info.id === id && end.resolve(info));
 			const now = await backend.get(id);
-			if (now.status !== "running") told.resolve(now);
+			if (now.status !== "running") end.resolve(now);
 			try {
-				return await told.promise;
+				return await end.promise;
 			} finally {
 				stop();
 			}

@@ -89,7 +89,7 @@ function tell(context: CliContext, { output }: Reach, id: string, leaving: Leavi
 		case "left":
 			output.note(texts.processes.attach.left(id, id));
 			break;
-		case "told":
+		case "signalled":
 			context.exitWith(128 + constants.signals[leaving.signal]);
 			break;
 		case "host died":

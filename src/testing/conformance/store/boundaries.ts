@@ -76,7 +76,7 @@ export function boundaryConformance(tell: Tell): void {
 		await scene.end(failing, { outcome: { kind: "failed", reason: "provider down" }, policy: IDLE });
 		const again = await scene.turn("three", ADA, { policy: IDLE });
 		expect(again.boundary).toEqual(failing.boundary);
-		await scene.reply(again, "3", { policy: IDLE, noticeTold: true });
+		await scene.reply(again, "3", { policy: IDLE, noticeGiven: true });
 		expect((await scene.turn("four", ADA, { policy: IDLE })).boundary).toBeNull();
 	});
 

@@ -286,8 +286,8 @@ export function historyConformance(tell: Tell): void {
 			const deliveries = [delivery("told once", "it cannot shrink")];
 			await scene.store.putOffCompaction({ ...held, compactAfter: 900, deliveries });
 			await scene.store.putOffCompaction({ ...held, compactAfter: 1000, deliveries });
-			const told = await scene.store.deliveries({ scope: OPERATOR, which: "waiting", limit: 9 });
-			expect(told.map(({ id }) => id)).toEqual(["told once"]);
+			const waiting = await scene.store.deliveries({ scope: OPERATOR, which: "waiting", limit: 9 });
+			expect(waiting.map(({ id }) => id)).toEqual(["told once"]);
 			await scene.end(turn);
 			const next = await scene.turn("three");
 			expect(next.compactAfter).toBe(1000);

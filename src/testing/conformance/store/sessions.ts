@@ -403,8 +403,8 @@ export function sessionConformance(tell: Tell): void {
 		expect(
 			await scene.store.waitingItems({ scope: OPERATOR, after: 0, conversation, limit: 10 }),
 		).toMatchObject([{ id: item.id }]);
-		const told = await scene.store.performCommand({ inbox: item.id, command: "continue" });
-		expect(told).toEqual({ kind: "done", result: null });
+		const outcome = await scene.store.performCommand({ inbox: item.id, command: "continue" });
+		expect(outcome).toEqual({ kind: "done", result: null });
 	});
 
 	tell("what waits and will not be answered is expired or dropped, once, and said", async (scene) => {

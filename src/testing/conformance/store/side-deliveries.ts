@@ -97,8 +97,8 @@ async function notice(scene: Scene, conversation: Said["conversation"], text: st
 	await scene.store.notify({ conversation, deliveries: [delivery(text, text, "notice")] });
 }
 
-async function command(scene: Scene, text: string, told: string): Promise<void> {
-	await answer(scene, await scene.say(text), told);
+async function command(scene: Scene, text: string, answered: string): Promise<void> {
+	await answer(scene, await scene.say(text), answered);
 }
 
 /** In two parts. */
