@@ -1,3 +1,4 @@
+// A started turn: the facts that every later step of the turn reads. Nothing here changes during the turn.
 import type { BoundaryFacts, ConversationId, SessionId, Speaker } from "../../domain/index.ts";
 import type { Conversation, Destination, Job, TurnPurpose } from "../../store/index.ts";
 

@@ -1,3 +1,4 @@
+// The syntax of Markdown tables: delimiter rows and cells.
 import type { Align } from "./ast.ts";
 import { trimSpace } from "./space.ts";
 

@@ -1,3 +1,4 @@
+// `keryx explain`: shows where a message would go and whether its session would end. Writes nothing.
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { homeAt, mayHaveStore } from "../../../app/home.ts";

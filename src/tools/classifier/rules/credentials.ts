@@ -1,3 +1,4 @@
+// Commands that show, create or use secrets: key files, tokens, logins, key stores.
 import { isDark, isKnown } from "../field.ts";
 import { absolutePath, holdsHome } from "../files/paths.ts";
 import { isSecretPath, SECRET_IN_TEXT } from "../files/secrets.ts";

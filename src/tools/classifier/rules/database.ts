@@ -1,3 +1,4 @@
+// Statements given to database clients on the command line or on standard input. A statement that cannot be read counts as dangerous.
 import { isDark, isKnown } from "../field.ts";
 import { judgeSql, judgeSqliteShell } from "../languages/sql.ts";
 import { names, optionValues, parsedWords } from "../options.ts";

@@ -1,3 +1,4 @@
+// Commands that make something run later: services, timers, startup files.
 import { baseName, isKnown } from "../field.ts";
 import { mayRunLater, runsLater } from "../files/later.ts";
 import { absolutePath } from "../files/paths.ts";
