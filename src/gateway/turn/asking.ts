@@ -218,7 +218,7 @@ export class Asking {
 		}
 	}
 
-	/** Used once, before the program is told. */
+	/** Marked as used before the program gets the answer. */
 	async #consumed({ id, digest, askedBy }: Confirmation): Promise<boolean> {
 		const used = await this.#options.store.consumeConfirmation({ id, digest, by: askedBy, via: "agent" });
 		return used.kind === "consumed";

@@ -26,7 +26,7 @@ export interface TurnStart {
 	readonly attempt: number;
 	/** After an interruption: why, and which calls had started. */
 	readonly resumed: { readonly reason: string; readonly started: ReadonlySet<string> } | null;
-	/** Told once before the answer: Keryx was away. */
+	/** A notice before the answer, sent once: Keryx was away. */
 	readonly away: string | null;
 	/** The job it runs; null: none. */
 	readonly job: Job | null;

@@ -1,17 +1,17 @@
-// One limit for all gateways on a store. Each counts in memory and tells the others what passed, a few times a second: a row for each request
-// would be a commit for each. What was told late is paid back: whoever asks several gateways at once waits longer afterwards.
+// One rate limit for all gateways on a store. Each counts in memory and broadcasts its counts a few times a second: a row per request
+// would be a commit per request. Late counts are charged afterwards, so calling several gateways at once only means waiting longer later.
 import { z } from "zod";
 import type { Cluster } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Rates } from "./guards.ts";
 
 const EVERY_MS = 100;
-/** So many callers fit in what may be told at once. */
+/** As many callers as fit into one broadcast. */
 const AT_ONCE = 44;
 
 const wireMessage = z.tuple([z.literal("rates"), z.array(z.tuple([z.string(), z.int().positive()]))]);
 
-/** Nothing happens where there is no cluster. */
+/** Does nothing without a cluster. */
 export function shareRates(
 	rates: Rates,
 	cluster: Pick<Cluster, "broadcast" | "onBroadcast"> | null,
