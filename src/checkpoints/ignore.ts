@@ -13,7 +13,7 @@ const BYTES = 256;
 /** The cost of searching for a pattern's required text, and how many characters of a name count as one step. */
 const SEARCH_STEPS = 4;
 const SEARCHED = 32;
-/** A longer required text is not searched for, so that no pattern makes this slow. */
+/** The required text is cut to this length, so that no pattern makes the search slow. */
 const LONGEST_NEEDED = 8;
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 

@@ -247,7 +247,7 @@ function linesOf(
 	return { insertions: 0, deletions: 0 };
 }
 
-/** The unified text of everything that differs between two trees, but for what git's trees do not say, one piece per file and in the order of `countedChanges`. */
+/** The unified diff of two trees, without facts that git's trees lack: one piece per file, in the order of `countedChanges`. */
 export async function patches(
 	repository: string,
 	from: string,
@@ -314,7 +314,7 @@ export async function manifestsOf(
 	return lists.map(readManifest);
 }
 
-/** Keeps what these commits hold, the useful one where it is there, and frees the rest. The new pack is there before an old one goes; whatever is cut off can be done again. */
+/** Keeps the contents of these commits and frees the rest. The new pack exists before an old one goes; an interrupted run can be repeated. */
 export async function repack(
 	repository: string,
 	needed: readonly string[],

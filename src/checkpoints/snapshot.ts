@@ -25,7 +25,7 @@ import { type Held, type Scan, type ScanLimits, scan } from "./scan.ts";
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const FILES = "files";
 const GATHERED_BYTES = 256 * 1024;
-/** Contents that were read for comparison and are needed again. */
+/** Memory for contents that were read for comparison and are needed again. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 export interface SnapshotRequest {

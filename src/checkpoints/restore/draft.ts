@@ -20,7 +20,7 @@ const MAY_RUN = 0o111;
 const NO_FOLLOW = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** A file's state after it was written; nothing for a link. `before`: what it replaces. */
+/** Returns the file's state after writing; undefined for a link. `before`: what it replaces. */
 export function makeDraft(
 	draft: Buffer,
 	data: Buffer,

@@ -20,7 +20,7 @@ import { isSame, isUntouched, present } from "./standing.ts";
 export type Outcome = "done" | KeptReason;
 export type Write = Step & { readonly want: NonNullable<Entry> };
 
-/** A fingerprint of what was written: the next scan need not read it. */
+/** The written files, each with its fingerprint: the next scan need not read them. */
 export type Written = ReadonlyMap<RawPath, Found>;
 
 export interface WriteRequest {
@@ -32,7 +32,7 @@ export interface WriteRequest {
 	readonly share: number;
 	readonly shares: number;
 	readonly writes: readonly Write[];
-	/** The step's number, stable over retries: names its draft. */
+	/** The steps' numbers, stable over retries: they name the drafts. */
 	readonly numbers: readonly number[];
 	/** The number of steps in the whole restore. */
 	readonly steps: number;

@@ -2,7 +2,7 @@
 import type { Ids } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 
-/** The wall clock alone, which is all that a store looks at. */
+/** Only the wall clock, which is all that a store uses. */
 export interface VirtualClock extends Pick<Clock, "now"> {
 	advance(ms: number): void;
 	set(at: number): void;
@@ -27,7 +27,7 @@ export function virtualClock(start: number = NOON): VirtualClock {
 	};
 }
 
-/** Ids that are the same in every run, and never the same twice in one. */
+/** Ids that are the same in every run, and unique within one. */
 export function countedIds(): Ids {
 	let drawn = 0;
 	return {

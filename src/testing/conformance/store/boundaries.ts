@@ -1,4 +1,4 @@
-// Where sessions end by themselves, what the next one begins with, and who is told.
+// Where sessions end by themselves, what the next one starts with, and who is notified.
 import { expect } from "vitest";
 import { carryOver, type ResetPolicy } from "../../../domain/index.ts";
 import { HOUR, MINUTE } from "../clock.ts";

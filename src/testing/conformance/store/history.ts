@@ -111,7 +111,7 @@ export function historyConformance(tell: Tell): void {
 				text: "two",
 			});
 			expect(await scene.texts(conversation)).toEqual(["one", "re: one"]);
-			// What is hidden already is no turn any more.
+			// A hidden turn is no longer counted.
 			expect(await scene.store.undo({ conversation, turns: 1, from })).toMatchObject({ rows: 0, turns: 0 });
 			expect(await redo(scene, conversation)).toMatchObject({ rows: 4 });
 			await scene.store.branchSession({ conversation, policy: QUIET, context: "context" });
@@ -326,7 +326,7 @@ async function talk(scene: Scene, texts: readonly string[]) {
 	return last ?? expect.fail("nothing was said");
 }
 
-/** A session of two exchanges, ended, and a live one of a third that continues it. */
+/** An ended session of two exchanges, and a live one with a third that continues it. */
 async function continued(scene: Scene) {
 	const { conversation, session: base } = await talk(scene, ["one", "two"]);
 	await scene.store.newSession({ conversation, policy: QUIET, context: "context" });

@@ -1,4 +1,4 @@
-// Background processes: begun before anything is started, ended once, told to their conversation once.
+// Background processes: recorded before anything starts, ended once, reported to their conversation once.
 import { expect } from "vitest";
 import type { ConversationId } from "../../../domain/index.ts";
 import type { Process, Store } from "../../../store/index.ts";
@@ -267,7 +267,7 @@ async function talk(scene: Scene, from = ADA): Promise<ConversationId> {
 	return (await scene.exchange("hello", "hi", from)).conversation;
 }
 
-/** Of a process that waits for nobody, and whose end is told to a chat. */
+/** A process that nobody waits for, and whose end is reported to a chat. */
 export function beginArgs(
 	conversation: ConversationId,
 	id: string,

@@ -1,4 +1,4 @@
-// What people do with sessions: new, continue, switch, branch, titles, and the conversation's own settings.
+// Actions on sessions: new, continue, switch, branch, titles, and the conversation's own settings.
 import { expect } from "vitest";
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import type { BranchPoint } from "../../../store/index.ts";

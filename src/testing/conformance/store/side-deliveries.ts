@@ -1,4 +1,4 @@
-// What was said beside a transcript: notices, answers to commands, why a turn failed.
+// Messages next to a transcript: notices, answers to commands, why a turn failed.
 import { expect } from "vitest";
 import { MINUTE } from "../clock.ts";
 import { ADA, BOB, delivery, OPERATOR, type Scene, type Tell } from "./scene.ts";
