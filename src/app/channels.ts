@@ -20,9 +20,9 @@ import { ircConnection, ircSecrets } from "./setup/irc.ts";
 import { matrixConnection } from "./setup/matrix.ts";
 import { xmppConnection, xmppSecrets } from "./setup/xmpp.ts";
 
-/** What a channel is made with. A `module` exports `createChannel`, which takes these. */
+/** The settings a channel is created with. A `module` exports `createChannel`, which takes these. */
 export interface ChannelOptions {
-	/** Of its entry in the configuration. */
+	/** Its entry in the configuration. */
 	readonly name: string;
 	readonly account: string;
 	readonly settings: ChannelSettings;
@@ -192,7 +192,7 @@ async function fromModule(module: string, options: ChannelOptions, home: string)
 	return channel;
 }
 
-/** What the gateway goes by for an entry; undefined for a channel that has none. */
+/** The gateway's settings for an entry; undefined for a channel without one. */
 export function settingsOf(
 	{ channels }: Pick<Config, "channels">,
 	name: string,

@@ -81,7 +81,7 @@ export class MaskingStream {
 	}
 }
 
-/** It has grown by this fraction. */
+/** Checked again after it has grown by one part in this many. */
 const LOOK_AGAIN = 8;
 
 function isRun(text: string): boolean {

@@ -100,7 +100,7 @@ export class Words {
 	}
 }
 
-/** The length of a secret with single spaces, without them. */
+/** The shortest secret with single spaces, not counting the spaces. */
 const SHORTEST_SQUEEZED = 4;
 
 /** Bytes as a text with one character per byte. */

@@ -49,9 +49,9 @@ export const BROADCAST_BYTES = 5900;
 export interface NodeOptions {
 	/** Shown to people; one living node has it. Left out: a name that no other node has. */
 	readonly name?: string | undefined;
-	/** many: beside other gateways that say so, too. Left out: nobody else may use the store. */
+	/** many: shares the store with other gateways that say so, too. Default: nobody else may use the store. */
 	readonly nodes?: "one" | "many";
-	/** How long a node that is silent is left alone. */
+	/** How long a silent node is left alone. */
 	readonly leaseMs?: number;
 	/** How often the lease is renewed, and others are looked at. */
 	readonly heartbeatMs?: number;

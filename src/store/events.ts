@@ -66,7 +66,7 @@ interface Checked {
 interface Amended {
 	/** It had not been read yet. */
 	readonly waited: boolean;
-	/** The agent is told in its next turn. */
+	/** The agent's next turn reports it. */
 	readonly told: boolean;
 }
 interface Reacted {

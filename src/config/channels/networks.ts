@@ -29,9 +29,9 @@ export interface NetworkSecret {
 }
 
 export interface Network {
-	/** As the platform writes itself. */
+	/** The platform's own spelling. */
 	readonly label: string;
-	/** Whether people may speak there whom the server does not vouch for: `decides` says what they may do. */
+	/** Whether people may speak there without the server vouching for them: `decides` says what they may do. */
 	readonly hasUnproven: boolean;
 	readonly fields: readonly NetworkField[];
 	readonly secrets: readonly NetworkSecret[];

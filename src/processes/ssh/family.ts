@@ -9,9 +9,9 @@ import type { RemoteShell } from "./shell.ts";
 export interface RemoteFamily {
 	readonly id: string;
 	readonly leader: ProcessIdentity;
-	/** The leader's group; its own if that has its number. */
+	/** The leader's group; the program's own if it equals the leader's pid. */
 	readonly group: number;
-	/** Seen before, so still members, whatever changed. */
+	/** Members seen before. They stay members, whatever changed. */
 	readonly witnesses: readonly ProcessIdentity[];
 }
 

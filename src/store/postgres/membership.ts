@@ -233,7 +233,7 @@ export class Membership implements Cluster {
 		}
 	}
 
-	/** Until it is time, a node has come or gone, or it ends. */
+	/** Until it is due, a node joins or leaves, or the membership ends. */
 	async #pause(ms: number): Promise<void> {
 		const hurry = new AbortController();
 		this.#hurry = () => hurry.abort();
@@ -257,7 +257,7 @@ export class Membership implements Cluster {
 			await this.#listen(connection);
 		}
 		this.#renewedAt = before;
-		// What was refused meanwhile is looked for, even if the lease was not lost.
+		// Work refused meanwhile is searched for, even if the lease was not lost.
 		if (wasFenced && this.#held) for (const listener of this.#lease) listener(true);
 		this.#checkLease();
 		await this.#look(this.#connection);
@@ -281,7 +281,7 @@ export class Membership implements Cluster {
 	async #look(connection: Connection): Promise<void> {
 		const nodes = (await seenNodes(connection, this.#settings)).filter(({ epoch }) => epoch !== this.epoch);
 		const now = performance.now();
-		// If the server was gone for longer than a lease, all leases have expired: living nodes renew theirs in a moment.
+		// If the server was away for longer than a lease, all leases have expired: living nodes renew theirs in a moment.
 		const isBack = now - this.#rejoinedAt < UNLOCKED_MS;
 		const expired = isBack ? [] : nodes.filter((node) => node.expired).map(({ epoch }) => epoch);
 		const crashed: number[] = [];

@@ -1,5 +1,5 @@
 // Questions from one gateway to another on the same store, and their answers, in pieces small enough for the database to pass on. Nothing is
-// promised: if a piece gets lost, the caller gets no answer and is told so.
+// promised: if a piece gets lost, the caller gets an error instead of an answer.
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { type ErrorCode, KeryxError } from "../../errors.ts";
@@ -31,7 +31,7 @@ interface Asked {
 
 export interface NodeCallsOptions {
 	readonly cluster: Pick<Cluster, "broadcast" | "onBroadcast">;
-	/** Of this node. */
+	/** This node's epoch. */
 	readonly epoch: number;
 	readonly clock: Pick<Clock, "after">;
 }

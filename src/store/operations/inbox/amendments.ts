@@ -70,7 +70,7 @@ interface Happened {
 export interface AmendArgs extends Happened {
 	/** Null: it was deleted. */
 	readonly text: string | null;
-	/** Whether the agent is told about one that a turn has taken. */
+	/** Whether the agent's next turn reports a change to a message that a turn has taken. */
 	readonly note: boolean;
 }
 

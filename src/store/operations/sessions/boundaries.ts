@@ -113,7 +113,7 @@ export function* succeed(
 	opening: Opening,
 	material: BoundaryMaterial,
 	at: number,
-	/** The user is told at once, in the same transaction; the agent learns it from the carry-over or a note. */
+	/** The user is notified at once, in the same transaction; the agent learns it from the carry-over or a note. */
 	userNotified: boolean,
 ): Op<{ session: SessionRow; facts: BoundaryFacts }> {
 	const facts = yield* boundaryFacts(ended, reason, opening.policy, material, at);

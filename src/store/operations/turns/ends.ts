@@ -349,7 +349,7 @@ export type ResumeResult =
 			/** When its earlier owner was last seen alive. */
 			readonly interruptedAt: number;
 			readonly attempts: number;
-			/** A boundary the user has not been told about yet. */
+			/** A boundary whose notice the user has not received yet. */
 			readonly boundary: BoundaryFacts | null;
 			/** Started calls: a non-repeatable one has an unknown outcome. */
 			readonly started: readonly {
