@@ -83,7 +83,7 @@ export { shownUrl } from "./postgres/address.ts";
 export { NodeCalls } from "./postgres/node-calls.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
-export { isAlive, ownerOf } from "./sqlite/ownership.ts";
+export { isAlive, ownerOf, tryLock } from "./sqlite/ownership.ts";
 export { glanceAt, inspectStore, replaceStore, saveStore } from "./sqlite/snapshot.ts";
 export { beginWitness } from "./sqlite/witness.ts";
 export {

@@ -16,6 +16,7 @@ export const PROGRAMS = [
 	"test/torture/child.ts",
 	"test/channels/storm/child.ts",
 	"test/checkpoints/child.ts",
+	"test/checkpoints/lock-child.ts",
 	"test/crash/full-child.ts",
 	"test/crash/lose-child.ts",
 	"test/crash/open-child.ts",
