@@ -29,7 +29,7 @@ const CLIENTS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly
 	["etcdctl", []],
 	["mysqladmin", []],
 ]);
-/** Their operands are the statement, but for the first one, which is the database. */
+/** Their operands are the statement, except the first one, which is the database. */
 const FILES = /^(sqlite3?|duckdb|litecli)$/;
 /** Their operands are an order, word by word. */
 const WORDS = /^(redis-cli|valkey-cli|keydb-cli|influx|etcdctl)$/;
@@ -122,7 +122,7 @@ function sqliteShell({ name, args, stdin }: Invocation): string | null {
 	return null;
 }
 
-/** They print a file as it is: one that is named is work, as with -f. */
+/** They print a file unchanged: a named file is ordinary work, as with -f. */
 const OPENERS: ReadonlySet<string> = new Set([
 	"cat",
 	"zcat",
@@ -134,7 +134,7 @@ const OPENERS: ReadonlySet<string> = new Set([
 	"pv",
 ]);
 
-/** A statement that is not seen: in a word, or on standard input. */
+/** An unseen statement: in an argument, or on standard input. */
 function isHidden({ name, args, stdin }: Invocation): boolean {
 	const options = CLIENTS.get(name) ?? [];
 	const taken = statementWords(name, args, options);

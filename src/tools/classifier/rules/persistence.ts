@@ -48,7 +48,7 @@ export const persistenceRule: Rule = {
 	},
 };
 
-/** A copy into a folder keeps its name; a whole folder brings names that are not seen. */
+/** A copy into a folder keeps its name; a whole folder brings unseen names. */
 function copies({ name, args }: Invocation): Field[] {
 	if (!/^(g?cp|g?mv|ln|g?install|rsync|ditto)$/.test(name)) return [];
 	const given = operands(args);
