@@ -1,3 +1,4 @@
+// The virtual clock, counted ids and time constants of the conformance suites, for other tests.
 export {
 	countedIds,
 	HOUR,

@@ -19,13 +19,13 @@ import { NOON, virtualClock } from "./clock.ts";
 export interface SceneStore {
 	readonly scene: Scene;
 	readonly store: Store;
-	/** The database's file, where it has one. */
+	/** The database's file, if it has one. */
 	readonly path: string | null;
 	close(): Promise<void>;
 }
 
 export interface SceneStoreOptions {
-	/** Two stores draw different ids, as two machines do; four hex digits. */
+	/** Two stores get different ids, like two machines; four hex digits. */
 	readonly ids?: string;
 	readonly at?: number;
 }
@@ -63,7 +63,7 @@ async function openSceneStore(
 	return { scene: new Scene({ store, clock, close }), store, path, close };
 }
 
-/** Counted ids that say which store drew them. Session ids do not: those of two stores may meet. */
+/** Counted ids that show which store created them. Session ids do not: those of two stores may collide. */
 function markedIds(mark: string): Ids {
 	let drawn = 0;
 	let bytes = 0;
@@ -89,7 +89,7 @@ export async function exported(
 	return lines;
 }
 
-/** Lines to compare: of a long one only its beginning and its digest, so that a difference can be read. */
+/** Lines to compare: a long one is reduced to its start and its digest, so that a difference is readable. */
 export function brief(lines: readonly string[]): string[] {
 	return lines.map((line) =>
 		line.length < 500
@@ -98,7 +98,7 @@ export function brief(lines: readonly string[]): string[] {
 	);
 }
 
-/** The end of the log: it stays where it is as long as nothing happens. */
+/** The end of the log: it stays the same as long as nothing happens. */
 export async function endOfEvents(store: Store): Promise<string> {
 	return (await store.events({ scope: OPERATOR, after: "now", limit: 1 })).cursor;
 }
@@ -106,12 +106,12 @@ export async function endOfEvents(store: Store): Promise<string> {
 export interface Past {
 	readonly ada: ConversationId;
 	readonly group: ConversationId;
-	/** Ada's sessions, in the order they were opened. */
+	/** Ada's sessions, in opening order. */
 	readonly sessions: readonly SessionId[];
 	readonly picture: string;
 }
 
-/** A bit of everything: tools, attachments, large text, undo, retry, a summary, bases, titles, a group with somebody seen. */
+/** A bit of everything: tools, attachments, large text, undo, retry, a summary, bases, titles, a group with an observed message. */
 export async function fillStore({ scene, store }: SceneStore): Promise<Past> {
 	const { clock } = scene;
 	const wait = (): void => clock.advance(61_001);

@@ -1,4 +1,4 @@
-// The steps of the model-based test: each makes one change in the model and the same in the store, and compares the answers.
+// The steps of the model-based test: each makes the same change in the model and in the store, and compares the answers.
 import { expect } from "vitest";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import type { Store } from "../../src/store/index.ts";
@@ -23,16 +23,16 @@ export interface ModelDelivery {
 export interface World {
 	readonly store: Store;
 	readonly clock: VirtualClock;
-	/** Where its conversations are: two of one person, and one of another. */
+	/** Its conversations: two of one person, and one of another. */
 	readonly places: readonly [Place, Place, Place];
 	readonly conversations: readonly ModelConversation[];
 	readonly deliveries: ModelDelivery[];
 	readonly ended: { turn: string; token: number }[];
-	/** Counts what was said, so that no two texts are the same. */
+	/** Counts messages, so that no two texts are equal. */
 	said: number;
 }
 
-/** What a step works with: where, and two numbers to choose by. */
+/** A step's inputs: the conversation, and two numbers to choose by. */
 export interface Choice {
 	readonly conversation: ModelConversation;
 	readonly pick: number;
@@ -95,7 +95,7 @@ export const STEPS = {
 		for (let n = 0; n <= choice.pick % 3; n++) await accept(world, choice, "person");
 	},
 
-	/** A person writes and is answered, where nothing else goes on. */
+	/** A person writes and is answered, in an idle conversation. */
 	async exchange(world, choice): Promise<void> {
 		await STEPS.say(world, choice);
 		await STEPS.begin(world, choice);
@@ -518,7 +518,7 @@ function newMessages(world: World, index: number, count: number) {
 	}));
 }
 
-/** What was observed before, then each item as its own row. */
+/** Observed messages first, then each item as its own row. */
 function takeItems(
 	conversation: ModelConversation,
 	session: ModelSession,
@@ -544,7 +544,7 @@ function takeItem(
 	return conversation.append(session, { role: "user", content, turn, counted: item.kind === "person" });
 }
 
-/** A session of another conversation: what it shows, without summaries, as rows of a new one. */
+/** A session of another conversation: its visible rows, without summaries, as rows of a new one. */
 function copy(
 	from: ModelSession,
 	to: ModelConversation,

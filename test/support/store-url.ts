@@ -1,4 +1,4 @@
-// Where the gateway's tests keep their stores: in memory or in a file, or on a PostgreSQL server, where test/postgres runs them again.
+// Where the gateway's tests keep their stores: in memory, in a file, or on a PostgreSQL server, where test/postgres repeats them.
 import Database from "better-sqlite3";
 import { type Engine, openEngine } from "../../src/store/index.ts";
 import { migratePostgres } from "../../src/store/postgres/engine.ts";
