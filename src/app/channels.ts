@@ -20,9 +20,9 @@ import { ircConnection, ircSecrets } from "./setup/irc.ts";
 import { matrixConnection } from "./setup/matrix.ts";
 import { xmppConnection, xmppSecrets } from "./setup/xmpp.ts";
 
-/** The settings a channel is created with. A `module` exports `createChannel`, which takes these. */
+/** What a channel is made with. A `module` exports `createChannel`, which takes these. */
 export interface ChannelOptions {
-	/** Its entry in the configuration. */
+	/** Of its entry in the configuration. */
 	readonly name: string;
 	readonly account: string;
 	readonly settings: ChannelSettings;

@@ -1,4 +1,3 @@
-// The virtual clock, counted ids and time constants of the conformance suites, for other tests.
 export {
 	countedIds,
 	HOUR,

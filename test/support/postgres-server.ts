@@ -1,4 +1,4 @@
-// A PostgreSQL server for a test file: its own data, on 127.0.0.1 with its own port, removed when the file has ended.
+// A PostgreSQL server for a test file: its own data, on 127.0.0.1 and a port of its own, gone when the file has ended.
 import { type ChildProcessByStdio, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ export interface PostgresServer {
 	url(database?: string): string;
 	/** fast: connections are closed. immediate: as if the machine had died. */
 	stop(how?: "fast" | "immediate"): Promise<void>;
-	/** Restarts it on the same port with the same data. */
+	/** Again, on the same port with the same data. */
 	start(): Promise<void>;
 	/** Stops and removes it. */
 	remove(): Promise<void>;

@@ -28,7 +28,7 @@ export class ProcessHome {
 		await until(() => expect(host !== null && isRunning(host)).toBe(false));
 		const ids = readdirSync(this.path, { recursive: true, encoding: "utf8" });
 		rmSync(this.path, { recursive: true, force: true });
-		// A killed process is gone when the kernel gets to it.
+		// What was killed is gone when the kernel comes to it.
 		await until(() =>
 			expect(markedProcesses().filter(({ id }) => ids.some((name) => name.endsWith(id)))).toEqual([]),
 		);
@@ -42,12 +42,12 @@ export class ProcessHome {
 	}
 }
 
-/** Waits until it holds: no clock moves other programs. */
+/** Until it holds: what happens in other programs cannot be moved by a clock. */
 export function until<Value>(holds: () => Value | Promise<Value>, timeout = 20_000): Promise<Value> {
 	return vi.waitFor(holds, { timeout, interval: 10 });
 }
 
-/** Not a zombie. */
+/** Not one that has ended and waits for its parent to take note. */
 export function isRunning(pid: number): boolean {
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -23,7 +23,7 @@ export interface ModelDelivery {
 export interface World {
 	readonly store: Store;
 	readonly clock: VirtualClock;
-	/** Its conversations: two of one person, and one of another. */
+	/** Where its conversations are: two of one person, and one of another. */
 	readonly places: readonly [Place, Place, Place];
 	readonly conversations: readonly ModelConversation[];
 	readonly deliveries: ModelDelivery[];

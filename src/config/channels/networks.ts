@@ -29,9 +29,9 @@ export interface NetworkSecret {
 }
 
 export interface Network {
-	/** The platform's own spelling. */
+	/** As the platform writes itself. */
 	readonly label: string;
-	/** Whether people may speak there without the server vouching for them: `decides` says what they may do. */
+	/** Whether people may speak there whom the server does not vouch for: `decides` says what they may do. */
 	readonly hasUnproven: boolean;
 	readonly fields: readonly NetworkField[];
 	readonly secrets: readonly NetworkSecret[];

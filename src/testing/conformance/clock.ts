@@ -2,7 +2,7 @@
 import type { Ids } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 
-/** Only the wall clock, which is all that a store uses. */
+/** The wall clock alone, which is all that a store looks at. */
 export interface VirtualClock extends Pick<Clock, "now"> {
 	advance(ms: number): void;
 	set(at: number): void;

@@ -23,7 +23,7 @@ import { turnConformance } from "./store/turns.ts";
 export type { Open, Opened } from "./store/scene.ts";
 
 export interface ConformanceOptions {
-	/** Whether stores from `open` have `reopen`. A store that lives only as long as its owner has not. */
+	/** Whether `open` answers with `reopen`. A store that lives only as long as its owner has nothing to show there. */
 	readonly reopens?: boolean;
 	/** Whether the engine supports search; otherwise it must refuse it. */
 	readonly searches?: boolean;

@@ -10,7 +10,7 @@ import type { VirtualClock } from "../clock.ts";
 export interface Opened {
 	readonly store: Store;
 	readonly clock: VirtualClock;
-	/** Ends this owner and returns the store as opened by the next one. */
+	/** Ends this owner and answers the store as the next one has it. */
 	readonly reopen?: () => Promise<Store>;
 	readonly close: () => Promise<void>;
 }
