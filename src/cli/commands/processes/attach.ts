@@ -66,7 +66,7 @@ async function runAttach(context: CliContext, given: string, flags: Flags): Prom
 	});
 }
 
-/** Of a command, in one line. */
+/** A command, on one line. */
 const SHOWN = 120;
 
 async function hostOf({ machine }: Reach, { id, info }: Named): Promise<ProcessBackend> {

@@ -14,7 +14,7 @@ export interface AttachOptions {
 
 export type Leaving =
 	| { readonly kind: "left" | "ended" | "host died" }
-	/** This command was told to end; the process was not. */
+	/** This command was asked to end; the process was not. */
 	| { readonly kind: "signalled"; readonly signal: NodeJS.Signals };
 
 export interface Attached {
@@ -29,7 +29,7 @@ export interface Attached {
 export interface Exits {
 	/** The detach key, or the end of what is typed. */
 	leave(): void;
-	/** What was typed cannot be handed over. */
+	/** The typed input cannot be passed on. */
 	fail(error: unknown): void;
 }
 
