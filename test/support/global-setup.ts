@@ -1,6 +1,6 @@
-// Runs before all tests. Threads and programs that tests start run as JavaScript, bundled here: Node strips types with a WebAssembly
-// module, and V8 sometimes aborts the process (SIGTRAP in OS::Abort) when several threads run such modules at once.
-// A few files also start faster than nine hundred, and so does cached code. Unchanged bundles are reused.
+// Before all tests. Threads and the programs that tests start run as JavaScript, bundled here: Node strips types by a WebAssembly
+// module of its own, and V8 now and then aborts the process (SIGTRAP in OS::Abort) when several threads run such modules at once.
+// A few files also start faster than nine hundred, and so does what is kept compiled. What has not changed is not made again.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
@@ -13,7 +13,7 @@ import { bundleName, FACES, PROGRAMS } from "./programs.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CACHE = join(ROOT, ".cache");
-/** Entry points started by file: three threads, the process host, which hundreds of tests start, and a thread that tests keep. */
+/** What is started by a file: three threads, the process host, which hundreds of tests start, and a thread that tests keep. */
 const STARTED = {
 	KERYX_STORE_THREAD: "src/store/sqlite/worker.ts",
 	KERYX_CHECKPOINTS_THREAD: "src/checkpoints/worker.ts",
@@ -23,21 +23,21 @@ const STARTED = {
 };
 const HOUR = 3_600_000;
 
-/** Returns the cleanup function, called after the last test. */
+/** Answers how to clear up after the last test. */
 export async function setup(): Promise<() => void> {
-	// Hints name the command that npm started. Tests must read the same hints, however they were started.
+	// Hints name the command that npm started. Tests read the same hints, however they were started.
 	delete process.env.npm_lifecycle_event;
 	process.env.NODE_COMPILE_CACHE ??= join(CACHE, "compiled");
 	const folder = await bundled();
 	process.env.KERYX_TEST_PROGRAMS = folder;
 	Object.assign(process.env, startedIn(folder));
-	// Filled by the first test file that starts a PostgreSQL server.
+	// Filled by the first file of tests that starts a PostgreSQL server.
 	const postgres = mkdtempSync(join(tmpdir(), "keryx-pg-empty-"));
 	process.env.KERYX_TEST_POSTGRES = postgres;
 	return () => rmSync(postgres, { recursive: true, force: true });
 }
 
-/** Returns a folder with the bundles, named after their inputs: concurrent runs never see half of each other's. */
+/** Answers a folder with the bundles, named by what they are made of: what runs side by side never sees half of another's. */
 async function bundled(): Promise<string> {
 	const folders = join(CACHE, "programs");
 	const folder = join(folders, fingerprint(["src", "test", "package.json"]));
@@ -48,7 +48,7 @@ async function bundled(): Promise<string> {
 		if (Date.now() - statSync(old).mtimeMs > HOUR) rmSync(old, { recursive: true, force: true });
 	}
 	const draft = `${folder}.${process.pid}`;
-	// An entry point started by file is one file; programs share chunks.
+	// What is started by a file is one file; programs share what they have in common.
 	const inputs = [
 		...Object.values(STARTED).map((file) => [[startedName(file), file]]),
 		[...PROGRAMS, ...FACES.map((part) => `src/${part}/index.ts`)].map((file) => [bundleName(file), file]),
@@ -72,14 +72,14 @@ async function bundled(): Promise<string> {
 	try {
 		renameSync(draft, folder);
 	} catch (error) {
-		// Another run has made the same meanwhile.
+		// Somebody else has made the same meanwhile.
 		if (!existsSync(folder)) throw error;
 		rmSync(draft, { recursive: true, force: true });
 	}
 	return folder;
 }
 
-/** Modules still find files next to themselves there; but programs they start are next to the bundle. */
+/** What a module finds beside itself it still finds there; but what it starts is beside the bundle. */
 function inPlace(folder: string) {
 	const known = Object.entries(startedIn(folder));
 	return (code: string, id: string): string | undefined => {
@@ -99,12 +99,12 @@ function startedIn(folder: string): Record<string, string> {
 	);
 }
 
-/** As in a build: Keryx recognises its process host by the end of its path. */
+/** As in a build: Keryx knows its process host again by the end of its path. */
 function startedName(file: string): string {
 	return file.replace(/^src\//, "").replace(/\.ts$/, ".js");
 }
 
-/** A digest of their files: names, sizes and times. */
+/** Of all their files: names, sizes and times. */
 function fingerprint(paths: readonly string[]): string {
 	const hash = createHash("sha256");
 	const look = (path: string): void => {

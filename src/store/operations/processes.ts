@@ -214,7 +214,7 @@ export interface EndProcessArgs {
 	readonly at: number;
 	readonly logBytes: number;
 	readonly logLost: number;
-	/** The agent's note about the end, if the conversation is notified; null: it knows already. */
+	/** What the agent is told, if the conversation is told; null: it knows already. */
 	readonly note: string | null;
 }
 
@@ -248,7 +248,7 @@ export function* endProcess(
 	return { woken: note !== null && tells(row, args.end) ? yield* complete(context, row, note) : null };
 }
 
-/** Whether the conversation is notified of its end: a foreground command already has its result. */
+/** Whether the conversation is told about its end: a foreground command already has its result. */
 function tells({ background, notify }: ProcessRow, { status, exitCode }: ProcessEnd): boolean {
 	if (background === 0 || notify === "none") return false;
 	return notify !== "error" || status !== "exited" || exitCode !== 0;

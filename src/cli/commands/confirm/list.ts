@@ -21,7 +21,7 @@ const STATUSES = [
 	"auto_approved",
 ] as const;
 
-/** The length of a requester's text on a terminal. */
+/** Of what a requester says, on a terminal. */
 const SHOWN = 120;
 
 interface Flags extends DbPathFlag {

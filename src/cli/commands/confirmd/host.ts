@@ -114,7 +114,7 @@ export function serveConfirmd(
 	}).catch(inOwnWords);
 }
 
-/** Explains a taken port or an unusable socket in this command's words. */
+/** A port that is taken, or a socket that cannot be, in the words of this command. */
 function inOwnWords(cause: unknown): never {
 	if (!(cause instanceof KeryxError)) throw cause;
 	const { code, message } = cause;
