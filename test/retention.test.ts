@@ -216,19 +216,21 @@ describe("a conversation is kept", () => {
 		},
 		{
 			reason: "suspended",
-			hold: async ({ store }, conversation) => {
-				await store.suspendSession({ conversation });
+			hold: async ({ scene }) => {
+				await scene.suspend(await scene.turn("again"));
+				await scene.deliverAll();
 				return undefined;
 			},
 		},
 	];
 
 	it.each(cases)("while it has this: $reason", async ({ reason, hold }) => {
-		const filled = await opened(openInMemory);
-		const { store, scene } = filled;
+		const filled = await opened(openInFile);
+		const { scene } = filled;
 		const { conversation } = await scene.exchange("one", "two");
-		const { unchanged } = await store.retentionState({ scope: AS_OPERATOR, conversation });
+		const { unchanged } = await filled.store.retentionState({ scope: AS_OPERATOR, conversation });
 		const letGo = await hold(filled, conversation);
+		const { store } = filled;
 		const soon = scene.clock.now() + 1;
 		const directory = folder();
 		const archive = { name: "x", digest: "x" };

@@ -1,5 +1,6 @@
 // The API's client without its server, for a program that only calls. The server's code is never imported here.
 
+export { TURN_BEGINS } from "../schemas.ts";
 export type { AskAnswer, AskInput, Asking } from "./ask.ts";
 export { apiTransport, type Client, createClient } from "./client.ts";
 export { type ConfirmationCalls, type ConfirmCallInput, callConfirm } from "./confirmations.ts";

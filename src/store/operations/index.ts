@@ -119,7 +119,6 @@ import {
 	setModelOverride,
 	setTitle,
 	setToolProgress,
-	suspendSession,
 	switchSession,
 } from "./sessions/commands.ts";
 import { dueSessions, expireSession, finaliseSession } from "./sessions/expiry.ts";
@@ -130,7 +129,6 @@ import {
 	conversation,
 	conversations,
 	limits,
-	message,
 	messages,
 	session,
 	sessions,
@@ -215,7 +213,6 @@ export const writes = {
 	switchSession,
 	branchSession,
 	extendSession,
-	suspendSession,
 	undo,
 	redo,
 	retry,
@@ -311,7 +308,6 @@ export const reads = {
 	session,
 	sessions,
 	messages,
-	message,
 	transcript,
 	transcriptEnd,
 	limits,
