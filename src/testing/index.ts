@@ -1,5 +1,5 @@
-// keryx/testing: what a test of a gateway, a channel, an agent or a tool needs.
-// The conformance suites here say what every store, channel, agent and process backend promises.
+// keryx/testing: tools for testing a gateway, a channel, an agent or a tool.
+// The conformance suites define the promises of every store, channel, agent and process backend.
 // Never here: anything that a running Keryx loads.
 
 export {

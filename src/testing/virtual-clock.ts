@@ -1,17 +1,17 @@
-// Time that only a test moves. Timers fire in the order of their times, and between two of them everything that they set off is
-// given room to happen.
+// Time that only a test moves. Timers fire in order, and after each one everything it triggers
+// can happen.
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { KeryxError } from "../errors.ts";
 import type { Clock } from "../time/index.ts";
 
 export interface VirtualClock extends Clock {
-	/** Lets so much time pass: fires what falls due, in order, and resolves when that has settled. */
+	/** Advances by this much: fires due timers in order, and resolves when everything has settled. */
 	advance(ms: number): Promise<void>;
 	/** The same at once: nothing that is set off has room to happen in between. For code that does all its work in its timers. */
 	pass(ms: number): void;
 	/** As advance, up to an instant, which must not be in the past. */
 	advanceTo(at: number): Promise<void>;
-	/** Sets the wall clock forwards or back, as an administrator would. No time passes: timers stay as far away as they were. */
+	/** Sets the wall clock forwards or back, as an administrator would. No time passes: timers keep their remaining time. */
 	jump(ms: number): void;
 	/** When each waiting timer is due, soonest first. */
 	pendingTimers(): readonly number[];
@@ -19,8 +19,8 @@ export interface VirtualClock extends Clock {
 
 export interface VirtualClockOptions {
 	/**
-	 * Resolves when nothing is under way any more. Left out: a few turns of the event loop, which is enough for what happens in
-	 * this thread; a store has threads of its own (see `trackedEngine`).
+	 * Resolves when nothing is running any more. Default: a few turns of the event loop, enough for work in
+	 * this thread; a store has its own threads (see `trackedEngine`).
 	 */
 	readonly settle?: () => Promise<void>;
 }
@@ -66,7 +66,7 @@ export function createVirtualClock(
 		passTo(until);
 		await settle();
 	};
-	/** One after the other, also when nobody waits in between. */
+	/** One after the other, even if the caller does not wait in between. */
 	const queue = (ms: () => number): Promise<void> => {
 		const moved = moving.then(() => move(ms()));
 		moving = moved.catch(() => {});
@@ -95,7 +95,7 @@ export function createVirtualClock(
 	};
 }
 
-/** The soonest; of several at one instant the one that was set first. */
+/** The earliest; of several at one instant, the one set first. */
 function nextBy(timers: ReadonlySet<Timer>, until: number): Timer | undefined {
 	let next: Timer | undefined;
 	for (const timer of timers) if (timer.at <= until && (!next || timer.at < next.at)) next = timer;

@@ -23,7 +23,7 @@ export const OWN_TOOLS: readonly string[] = [
 
 export interface ToolRegistry {
 	readonly names: readonly string[];
-	/** What the model is told about them. */
+	/** The descriptions for the model. */
 	readonly specs: readonly ToolSpec[];
 	find(name: string): Tool | undefined;
 	/** Resolves when external tools are ready, or are not waited for. Absent: all are. */

@@ -8,7 +8,7 @@ import { createKeryx } from "../../src/app/index.ts";
 import { createScriptedAgent, createVirtualClock } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { asJson, call, dataOf } from "../support/keryx.ts";
-import { exported } from "../support/told-store.ts";
+import { exported } from "../support/scene-store.ts";
 import { until } from "../support/until.ts";
 
 const OPERATOR = { kind: "operator" } as const;

@@ -19,7 +19,7 @@ import { countedIds, createWallClock } from "../support/clock.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { emptied, onServer, openEmptied, openOn } from "../support/postgres-store.ts";
 import { type StatementProxy, startStatementProxy } from "../support/statement-proxy.ts";
-import { storesOn } from "../support/store-place.ts";
+import { storesOn } from "../support/store-url.ts";
 import { Cuts } from "./storm/cuts.ts";
 
 describe("a connection that is cut at a statement", () => {

@@ -286,11 +286,11 @@ describe("a node on a store on a server", () => {
 		stranger.on("notification", ({ payload = "" }) => payloads.push(payload));
 		await stranger.query(`LISTEN ${channel}`);
 		const heard: string[] = [];
-		second.cluster?.onTold((text) => heard.push(text));
-		let told = 0;
+		second.cluster?.onBroadcast((text) => heard.push(text));
+		let sent = 0;
 		// It may not know of the second yet.
 		const tries = () => {
-			if (heard.length === 0) first.cluster?.tell(`secret word ${++told}`);
+			if (heard.length === 0) first.cluster?.broadcast(`secret word ${++sent}`);
 			return heard.length;
 		};
 		await expect.poll(tries).toBeGreaterThan(0);
@@ -298,7 +298,7 @@ describe("a node on a store on a server", () => {
 		expect(payloads.join()).not.toContain("secret");
 		const forged = [...payloads, `${first.epoch} told forged`, '99 told ["rates"', "99 nodes", "", "AAAA"];
 		for (const payload of forged) await stranger.query("SELECT pg_notify($1, $2)", [channel, payload]);
-		first.cluster?.tell("the last word");
+		first.cluster?.broadcast("the last word");
 		await expect.poll(() => heard).toContain("the last word");
 		expect(heard.filter((text) => !text.startsWith("secret word "))).toEqual(["the last word"]);
 		expect(new Set(heard).size).toBe(heard.length);

@@ -52,7 +52,7 @@ async function running(id: string, backend: string): Promise<void> {
 function gateway(name: string, living: readonly string[]) {
 	const nodes = async () => living.map((one) => ({ name: one }));
 	return createProcessesOn({
-		store: { ...store, cluster: { onTold: () => {}, tell: () => {} }, nodes } as unknown as Store,
+		store: { ...store, cluster: { onBroadcast: () => {}, broadcast: () => {} }, nodes } as unknown as Store,
 		clock,
 		ids,
 		settings,

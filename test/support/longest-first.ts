@@ -1,12 +1,12 @@
-// The order of test files. Vitest begins with the largest file where it does not know how long each one takes, as in a fresh clone. The
-// files below take long, whatever their size: begun last, each would keep one worker busy after all others are done.
+// The order of test files. Without known durations, as in a fresh clone, Vitest starts with the largest file. The
+// files below take long, whatever their size: if started last, each would keep one worker busy after all others are done.
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The longest first; `npm test` prints how long files take. */
+/** Longest first; `npm test` prints how long files take. */
 const LONGEST = [
 	"test/postgres/storm.test.ts",
 	"test/page/chat.test.ts",

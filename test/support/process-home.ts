@@ -1,4 +1,4 @@
-// A home for processes that leaves nothing behind: its host and everything it held are gone, and so are its files.
+// A home for processes that leaves nothing behind: its host, everything it held, and its files are removed.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,17 +8,17 @@ import { eventually } from "./soon.ts";
 
 export class ProcessHome {
 	readonly path = mkdtempSync(join(tmpdir(), "keryx-processes-"));
-	/** A host that has nothing to do goes at once, as far as a test can tell. */
+	/** An idle host ends at once, as far as a test can tell. */
 	readonly place: ProcessMachine = localMachine(this.path, { idleMs: 100 });
 
-	/** The host's, or null where none runs. Asking for it keeps it from leaving for a moment. */
+	/** The host's pid, or null if none runs. Reading it briefly keeps the host from ending. */
 	async hostPid(): Promise<number | null> {
 		const backend = await this.place.find();
 		await backend?.close();
 		return (backend as { hostPid?: number } | null)?.hostPid ?? null;
 	}
 
-	/** Ends whatever still runs, and fails where something lives that nobody listed. */
+	/** Ends everything that still runs, and fails if something unlisted is alive. */
 	async end(): Promise<void> {
 		const backend = await this.place.find();
 		for (const { id } of (await backend?.list()) ?? []) await backend?.kill(id, { graceMs: 0 });

@@ -1,7 +1,7 @@
-// Waits for what comes when it comes. The test's own limit ends a wait in vain.
+// Waits for a condition without a time limit. The test's own limit ends a wait that never succeeds.
 import { setTimeout as pause, setImmediate as turnOfTheLoop } from "node:timers/promises";
 
-/** What happens in this process has happened after a few turns. What comes from another program comes sooner if it has the core. */
+/** Work in this process is done after a few turns. Other programs are faster if they have the core. */
 const TURNS = 20;
 const PAUSE_MS = 2;
 

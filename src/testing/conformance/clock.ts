@@ -20,7 +20,7 @@ export function createWallClock(start: number = NOON): WallClock {
 	return { now, advance: jump, set: (to) => jump(to - now()) };
 }
 
-/** Ids that are the same in every run, and never the same twice in one. */
+/** Ids that are the same in every run, and unique within one. */
 export function countedIds(): Ids {
 	let drawn = 0;
 	return {
