@@ -34,9 +34,6 @@ async function openIn(
 	return storeOn(engine, given());
 }
 
-const END_NODES =
-	"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'keryx node'";
-
 let said = 0;
 
 function say(store: Store, chat = "1") {
@@ -181,28 +178,32 @@ describe("a node on a store on a server", () => {
 
 	it("takes its name back from itself after a crash, and from one that hangs once its lease is over", async () => {
 		const schema = "renamed";
-		const url = `${server.url()}?schema=${schema}`;
-		const open = async (heartbeatMs: number) =>
+		const proxy = await createFaultProxy(server.url());
+		const through = new URL(`${server.url()}?schema=${schema}`);
+		through.port = String(proxy.port);
+		const open = async (url = `${server.url()}?schema=${schema}`) =>
 			storeOn(
 				await openPostgres({
 					url,
 					startedAt: 0,
 					access: "own",
-					node: { nodes: "many", name: "berlin", leaseMs: 10_000, heartbeatMs },
+					node: { nodes: "many", name: "berlin", leaseMs: 10_000, heartbeatMs: 60_000 },
 				}),
 				given(),
 			);
-		// As a gateway that was killed: its connections are gone, its row is not.
-		const crashed = await open(60_000);
-		await onServer(server.url(), END_NODES);
-		const second = await open(60_000);
+		// As a gateway that was killed: its connections are gone and do not come back, its row is there.
+		const crashed = await open(through.href);
+		await proxy.set("cut");
+		const second = await open();
+		await proxy.set("open");
 		expect(await refusal(say(crashed))).toBe("store.owner_lost");
 		// One that hangs keeps its connection.
 		await onServer(server.url(), `UPDATE ${schema}.nodes SET expires_at = 0 WHERE epoch = ${second.epoch}`);
-		const third = await open(60_000);
+		const third = await open();
 		expect(await refusal(say(second))).toBe("store.owner_lost");
 		await say(third);
 		for (const store of [crashed, second, third]) await store.close();
+		await proxy.close();
 	});
 
 	it("hears of what another has committed, and of another's death", async () => {
