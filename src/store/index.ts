@@ -62,7 +62,6 @@ export {
 	noticeId,
 	pairingNoticeId,
 	runId,
-	SCHEDULE_PLATFORM,
 } from "./operations/row-ids.ts";
 export type { JobChanges } from "./operations/schedules/jobs.ts";
 export type { RunWork } from "./operations/schedules/read.ts";

@@ -1,18 +1,13 @@
 // `channels.<name>`: the connected chat platforms, one entry per connection. Changes take effect as soon as the file changes: only the
 // changed channel reconnects.
 import { z } from "zod";
-import { isOwnPlatform } from "../../domain/index.ts";
+import { isKnownByKeryx } from "../../domain/index.ts";
 import { variableSchema } from "../models.ts";
 import { emailProblems, emailSchema } from "./email.ts";
 import { ircProblems, ircSchema } from "./irc.ts";
 import { matrixProblems, matrixSchema } from "./matrix.ts";
 import { isNetwork, NETWORK_PLATFORMS, NETWORKS, sectionProblems } from "./networks.ts";
 import { xmppProblems, xmppSchema } from "./xmpp.ts";
-
-/** Our own channels need no entry, and their names are reserved. */
-function isOwn(name: string): boolean {
-	return isOwnPlatform(name) || name === "webhook";
-}
 
 /** Platforms with a built-in channel. Any other needs a `module`, or a bridge program. */
 export const CHANNEL_PLATFORMS = ["telegram", "discord", "slack", ...NETWORK_PLATFORMS] as const;
@@ -32,7 +27,7 @@ export const channelSchema = z.strictObject({
 	platform: z
 		.string()
 		.regex(/^[a-z0-9][a-z0-9_]{0,63}$/, "must be 1 to 64 of a-z, 0-9 and _, starting with a letter or digit")
-		.refine((name) => !isOwn(name), "must be a chat platform: this one needs no channel"),
+		.refine((name) => !isKnownByKeryx(name), "must be a chat platform: this one needs no channel"),
 	/** Distinguishes several connections to one platform. */
 	account: z
 		.string()
@@ -112,7 +107,7 @@ export type ChannelSettings = z.output<typeof channelSchema>;
 export const channelNameSchema = z
 	.string()
 	.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 of a-z, 0-9, _ and -")
-	.refine((name) => !isOwn(name), "is a name that Keryx uses itself; choose another one");
+	.refine((name) => !isKnownByKeryx(name), "is a name that Keryx uses itself; choose another one");
 
 /** Problems across entries, each with its key. */
 export function* channelProblems(

@@ -1,4 +1,6 @@
-// All store operations, by name. Writes take the caller's context; reads take their scope.
+// All store operations, by name: each is one transaction, a folder per subject.
+// Writes take the caller's context; reads take their scope.
+// Never here: an engine, or IO.
 
 import { doubtDeliveries, lastBackup, recordBackup } from "./backups.ts";
 import { noteChannel } from "./channels.ts";
