@@ -1,4 +1,6 @@
-// `keryx confirmd`: confirmations alone, for programs with their own agent. No gateway, no conversation.
+// `keryx confirmd`: confirmations alone, for programs with their own agent.
+// src/app/confirmd.ts puts it together; here are its options, and reaching one that runs.
+// Never here: a gateway, or a conversation.
 
 import type { Command } from "commander";
 import { openHome } from "../../../app/home.ts";
