@@ -13,7 +13,9 @@ function foldersBelow(top: string): string[] {
 }
 
 function faceOf(folder: string): string | undefined {
-	return ["index.ts", "main.ts"].map((name) => join(folder, name)).find((face) => existsSync(join(root, face)));
+	return ["index.ts", "main.ts"]
+		.map((name) => join(folder, name))
+		.find((face) => existsSync(join(root, face)));
 }
 
 const folders = foldersBelow("src");
