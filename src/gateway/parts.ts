@@ -1,8 +1,10 @@
 // Puts the parts of a gateway together. Each part gets what it needs of the others by name; nothing here starts, and nothing here decides.
+
 import { randomBytes } from "node:crypto";
 import { commandMachine, LiveConfig } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
-import { type Conversation, OPERATOR, type Woken } from "../store/index.ts";
+import { type Conversation, isPassing, OPERATOR, type Woken } from "../store/index.ts";
+import { untilWritten } from "../time/index.ts";
 import { CHANNEL_DEFAULTS } from "./channel.ts";
 import { createActions } from "./commands/actions.ts";
 import type { CommandTurn } from "./commands/changes.ts";
@@ -37,7 +39,6 @@ import { Deltas } from "./turn/deltas.ts";
 import { Titles } from "./turn/titles.ts";
 import { TurnFactory } from "./turn/turn-factory.ts";
 import type { GatewayOptions } from "./types.ts";
-import { untilWritten } from "./until-written.ts";
 
 export type GatewayParts = ReturnType<typeof createGatewayParts>;
 
@@ -292,6 +293,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		return untilWritten(() => turns.ofCommand(conversation, turn), {
 			clock,
 			signal: life.stopping,
+			isPassing,
 			log: (error) => log(`turn ${turn.turn} cannot start yet`, error),
 		}).then(
 			(begun) => lanes.run(conversation.id, begun),

@@ -2,8 +2,7 @@
 // the truth, and refuses a second turn whatever a lane believes (I5). Turns across lanes are limited, first come first served.
 import type { ConversationId } from "../../domain/index.ts";
 import type { BusyMode, ToolProgress } from "../../store/index.ts";
-import type { Clock } from "../../time/index.ts";
-import { within } from "../deadline.ts";
+import { type Clock, within } from "../../time/index.ts";
 import { type Batch, nextBatch, type Waiting } from "../inbox/batch.ts";
 import type { StopReason } from "../turn/dependencies.ts";
 import type { Turn } from "../turn/turn.ts";
