@@ -87,8 +87,13 @@ interface Lane {
 	parked: boolean;
 	/** How many attempts in a row failed: the store failed, or says that another node has the work. */
 	fruitless: number;
+}
+
+interface Attempt {
+	/** A turn ended, or messages no longer wait. */
+	readonly isFruitful: boolean;
 	/** How long another node may begin the next turn first. */
-	yieldMs: number;
+	readonly yieldMs: number;
 }
 
 export interface LanesOptions {
@@ -279,7 +284,6 @@ export class Lanes {
 			busy: "queue",
 			parked: false,
 			fruitless: 0,
-			yieldMs: 0,
 		};
 		this.#lanes.set(conversation, lane);
 		return lane;
@@ -340,14 +344,15 @@ export class Lanes {
 	}
 
 	async #work(lane: Lane, beginning: Beginning): Promise<void> {
+		let yieldMs = 0;
 		try {
-			lane.fruitless = (await this.#one(lane, beginning)) ? 0 : lane.fruitless + 1;
+			const attempt = await this.#one(lane, beginning);
+			lane.fruitless = attempt.isFruitful ? 0 : lane.fruitless + 1;
+			yieldMs = attempt.yieldMs;
 		} catch (error) {
 			this.#options.work.log(`the lane of conversation ${lane.conversation} failed`, error);
 			lane.fruitless = Math.max(2, lane.fruitless + 1);
 		}
-		const { yieldMs } = lane;
-		lane.yieldMs = 0;
 		lane.doing = IDLE;
 		this.#running--;
 		if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
@@ -365,13 +370,15 @@ export class Lanes {
 		else this.#wait(lane, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (lane.fruitless - 2)));
 	}
 
-	/** Whether it made progress: a turn ended, or messages no longer wait. */
-	async #one(lane: Lane, beginning: Beginning): Promise<boolean> {
+	async #one(lane: Lane, beginning: Beginning): Promise<Attempt> {
 		const begun = await this.#begin(lane);
 		if (begun.kind === "resume") goOnWith(lane, begun.turn);
 		if (begun.kind === "parked") lane.parked = true;
-		if (begun.kind === "preferred") lane.yieldMs = begun.ms;
-		if (begun.kind !== "turn") return begun.kind !== "resume" && begun.kind !== "gone";
+		if (begun.kind !== "turn")
+			return {
+				isFruitful: begun.kind !== "resume" && begun.kind !== "gone",
+				yieldMs: begun.kind === "preferred" ? begun.ms : 0,
+			};
 		const { turn } = begun;
 		lane.doing = { kind: "running", turn, ended: beginning.ended };
 		if (beginning.interrupt) turn.stop("stopped");
@@ -380,7 +387,7 @@ export class Lanes {
 		if (this.#aborted) turn.stop(this.#aborted);
 		const isEnded = (await turn.run()) === "ended";
 		if (!isEnded) void beginning.ended.then(() => this.#options.work.lost?.());
-		return isEnded;
+		return { isFruitful: isEnded, yieldMs: 0 };
 	}
 
 	async #begin(lane: Lane): Promise<Begun | NotBegun> {
