@@ -7,7 +7,7 @@ import { type BusyMode, type InboxItem, OPERATOR, type Store } from "../../store
 import { type Clock, Rounds } from "../../time/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import { allWaiting, isCommand } from "../lifecycle/recovery.ts";
-import type { Waiting } from "./batch.ts";
+import { isLate, type Waiting } from "./batch.ts";
 
 /** A store that has just failed is left alone briefly; most operations have been retried by then. */
 const AFTER_FAULT_MS = 1000;
@@ -129,5 +129,6 @@ function busyFor({ kind }: InboxItem, busy: BusyMode): BusyMode | undefined {
 /** No burst window: it has waited already. */
 function waitingOf(item: InboxItem, arrivedAt: number): Waiting {
 	const { id, kind, principal, role, sentAt } = item;
-	return { id, kind, principal, role, arrivedAt, sentAt, batchMs: 0, late: false };
+	const late = kind === "person" && isLate(item);
+	return { id, kind, principal, role, arrivedAt, sentAt, batchMs: 0, late };
 }
