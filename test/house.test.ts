@@ -64,3 +64,11 @@ test("a message passes no file twice", () => {
 	expect(files.length).toBeGreaterThan(10);
 	expect(new Set(files).size).toBe(files.length);
 });
+
+test("each recipe of CONTRIBUTING.md names at most five files", () => {
+	const [, table = ""] = /^\| to add \| files \|\n\|---\|---\|\n(.*?)\n\n/ms.exec(guide) ?? [];
+	const recipes = table.split("\n").map((row) => row.split("|").slice(1, 3));
+	expect(recipes.length).toBeGreaterThan(10);
+	const long = recipes.filter(([, files = ""]) => [...files.matchAll(/`[^`]*[./][^`]*`/g)].length > 5);
+	expect(long.map(([what]) => what)).toEqual([]);
+});
