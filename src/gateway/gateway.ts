@@ -53,7 +53,7 @@ class RunningGateway implements Gateway {
 
 	async start(): Promise<void> {
 		const { store, clock, confirmations, processes, schedules } = this.#options;
-		const { live, lanes, outbox, connections, runner, sessionSettings, wake } = this.#parts;
+		const { live, lanes, outbox, connections, runner, sessionSettings, starts } = this.#parts;
 		this.#life.begin();
 		this.#life.awaySince = await this.#patiently(() => store.lastEventAt({ scope: OPERATOR }));
 		// Before unfinished work is read: the end of a restore may end a command, too.
@@ -72,10 +72,10 @@ class RunningGateway implements Gateway {
 		this.#life.accept();
 		const unlisten = [
 			store.onCommit(() => outbox.kick()),
-			confirmations?.onWoken((woken) => wake(woken, "confirmation")),
-			processes?.onWoken((woken) => wake(woken, "process")),
+			confirmations?.onWoken((woken) => starts.wake(woken, "confirmation")),
+			processes?.onWoken((woken) => starts.wake(woken, "process")),
 			schedules?.onWoken((woken) => {
-				if (woken) wake(woken, "schedule");
+				if (woken) starts.wake(woken, "schedule");
 				this.#parts.scheduleRunner.look();
 			}),
 		];

@@ -71,6 +71,14 @@ export class Unheard {
 		for (const { id } of this.#unknown(unknown)) await this.#takeUp(id);
 	}
 
+	/** The same for a lane that has become idle: while the store is in trouble, a little later. */
+	async lookAgain(conversation: ConversationId): Promise<void> {
+		await this.refresh(conversation).catch((error: unknown) => {
+			this.#options.log("what waits in a conversation cannot be read right now", error);
+			this.look();
+		});
+	}
+
 	async stop(): Promise<void> {
 		this.#unlisten();
 		await this.#rounds.stop();
