@@ -55,7 +55,7 @@ export type { Pressed } from "./operations/inbox/presses.ts";
 export type { LiveEvent } from "./operations/live-events.ts";
 export type { PairingDecision, PairingRef } from "./operations/people/pairings.ts";
 export type { SpeakerFacts } from "./operations/people/speaker-facts.ts";
-export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
+export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes/processes.ts";
 export {
 	COMPAT,
 	isOnItsWay,

@@ -83,7 +83,7 @@ import {
 	processPrinted,
 	processStarted,
 	unfinishedProcesses,
-} from "./processes.ts";
+} from "./processes/processes.ts";
 import { events, lastEventAt, story } from "./read-events.ts";
 import {
 	channelCursor,

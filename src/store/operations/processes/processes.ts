@@ -1,9 +1,9 @@
 // Background processes in the store: recorded before anything starts, ended exactly once, with the one inbox event that tells the
 // conversation. Output is in the logs; the store has only the cursors of what was reported.
-import type { ConversationId, PersonRole, Speaker } from "../../domain/index.ts";
-import { KeryxError } from "../../errors.ts";
-import { seal, unseal } from "../codec.ts";
-import { all, type Context, get, type Op, run, sql } from "../query.ts";
+import type { ConversationId, PersonRole, Speaker } from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { seal, unseal } from "../../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type {
 	Destination,
 	NewDelivery,
@@ -14,13 +14,13 @@ import type {
 	ProcessNotify,
 	ProcessStatus,
 	Scope,
-} from "../types.ts";
-import type { Woken } from "./confirmations/ending.ts";
-import { addDeliveries } from "./deliveries/deliveries.ts";
-import { emit } from "./events.ts";
-import { NODE_LIVES, RUN_BY } from "./nodes.ts";
-import { samePrincipals } from "./people/principals.ts";
-import { seesConversation } from "./people/scope.ts";
+} from "../../types.ts";
+import type { Woken } from "../confirmations/ending.ts";
+import { addDeliveries } from "../deliveries/deliveries.ts";
+import { emit } from "../events.ts";
+import { NODE_LIVES, RUN_BY } from "../nodes.ts";
+import { samePrincipals } from "../people/principals.ts";
+import { seesConversation } from "../people/scope.ts";
 
 /** Not due before its end, but still found by the index. */
 const NEVER = 253_402_300_799_000;
