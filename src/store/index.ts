@@ -55,7 +55,9 @@ export type { Pressed } from "./operations/inbox/presses.ts";
 export type { LiveEvent } from "./operations/live-events.ts";
 export type { PairingDecision, PairingRef } from "./operations/people/pairings.ts";
 export type { SpeakerFacts } from "./operations/people/speaker-facts.ts";
-export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes/processes.ts";
+export type { BeginProcessArgs, BegunProcess } from "./operations/processes/begin.ts";
+export type { EndProcessArgs } from "./operations/processes/end.ts";
+export type { ProcessScope } from "./operations/processes/read.ts";
 export {
 	COMPAT,
 	isOnItsWay,
