@@ -39,7 +39,8 @@ export interface ProcessRow {
 }
 
 export const PROCESS_COLUMNS = `n, id, conversation, principal, turn, role, backend, status, background, pty, notify, check_ms, identity,
-	exit_code, signal, cause, polled_to, checked_to, log_bytes, log_lost, destination, started_at, printed_at, ended_at, due_at, body, body_key`;
+	exit_code, signal, cause, polled_to, checked_to, log_bytes, log_lost, destination, started_at, printed_at, ended_at,
+	due_at, body, body_key`;
 export const processById = sql<ProcessRow>(`SELECT ${PROCESS_COLUMNS} FROM processes WHERE id = ?`);
 
 export function* foundProcess(id: string): Op<ProcessRow> {
