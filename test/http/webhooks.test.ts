@@ -141,7 +141,8 @@ describe("a webhook", () => {
 		expect(second.body.id).not.toBe(first.body.id);
 	});
 
-	test.each([-299, 0, 299])("may be %i seconds off", async (off) => {
+	// A minute within what is allowed: a busy machine may need some of it.
+	test.each([-240, 0, 240])("may be %i seconds off", async (off) => {
 		expect((await post(`off ${off}`, { at: seconds() + off })).status).toBe(202);
 	});
 });
@@ -260,14 +261,14 @@ test("a stranger who was told to wait does not keep out what is signed, nor one 
 	const routes = async () => ({ webhooks: ROUTES, ratePerMinute: 60, monotonic: () => 0 });
 	const busy = await serve(undefined, { gateway: { batch_ms: 0 } }, {}, routes, { webhooks: true });
 	const served = await serveOnPort(busy.api, { host: "127.0.0.1", port: 0 });
-	const hook = (name: "deploy" | "news", body: string, secret: string) =>
-		exchange({ host: "127.0.0.1", port: served.port }, "POST", `/hooks/${name}`, {
-			body,
-			headers: {
-				"x-keryx-timestamp": String(seconds()),
-				"x-keryx-signature": signature(body, seconds(), secret, name),
-			},
-		});
+	const hook = (name: "deploy" | "news", body: string, secret: string) => {
+		const at = seconds();
+		const headers = {
+			"x-keryx-timestamp": String(at),
+			"x-keryx-signature": signature(body, at, secret, name),
+		};
+		return exchange({ host: "127.0.0.1", port: served.port }, "POST", `/hooks/${name}`, { body, headers });
+	};
 	try {
 		for (let n = 0; n < 60; n++) expect((await hook("deploy", `${n}`, "guess")).status).toBe(401);
 		for (let n = 0; n < 10; n++) expect((await hook("deploy", `${n}`, "guess")).status).toBe(429);
