@@ -1,18 +1,20 @@
-// Owns a store and writes as fast as it can, several at once, until it is refused. Says as JSON lines when each acknowledged write
-// had begun, and at the end what it was refused with. `lose-child.ts <path>`.
+// Owns a store and writes as fast as it can, several at once, until it is refused. Says as JSON lines of each acknowledged write whether
+// the marker was there before it began, and at the end what it was refused with. `lose-child.ts <path> <marker>`.
 import "../support/keep-compiled.ts";
+import { existsSync } from "node:fs";
 import { KeryxError } from "../../src/errors.ts";
 import { hello, open } from "./support.ts";
 
-const store = await open(process.argv[2] ?? "");
+const [path = "", marker = ""] = process.argv.slice(2);
+const store = await open(path);
 console.log("owner");
 let n = 0;
 const lane = async (): Promise<KeryxError> => {
 	for (;;) {
-		const began = performance.timeOrigin + performance.now();
+		const isLate = existsSync(marker);
 		try {
 			const { id } = await store.accept(hello(`${process.pid} ${n++}`));
-			console.log(JSON.stringify({ began, id }));
+			console.log(JSON.stringify({ isLate, id }));
 		} catch (error) {
 			if (error instanceof KeryxError) return error;
 			throw error;
