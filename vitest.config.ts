@@ -34,6 +34,8 @@ const EVERY = ["src/**/*.test.ts", "test/**/*.test.ts"];
 const common = {
 	// Processes, not threads: tests kill, fork and open stores.
 	pool: "forks" as const,
+	// Threads that collect garbage together wait for each other; all cores are busy with tests.
+	execArgv: ["--single-threaded-gc"],
 	setupFiles: ["test/support/seed.ts", "test/support/kept-threads.ts"],
 	testTimeout: 120_000,
 	hookTimeout: 120_000,

@@ -121,12 +121,13 @@ async function build({ node, env }) {
 /** What the page's build leaves in dist, beside tsc's. */
 const OF_THE_PAGE = new Set(["web", ".keryx-page"]);
 
-/** The page calls what the server's table says, so that table is one of its sources. */
+/** The page calls and follows what the server's tables say, so these tables are among its sources. */
 async function buildPage({ node, env }) {
 	const stamp = join(root, "dist", ".keryx-page");
 	const current = stateOf([
 		...files(join(root, "web")),
 		...files(join(root, "src", "http")),
+		join(root, "src", "store", "events.ts"),
 		join(root, "package-lock.json"),
 	]);
 	if (read(stamp) === current && existsSync(join(root, "dist", "web", "index.html"))) return;

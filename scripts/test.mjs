@@ -60,6 +60,7 @@ await Promise.all(Array.from({ length: availableParallelism() }, workOff));
 rmSync(report, { force: true });
 const filters = process.argv.slice(2);
 const code = await show([
+	"--single-threaded-gc",
 	bin("vitest", "vitest.mjs"),
 	"run",
 	"--reporter=default",

@@ -213,19 +213,21 @@ describe("a conversation is kept", () => {
 		},
 		{
 			reason: "suspended",
-			hold: async ({ store }, conversation) => {
-				await store.suspendSession({ conversation });
+			hold: async ({ scene }) => {
+				await scene.suspend(await scene.turn("again"));
+				await scene.deliverAll();
 				return undefined;
 			},
 		},
 	];
 
 	it.each(cases)("while it has this: $reason", async ({ reason, hold }) => {
-		const told = await opened(openInMemory);
-		const { store, scene } = told;
+		const told = await opened(openInFile);
+		const { scene } = told;
 		const { conversation } = await scene.exchange("one", "two");
-		const { unchanged } = await store.retentionState({ scope: AS_OPERATOR, conversation });
+		const { unchanged } = await told.store.retentionState({ scope: AS_OPERATOR, conversation });
 		const letGo = await hold(told, conversation);
+		const { store } = told;
 		const soon = scene.clock.now() + 1;
 		const directory = folder();
 		const archive = { name: "x", digest: "x" };

@@ -860,7 +860,7 @@ async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Arr
 
 describe("any conversation", () => {
 	it("is the same after export, import and export, and importing again changes nothing", async () => {
-		const from = await opened(openInMemory);
+		const from = await opened(openInFile);
 		const into = await opened(openInMemory, "bbbb", NOON + 86_400_000);
 		let story = 0;
 		await fc.assert(
@@ -999,7 +999,7 @@ async function does(
 				summary: text,
 			}),
 		title: () => store.setTitle({ session: live.id, title: `a ${text}`, source: "user" }),
-		suspend: () => store.suspendSession({ conversation }),
+		suspend: async () => await scene.suspend(await scene.turn(text, place)),
 		finalise: async () => {
 			const { ended } = await store.newSession(command);
 			if (ended) await store.finaliseSession({ session: ended });

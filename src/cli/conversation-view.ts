@@ -2,11 +2,10 @@
 // commands, failures) come from deliveries.
 
 import { contentText } from "../domain/index.ts";
-import type { EventType, Followed, WireDelivery, WireEvent, WireMessage } from "../http/index.ts";
+import { TURN_BEGINS } from "../http/client/index.ts";
+import type { Followed, WireDelivery, WireEvent, WireMessage } from "../http/index.ts";
 import type { ChatEvent } from "./chat/index.ts";
 import { texts } from "./texts.ts";
-
-const BEGINS: ReadonlySet<EventType> = new Set(["turn.begun", "turn.resumed", "transcript.retried"]);
 
 export class ConversationView {
 	readonly #show: (event: ChatEvent) => void;
@@ -70,7 +69,7 @@ export class ConversationView {
 				isShown: facts.inbound !== undefined && this.#mine.delete(facts.inbound),
 			});
 		else if (type === "delivery.pending" && delivery) this.#delivery(delivery);
-		else if (turn !== null && BEGINS.has(type)) {
+		else if (turn !== null && TURN_BEGINS.has(type)) {
 			this.#running = turn;
 			this.#show({ kind: "turn", turn, state: "begun" });
 		} else if (turn !== null && type === "turn.ended") this.#ended(turn, facts.outcome);

@@ -34,7 +34,7 @@ export class OpenQuestions {
 
 	async #read(conversation: string): Promise<void> {
 		const { confirmations } = await ask(this.#client, "confirmList", {
-			query: { status: "pending", limit: String(PAGE) },
+			query: { status: "pending", limit: PAGE },
 		});
 		this.#set(confirmations.filter((one) => one.conversation === conversation).toReversed());
 	}

@@ -131,9 +131,13 @@ export {
 	type Address,
 	CHAT_TYPES,
 	type ChatType,
+	CONFIRMATION_STATUSES,
+	type ConfirmationStatus,
 	type ConversationId,
 	END_REASONS,
 	type EndReason,
+	GRANT_SCOPES,
+	type GrantScope,
 	type SessionId,
 	type Source,
 } from "./types.ts";

@@ -57,3 +57,19 @@ export const END_REASONS = [
 	"retention",
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
+
+/** States of a question to a human. */
+export const CONFIRMATION_STATUSES = [
+	"pending",
+	"approved",
+	"denied",
+	"expired",
+	"cancelled",
+	"consumed",
+	"auto_approved",
+] as const;
+export type ConfirmationStatus = (typeof CONFIRMATION_STATUSES)[number];
+
+/** How far a standing approval reaches. */
+export const GRANT_SCOPES = ["session", "conversation", "always"] as const;
+export type GrantScope = (typeof GRANT_SCOPES)[number];

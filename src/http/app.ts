@@ -10,7 +10,7 @@ import { systemClock } from "../time/index.ts";
 import { addAttachments } from "./attachments.ts";
 import { addBridgeFiles } from "./bridge/files.ts";
 import type { ApiHost } from "./call.ts";
-import { answerConfirm, isConfirmPath } from "./confirm/confirm.ts";
+import { answerConfirm, confirmPatterns, isConfirmPath } from "./confirm/confirm.ts";
 import { describeConfirm } from "./confirm/docs.ts";
 import { addDescription } from "./docs/description.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -88,7 +88,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	addChannelEvents(app, host, { limit, rates });
 	app.use("*", settleVisitor(access, rates));
 	const page = host.page === undefined ? null : loadPage(host.page);
-	for (const path of ["/confirm", "/confirm/*", "/grants", "/grants/*", "/audit", "/audit/*"])
+	for (const path of confirmPatterns())
 		app.all(path, (c) => {
 			const visitor = c.get("visitor");
 			if (!visitor) rates.assertStranger(c);

@@ -36,6 +36,7 @@ export {
 	type ConfirmAnswer,
 	type ConfirmBody,
 	type ConfirmCallName,
+	type ConfirmQuery,
 	confirmCalls,
 	type WireAuditEntry,
 	type WireConfirmation,

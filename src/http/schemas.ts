@@ -1,9 +1,9 @@
 // The API on the wire: snake_case JSON, times as ISO strings in UTC. Shared by server, OpenAPI and client.
 import { z } from "@hono/zod-openapi";
 import { conversationId as toConversationId, sessionId as toSessionId } from "../domain/index.ts";
-import type { EventKind, EventOf, EventType } from "../store/index.ts";
+import { EVENT_TYPES, type EventKind, type EventOf, type EventType, TURN_BEGINS } from "../store/index.ts";
 
-export type { EventKind, EventType };
+export { type EventKind, type EventType, TURN_BEGINS };
 
 export const conversationId = z
 	.string()
@@ -261,10 +261,11 @@ export const turn = z
 	})
 	.openapi("Turn");
 
+/** Listed from the event table but not checked by it: a client also follows later versions, and skips unknown events. */
 const eventFields = z.object({
 	cursor: z.string(),
 	at: time,
-	type: z.string(),
+	type: z.custom<EventType>(isText).openapi({ type: "string", enum: [...EVENT_TYPES] }),
 	conversation: z.string().nullable(),
 	session: z.string().nullable(),
 	turn: z.string().nullable(),
@@ -273,9 +274,13 @@ const eventFields = z.object({
 	message: message.optional().openapi({ description: "with message.appended, read when it is sent" }),
 	delivery: delivery.optional().openapi({ description: "with delivery.*, read when it is sent" }),
 });
-/** Typed by the event table but not checked: a client also follows later versions, and skips unknown events. */
+/** Each type with its facts. */
 export type WireEvent = EventOf<Omit<z.output<typeof eventFields>, "type" | "facts">>;
-export const event = eventFields.openapi("Event") as unknown as z.ZodType<WireEvent>;
+export const event = eventFields.openapi("Event").pipe(z.custom<WireEvent>());
+
+function isText(value: unknown): boolean {
+	return typeof value === "string";
+}
 
 export const delta = z
 	.object({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EventKind, StoreEvent } from "./events.ts";
-import { EVENTS, hookOf, tellEvent } from "./events.ts";
+import { EVENTS, hookOf, logLevelOf, TURN_BEGINS, tellEvent } from "./events.ts";
 import { emit } from "./operations/events.ts";
 import type { Context } from "./query.ts";
 
@@ -38,4 +38,15 @@ test("every event of a process and of a confirmation has a hook of its own name"
 	for (const type of Object.keys(EVENTS) as (keyof typeof EVENTS)[])
 		if (/^(process|confirmation)\./.test(type)) expect(hookOf(type)).toBe(type.replace(".", ":"));
 	expect(hookOf("session.ended")).toBeUndefined();
+});
+
+test("an event's level in the log is debug unless its entry says otherwise, also one that only another version knows", () => {
+	expect(logLevelOf("turn.ended")).toBe("info");
+	expect(logLevelOf("delivery.dead")).toBe("warn");
+	expect(logLevelOf("message.appended")).toBe("debug");
+	expect(logLevelOf("weather.changed" as "process.begun")).toBe("debug");
+});
+
+test("a turn is at work after it begins, goes on after an interruption, or is asked again", () => {
+	expect([...TURN_BEGINS]).toEqual(["turn.begun", "turn.resumed", "transcript.retried"]);
 });

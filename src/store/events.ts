@@ -1,6 +1,6 @@
-// The table of all events: they are emitted, followed and shown through it. An entry has its facts (ids and small values, never message
-// text), its sentence in the history of a message, and its hook. Nothing can emit, subscribe to or compare with an event that has no
-// entry.
+// The table of all events: they are emitted, followed, logged and shown through it. An entry has its facts (ids and small values, never
+// message text), its sentence in the history of a message, its hook and its level in the log. Nothing can emit, subscribe to or compare
+// with an event that has no entry.
 import { KERYX } from "../called.ts";
 import type {
 	ConversationId,
@@ -38,6 +38,10 @@ interface Entry<Facts> {
 	readonly tell?: (event: Telling<Facts>) => string;
 	/** The hook it runs. */
 	readonly hook?: string;
+	/** Its level in the log. Default: debug, for what happens several times with each message. */
+	readonly log?: "info" | "warn";
+	/** Afterwards its turn is at work. */
+	readonly beginsTurn?: true;
 }
 
 type None = Readonly<Record<never, never>>;
@@ -86,6 +90,7 @@ export const EVENTS = {
 		tell: ({ facts: { kind } }) =>
 			kind === undefined ? "It was accepted and stored." : `It was accepted and stored (${kind}).`,
 		hook: "message:in",
+		log: "info",
 	}),
 	"inbound.observed": event<InternalKind>({
 		tell: () => "It was not addressed to the agent, which sees it with the next message.",
@@ -93,7 +98,10 @@ export const EVENTS = {
 	"inbound.command": event<InternalKind & { command?: string }>({
 		tell: ({ facts }) => `It was the command /${facts.command}.`,
 	}),
-	"inbound.expired": event<Why>({ tell: ({ facts }) => `Keryx gave up on it: ${facts.reason}.` }),
+	"inbound.expired": event<Why>({
+		tell: ({ facts }) => `Keryx gave up on it: ${facts.reason}.`,
+		log: "warn",
+	}),
 	"inbound.dropped_by_user": event<Why>({ tell: () => "The user dropped it from the queue." }),
 	"inbound.edited": event<Amended>({
 		tell: ({ facts }) =>
@@ -108,7 +116,7 @@ export const EVENTS = {
 				: `Its sender deleted it later${told(facts)}.`,
 	}),
 	"inbound.reacted": event<Reacted>({ tell: ({ facts }) => `Someone reacted to it with ${facts.emoji}.` }),
-	"inbound.refused": event<{ platform: string; reason: string }>(),
+	"inbound.refused": event<{ platform: string; reason: string }>({ log: "info" }),
 
 	"conversation.created": event(),
 	"conversation.imported": event<{ rows: number }>(),
@@ -121,9 +129,9 @@ export const EVENTS = {
 	/** Removed for good. */
 	"conversation.deleted": event<{ archive: { readonly name: string; readonly digest: string } }>(),
 
-	"session.opened": event<{ by: "first" | EndReason }>({ hook: "session:start" }),
+	"session.opened": event<{ by: "first" | EndReason }>({ hook: "session:start", log: "info" }),
 	// The hook for an end is run by finalising, which repeats until it is done.
-	"session.ended": event<{ reason: EndReason }>(),
+	"session.ended": event<{ reason: EndReason }>({ log: "info" }),
 	"session.continued": event<{ base: string }>(),
 	"session.switched": event<{ to: string }>(),
 	"session.copied": event<{ from: string }>(),
@@ -134,12 +142,16 @@ export const EVENTS = {
 	"turn.begun": event({
 		tell: ({ session }) => `Keryx started working on it in session ${session ?? "?"}.`,
 		hook: "turn:start",
+		beginsTurn: true,
 	}),
 	"turn.resumed": event<{ reason: string }>({
 		tell: ({ facts }) => `Keryx continued after an interruption (${facts.reason}).`,
+		log: "info",
+		beginsTurn: true,
 	}),
 	"turn.interrupted": event<{ reason: "restart" | "crash" }>({
 		tell: ({ facts }) => `Keryx was interrupted (${facts.reason}).`,
+		log: "warn",
 	}),
 	"turn.ended": event<{
 		outcome: Exclude<TurnState, "running" | "interrupted">;
@@ -150,6 +162,7 @@ export const EVENTS = {
 		tell: ({ facts: { outcome, reason } }) =>
 			reason === undefined ? `Keryx finished: ${outcome}.` : `Keryx finished: ${outcome} (${reason}).`,
 		hook: "turn:end",
+		log: "info",
 	}),
 	"message.appended": event<{ seq: number; role: Role; index?: number; inbound?: number }>({
 		tell: ({ facts }) => `A message was stored: ${facts.role}, seq ${facts.seq}.`,
@@ -161,7 +174,7 @@ export const EVENTS = {
 
 	"transcript.undone": event<{ rows: number; turns: number }>(),
 	"transcript.redone": event<{ rows: number }>(),
-	"transcript.retried": event<{ hidden: number }>(),
+	"transcript.retried": event<{ hidden: number }>({ beginsTurn: true }),
 	"transcript.covered": event<{ ranges: number }>(),
 	"transcript.not_covered": event<{ compactAfter: number }>(),
 
@@ -173,31 +186,39 @@ export const EVENTS = {
 	"delivery.pending": event<Pick<NewDelivery, "kind">>({
 		tell: (delivery) => `${part(delivery)} of the answer was queued for sending.`,
 	}),
-	"delivery.sent": event({ tell: (delivery) => `${part(delivery)} was delivered.`, hook: "message:out" }),
+	"delivery.sent": event({
+		tell: (delivery) => `${part(delivery)} was delivered.`,
+		hook: "message:out",
+		log: "info",
+	}),
 	"delivery.retry": event<Why>({
 		tell: (delivery) => `${part(delivery)} will be sent again: ${delivery.facts.reason}.`,
+		log: "info",
 	}),
 	"delivery.unknown": event<Why>({
 		tell: (delivery) =>
 			`It is unknown whether ${part(delivery).toLowerCase()} arrived: ${delivery.facts.reason}. \`${KERYX} outbox retry\` sends it again.`,
+		log: "warn",
 	}),
 	"delivery.reacted": event<Reacted>(),
 	"delivery.dead": event<Why>({
 		tell: (delivery) => `Keryx gave up on ${part(delivery).toLowerCase()}: ${delivery.facts.reason ?? ""}.`,
+		log: "warn",
 	}),
 
 	"process.begun": event({ hook: "process:begun" }),
-	"process.started": event<{ pid: number }>({ hook: "process:started" }),
+	"process.started": event<{ pid: number }>({ hook: "process:started", log: "info" }),
 	"process.adopted": event({ hook: "process:adopted" }),
 	"process.ended": event<{ status: ProcessEnd["status"]; exitCode?: number; signal?: string }>({
 		hook: "process:ended",
+		log: "info",
 	}),
 
-	"confirmation.requested": event<Action>({ hook: "confirmation:requested" }),
+	"confirmation.requested": event<Action>({ hook: "confirmation:requested", log: "info" }),
 	"confirmation.auto_approved": event<Action>({ hook: "confirmation:auto_approved" }),
-	"confirmation.approved": event<Action>({ hook: "confirmation:approved" }),
-	"confirmation.denied": event<Action>({ hook: "confirmation:denied" }),
-	"confirmation.expired": event<Action>({ hook: "confirmation:expired" }),
+	"confirmation.approved": event<Action>({ hook: "confirmation:approved", log: "info" }),
+	"confirmation.denied": event<Action>({ hook: "confirmation:denied", log: "info" }),
+	"confirmation.expired": event<Action>({ hook: "confirmation:expired", log: "info" }),
 	"confirmation.cancelled": event<Action>({ hook: "confirmation:cancelled" }),
 	"confirmation.consumed": event<Action>({ hook: "confirmation:consumed" }),
 	"grant.added": event<{ scope: GrantScope; action: string }>(),
@@ -209,9 +230,12 @@ export const EVENTS = {
 	"schedule.deleted": event(),
 	"schedule.paused": event<{ because: PausedBecause }>(),
 	"schedule.resumed": event(),
-	"schedule.fired": event<{ at: number; by: "schedule" | "person" }>({ hook: "schedule:fired" }),
-	"schedule.missed": event<{ count: number }>({ hook: "schedule:missed" }),
-	"schedule.run_ended": event<{ at: number; state: Exclude<RunState, "open"> }>({ hook: "schedule:ended" }),
+	"schedule.fired": event<{ at: number; by: "schedule" | "person" }>({ hook: "schedule:fired", log: "info" }),
+	"schedule.missed": event<{ count: number }>({ hook: "schedule:missed", log: "warn" }),
+	"schedule.run_ended": event<{ at: number; state: Exclude<RunState, "open"> }>({
+		hook: "schedule:ended",
+		log: "info",
+	}),
 
 	"checkpoint.taken": event<Checked>({
 		tell: ({ facts, subject }) => `A checkpoint of the files was saved ${when(facts)}: ${subject ?? "?"}.`,
@@ -222,6 +246,7 @@ export const EVENTS = {
 	}),
 	"checkpoint.failed": event<{ workspace?: string; kind: CheckpointKind; code: string }>({
 		tell: ({ facts }) => `No checkpoint of the files was saved ${when(facts)} (${facts.code}).`,
+		log: "warn",
 	}),
 	"checkpoint.dropped": event<{ workspace: string }>(),
 	"restore.begun": event<{ workspace: string; target: string }>(),
@@ -232,31 +257,33 @@ export const EVENTS = {
 		kept: number;
 		/** How far the chat was rewound with the files. */
 		turns?: number;
-	}>(),
+	}>({ log: "info" }),
 	"restore.unfinished": event<{ workspace: string; left: number }>(),
 
-	"channel.changed": event<Connection & { state: string; before: string; proven_by?: string }>(),
+	"channel.changed": event<Connection & { state: string; before: string; proven_by?: string }>({
+		log: "info",
+	}),
 	"chat.gone": event<Connection & { reason: string }>(),
 	"chat.back": event<Connection>(),
 	"chat.moved": event<Connection & { to: string }>(),
 	"home.set": event(),
 	"home.unset": event(),
 	"pairing.requested": event<Connection>(),
-	"pairing.approved": event<{ platform: string; role: PersonRole; principal: string }>(),
+	"pairing.approved": event<{ platform: string; role: PersonRole; principal: string }>({ log: "info" }),
 	"pairing.denied": event<{ platform: string }>(),
 	"pairing.revoked": event<{ platform: string }>(),
-	"pairing.locked": event<{ platform: string; until: number }>(),
+	"pairing.locked": event<{ platform: string; until: number }>({ log: "warn" }),
 
-	"principal.linked": event<{ merged?: string }>(),
-	"token.created": event<{ role: TokenRole }>(),
-	"token.revoked": event(),
-	"login.made": event<{ role: PersonRole }>(),
-	"login.revoked": event(),
+	"principal.linked": event<{ merged?: string }>({ log: "info" }),
+	"token.created": event<{ role: TokenRole }>({ log: "info" }),
+	"token.revoked": event({ log: "info" }),
+	"login.made": event<{ role: PersonRole }>({ log: "info" }),
+	"login.revoked": event({ log: "info" }),
 
-	"config.changed": event<{ keys: readonly string[]; restart: readonly string[] }>(),
-	"config.refused": event<{ key: string | null; line: number | null }>(),
+	"config.changed": event<{ keys: readonly string[]; restart: readonly string[] }>({ log: "info" }),
+	"config.refused": event<{ key: string | null; line: number | null }>({ log: "warn" }),
 	"config.held": event<{ sections: readonly string[] }>(),
-	"store.back": event<{ code: string; lostAt: number }>(),
+	"store.back": event<{ code: string; lostAt: number }>({ log: "warn" }),
 } as const satisfies Readonly<Record<`${string}.${string}`, Entry<never>>>;
 
 export type EventType = keyof typeof EVENTS;
@@ -292,6 +319,13 @@ export type StoreEvent = EventOf<{
 
 const ENTRIES: { readonly [Type in EventType]: Entry<EventFacts[Type]> } = EVENTS;
 
+export const EVENT_TYPES: readonly string[] = Object.keys(EVENTS);
+
+/** The types of the events after which a turn is at work. */
+export const TURN_BEGINS: ReadonlySet<string> = new Set(
+	Object.entries<Entry<never>>(EVENTS).flatMap(([type, { beginsTurn }]) => (beginsTurn ? [type] : [])),
+);
+
 /** The sentence of an event. An unknown type comes from a store that another version wrote. */
 export function tellEvent<Type extends EventType>(
 	event: Telling<EventFacts[Type]> & { readonly type: Type },
@@ -304,6 +338,12 @@ export function tellEvent<Type extends EventType>(
 export function hookOf(type: EventType): string | undefined {
 	const entry: Entry<never> | undefined = ENTRIES[type];
 	return entry?.hook;
+}
+
+/** The level of an event in the log. */
+export function logLevelOf(type: EventType): "debug" | "info" | "warn" {
+	const entry: Entry<never> | undefined = ENTRIES[type];
+	return entry?.log ?? "debug";
 }
 
 function told({ told: isTold }: Amended): string {

@@ -24,11 +24,14 @@ export {
 	type WriteName,
 } from "./engine.ts";
 export {
+	EVENT_TYPES,
 	type EventKind,
 	type EventOf,
 	type EventType,
 	hookOf,
+	logLevelOf,
 	type StoreEvent,
+	TURN_BEGINS,
 	tellEvent,
 } from "./events.ts";
 export { systemIds } from "./ids.ts";

@@ -137,8 +137,9 @@ export class Ledger {
 			);
 		});
 		await this.#each("message", acks.rows, async ({ id, session, seq, text }) => {
-			const row = await store.message({ scope: OPERATOR, id });
-			this.#compare(`message ${id}`, [row.session, row.seq, beginning(row)], [session, seq, text]);
+			const page = { session, after: seq - 1, limit: 1, hidden: true };
+			const [row] = await store.messages({ scope: OPERATOR, ...page });
+			this.#compare(`message ${id}`, row && [row.id, row.seq, beginning(row)], [id, seq, text]);
 		});
 		await this.#each("turn", acks.ended, async ({ turn, state, deliveries }) => {
 			const found = await store.turn({ scope: OPERATOR, id: turn });

@@ -32,7 +32,10 @@ test("a file is stored before its message is accepted, and is the conversation's
 	});
 	await scene.clock.advance(0);
 	const { message } = await scene.store.inboxItem({ scope: OPERATOR, id });
-	const row = await scene.store.message({ scope: OPERATOR, id: message as number });
+	const ref = { id: conversation as never };
+	const { liveSession } = await scene.store.conversation({ scope: OPERATOR, ref });
+	const rows = await scene.store.transcript({ scope: OPERATOR, session: liveSession as never });
+	const row = rows.find((one) => one.id === message) ?? expect.fail("its message has no row");
 	const part = (row.content as readonly { blob: string }[])[1];
 	const stored = await scene.store.blob({
 		scope: OPERATOR,

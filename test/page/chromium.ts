@@ -113,6 +113,7 @@ function launch(more: readonly string[]): Promise<Browser> {
 			"--disable-component-update",
 			"--disable-sync",
 			"--disable-dev-shm-usage",
+			"--js-flags=--single-threaded-gc",
 			...more,
 		],
 	});

@@ -7,7 +7,7 @@ import { OPERATOR } from "../../src/testing/conformance/store/scene.ts";
 import { countedIds, virtualClock } from "../support/clock.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { emptied, openOn } from "../support/postgres-store.ts";
-import type { StepName } from "../support/store-steps.ts";
+import type { Mortal, StepName } from "../support/store-steps.ts";
 import { anyStep, compareEverything, type StepCommand, worldOn } from "../support/store-worlds.ts";
 
 const CLIENTS = 8;
@@ -41,8 +41,19 @@ describe("eight clients at once, on four nodes", () => {
 						clients.map(async (steps, n) => {
 							const clock = virtualClock();
 							const engine = engines[n % NODES] as Engine;
-							const store = storeOn(engine, { clock, ids: apart(n), secrets: NO_SECRETS });
-							const world = await worldOn(store, clock, [
+							const given = { clock, ids: apart(n), secrets: NO_SECRETS };
+							const store = storeOn(engine, given);
+							const mortal = async (): Promise<Mortal> => {
+								const node = storeOn(await openOn(server.url(), { node: { nodes: "many" } }), given);
+								return {
+									store: node,
+									die: async () => {
+										await node.close();
+										return store;
+									},
+								};
+							};
+							const world = await worldOn(store, clock, mortal, [
 								{ platform: "telegram", chat_id: `${n}-1`, user_id: `${n}-a` },
 								{ platform: "web", chat_id: `${n}-main`, user_id: `${n}-a` },
 								{ platform: "telegram", chat_id: `${n}-2`, user_id: `${n}-b` },

@@ -52,6 +52,8 @@ export interface ModelTurn {
 	readonly session: ModelSession;
 	/** Whether a person's message is in it: only then may more of theirs join. */
 	readonly speaks: boolean;
+	/** Of the node that has it. */
+	readonly epoch: number;
 	nextIndex: number;
 }
 
@@ -195,8 +197,8 @@ export class ModelConversation {
 		return session;
 	}
 
-	startTurn(id: string, session: ModelSession, speaks: boolean): ModelTurn {
-		this.turn = { id, token: ++this.token, session, speaks, nextIndex: 0 };
+	startTurn(id: string, session: ModelSession, speaks: boolean, epoch: number, nextIndex = 0): ModelTurn {
+		this.turn = { id, token: ++this.token, session, speaks, epoch, nextIndex };
 		return this.turn;
 	}
 

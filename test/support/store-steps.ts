@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import type { Store } from "../../src/store/index.ts";
-import { delivery, policy, ROTATION, refused } from "../../src/testing/conformance/store/scene.ts";
+import { delivery, OPERATOR, policy, ROTATION, refused } from "../../src/testing/conformance/store/scene.ts";
 import { MINUTE, type VirtualClock } from "./clock.ts";
 import {
 	IDLE_MS,
@@ -20,8 +20,17 @@ export interface ModelDelivery {
 	dueAt: number | null;
 }
 
-export interface World {
+/** A node of the store that dies. */
+export interface Mortal {
 	readonly store: Store;
+	/** Answers the store as the world has it from then on. */
+	die(): Promise<Store>;
+}
+
+export interface World {
+	store: Store;
+	/** Where only one node can have the store, that is the world's own. */
+	readonly mortal: () => Promise<Mortal>;
 	readonly clock: VirtualClock;
 	/** Where its conversations are: two of one person, and one of another. */
 	readonly places: readonly [Place, Place, Place];
@@ -128,7 +137,7 @@ export const STEPS = {
 		if (session === "suspended") return expect(begun).toEqual({ kind: "suspended" });
 		if (begun.kind !== "begun") return expect.fail(`expected a turn, not ${begun.kind}`);
 		session.id = begun.session;
-		const turn = conversation.startTurn(begun.turn, session, first !== undefined);
+		const turn = conversation.startTurn(begun.turn, session, first !== undefined, world.store.epoch);
 		const rows = takeItems(conversation, session, items, turn.id);
 		turn.nextIndex = rows.length;
 		if (first) touch(session, first.acceptedAt);
@@ -337,12 +346,22 @@ export const STEPS = {
 		expect(await world.store.extendSession(args)).toMatchObject({ session: live.id, cap: live.cap });
 	},
 
-	async suspend(world, { conversation }) {
-		const { session } = await world.store.suspendSession({ conversation: conversation.id as ConversationId });
-		expect(session).toBe(conversation.live?.id ?? null);
-		if (!conversation.live) return;
-		stop(world, conversation);
-		conversation.live.suspended = true;
+	/** Three nodes in a row die over a turn, and over every other open one that they have. */
+	async suspend(world, choice): Promise<void> {
+		await STEPS.stop(world, choice);
+		await STEPS.say(world, choice);
+		let node = await world.mortal();
+		await STEPS.begin({ ...world, store: node.store }, choice);
+		for (let deaths = 1; deaths <= 3; deaths++) {
+			const { epoch } = node.store;
+			const struck = world.conversations.filter(({ turn }) => turn?.epoch === epoch);
+			world.store = await node.die();
+			await world.store.interruptTurns({ suspendedNotice: { text: "suspended", plain: "suspended" } });
+			if (deaths < 3) node = await world.mortal();
+			for (const conversation of struck)
+				if (deaths < 3) await resume(world, conversation, node.store, deaths);
+				else await suspend(world, conversation);
+		}
 	},
 
 	async undo(world, { conversation, pick, flag }) {
@@ -370,7 +389,7 @@ export const STEPS = {
 		const hidden = conversation.retry();
 		if (hidden === null || !live) return expect(retried).toEqual({ kind: "nothing", stopped });
 		if (retried.kind !== "begun") return expect.fail("expected a turn");
-		const { token } = conversation.startTurn(retried.turn, live, true);
+		const { token } = conversation.startTurn(retried.turn, live, true, world.store.epoch);
 		const messages = conversation.messages(live);
 		expect(retried).toMatchObject({
 			token,
@@ -503,6 +522,50 @@ function stop(world: World, conversation: ModelConversation): string | null {
 	const { turn } = conversation;
 	if (turn) world.ended.push({ turn: turn.id, token: turn.token });
 	return conversation.endTurn("stopped");
+}
+
+/** The next node goes on with a turn of one that died. */
+async function resume(
+	world: World,
+	conversation: ModelConversation,
+	store: Store,
+	deaths: number,
+): Promise<void> {
+	const { turn } = conversation;
+	if (!turn) return expect.fail("there is no turn to resume");
+	world.ended.push({ turn: turn.id, token: turn.token });
+	const resumed = await store.resumeTurn({
+		turn: turn.id,
+		autoContinueFreshness: 0,
+		deadlineAt: world.clock.now() + MINUTE,
+		policy: POLICY,
+	});
+	const { session, speaks, nextIndex } = turn;
+	const { token } = conversation.startTurn(turn.id, session, speaks, store.epoch, nextIndex);
+	expect(resumed).toMatchObject({
+		kind: "resumed",
+		turn: turn.id,
+		token,
+		session: session.id,
+		messages: conversation.messages(session),
+		cap: session.cap,
+		nextIndex,
+		attempts: deaths + 1,
+	});
+}
+
+/** After the third death: its messages have failed, and its person is told. */
+async function suspend(world: World, conversation: ModelConversation): Promise<void> {
+	const { turn } = conversation;
+	if (!turn) return expect.fail("there is no turn to give up");
+	world.ended.push({ turn: turn.id, token: turn.token });
+	conversation.endTurn("failed");
+	turn.session.suspended = true;
+	const { chat_id: chat } = world.places[world.conversations.indexOf(conversation)] as Place;
+	const id = `${turn.id}:suspended`;
+	// Whichever client looked first has recorded the deaths, by its own clock.
+	const { dueAt } = await world.store.delivery({ scope: OPERATOR, id });
+	world.deliveries.push({ id, chat, state: "pending", dueAt });
 }
 
 function touch(session: ModelSession, at: number): void {

@@ -93,6 +93,7 @@ export function anyStep(leftOut: readonly StepName[] = []): fc.Arbitrary<StepCom
 export async function worldOn(
 	store: Store,
 	clock: VirtualClock,
+	mortal: World["mortal"],
 	places: World["places"] = PLACES,
 ): Promise<World> {
 	const conversations: ModelConversation[] = [];
@@ -109,7 +110,7 @@ export async function worldOn(
 		});
 		conversations.push(new ModelConversation(conversation ?? "", principal ?? ""));
 	}
-	return { store, clock, places, conversations, deliveries: [], ended: [], said: 0 };
+	return { store, mortal, clock, places, conversations, deliveries: [], ended: [], said: 0 };
 }
 
 async function compare(world: World, model: ModelConversation): Promise<void> {

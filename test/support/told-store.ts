@@ -1,7 +1,6 @@
 // Stores with a past, for exports, imports and retention: opened as a file or in memory, and told what a person may do.
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import {
@@ -15,9 +14,11 @@ import {
 } from "../../src/store/index.ts";
 import { ADA, BOB, GROUP, OPERATOR, QUIET, Scene } from "../../src/testing/conformance/store/scene.ts";
 import { NOON, virtualClock } from "./clock.ts";
+import { quickFolder } from "./quick-folder.ts";
 
 export interface Told {
 	readonly scene: Scene;
+	/** As its present owner has it. */
 	readonly store: Store;
 	/** The database's file, where it has one. */
 	readonly path: string | null;
@@ -40,7 +41,7 @@ export const KINDS: readonly { readonly kind: string; readonly open: OpenTold }[
 	{
 		kind: "a store in a file",
 		open: async (options) => {
-			const folder = mkdtempSync(join(tmpdir(), "keryx-told-"));
+			const folder = quickFolder("keryx-told-");
 			const path = join(folder, "store.db");
 			return await told(`sqlite:${path}`, path, options, () => rmSync(folder, { recursive: true }));
 		},
@@ -55,12 +56,25 @@ async function told(
 	clean: () => void,
 ): Promise<Told> {
 	const clock = virtualClock(at);
-	const store = await openStore({ url, clock, ids: markedIds(ids), secrets: NO_SECRETS });
+	const settings = { url, clock, ids: markedIds(ids), secrets: NO_SECRETS };
 	const close = async (): Promise<void> => {
-		await store.close();
+		await scene.store.close();
 		clean();
 	};
-	return { scene: new Scene({ store, clock, close }), store, path, close };
+	const reopen = async (): Promise<Store> => {
+		await scene.store.close();
+		return await openStore(settings);
+	};
+	const store = await openStore(settings);
+	const scene = new Scene({ store, clock, close, ...(path !== null && { reopen }) });
+	return {
+		scene,
+		get store() {
+			return scene.store;
+		},
+		path,
+		close,
+	};
 }
 
 /** Counted ids that say which store drew them. Session ids do not: those of two stores may meet. */

@@ -9,6 +9,7 @@ import type { WireDelta } from "../schemas.ts";
 import { event } from "../schemas.ts";
 import { type AskInput, type Asking, ask } from "./ask.ts";
 import { type ConfirmationCalls, confirmationCalls } from "./confirmations.ts";
+import { queryOf } from "./query.ts";
 import { errorOf, headersOf, type Transport, type TransportOptions, textOf } from "./socket.ts";
 import type { CallingClient, Calls, Followed, FollowInput } from "./types.ts";
 
@@ -175,12 +176,6 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 		const timer = setTimeout(done, ms);
 		signal.addEventListener("abort", done);
 	});
-}
-
-function queryOf(values: Readonly<Record<string, unknown>>): string {
-	const query = new URLSearchParams();
-	for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
-	return query.size === 0 ? "" : `?${query.toString()}`;
 }
 
 function pick(values: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {

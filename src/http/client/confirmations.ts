@@ -4,22 +4,27 @@ import {
 	type ConfirmAnswer,
 	type ConfirmBody,
 	type ConfirmCallName,
+	type ConfirmQuery,
 	confirmCalls,
 	type WireConfirmation,
 } from "../confirm/schemas.ts";
+import { queryOf } from "./query.ts";
 import type { CallingClient } from "./types.ts";
 
 export interface ConfirmCallInput<Name extends ConfirmCallName> {
 	/** Replaces {id} in the path. */
 	readonly id?: string;
-	readonly query?: Readonly<Record<string, string>>;
+	readonly query?: ConfirmQuery<Name>;
 	readonly body?: ConfirmBody<Name> | Readonly<Record<never, never>>;
 	readonly signal?: AbortSignal | undefined;
 }
 
 /** For a program that asks for an action, and for a person's program that decides. */
 export interface ConfirmationCalls {
-	/** Asks a person. With the same `idempotency_key` it asks once. */
+	/**
+	 * Asks a person: `pending`. Anything else needs no question: `auto_approved` by a grant, or, with the same `idempotency_key`, decided
+	 * before.
+	 */
 	request(body: ConfirmBody<"confirmRequest">): Promise<ConfirmAnswer<"confirmRequest">>;
 	get(id: string): Promise<WireConfirmation>;
 	/** Waits until someone has decided, or it has expired. */
@@ -30,11 +35,7 @@ export interface ConfirmationCalls {
 	approve(id: string, body?: ConfirmBody<"confirmApprove">): Promise<ConfirmAnswer<"confirmApprove">>;
 	deny(id: string, body?: ConfirmBody<"confirmDeny">): Promise<ConfirmAnswer<"confirmDeny">>;
 	/** Newest first. */
-	list(query?: {
-		readonly status?: WireConfirmation["status"];
-		readonly limit?: number;
-		readonly before?: string;
-	}): Promise<ConfirmAnswer<"confirmList">>;
+	list(query?: ConfirmQuery<"confirmList">): Promise<ConfirmAnswer<"confirmList">>;
 }
 
 /** Seconds per request; then it asks again. */
@@ -47,7 +48,7 @@ export function confirmationCalls(client: Pick<CallingClient, "confirm">): Confi
 		decided: async (id, signal) => {
 			for (;;) {
 				signal?.throwIfAborted();
-				const query = { wait: String(WAIT) };
+				const query = { wait: WAIT };
 				const found = await callConfirm(client, "confirmRead", { id, query, signal });
 				if (found.status !== "pending") return found;
 			}
@@ -56,10 +57,7 @@ export function confirmationCalls(client: Pick<CallingClient, "confirm">): Confi
 		cancel: (id) => callConfirm(client, "confirmCancel", { id, body: {} }),
 		approve: (id, body = {}) => callConfirm(client, "confirmApprove", { id, body }),
 		deny: (id, body = {}) => callConfirm(client, "confirmDeny", { id, body }),
-		list: (query = {}) =>
-			callConfirm(client, "confirmList", {
-				query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])),
-			}),
+		list: (query = {}) => callConfirm(client, "confirmList", { query }),
 	};
 }
 
@@ -69,8 +67,7 @@ export async function callConfirm<Name extends ConfirmCallName>(
 	{ id = "", query, body, signal }: ConfirmCallInput<Name> = {},
 ): Promise<ConfirmAnswer<Name>> {
 	const { method, path } = confirmCalls[name];
-	const asked =
-		path.replace("{id}", encodeURIComponent(id)) + (query ? `?${new URLSearchParams(query)}` : "");
+	const asked = path.replace("{id}", encodeURIComponent(id)) + queryOf(query ?? {});
 	const answer = await client.confirm(METHODS[method], asked, body, signal);
 	if (answer.status < 400) return answer.body as ConfirmAnswer<Name>;
 	throw refusal(answer.status, answer.body);

@@ -2,6 +2,7 @@
 // Calls and their types come from the table of endpoints.
 // Never here: the server's code: it is not even imported.
 
+export { TURN_BEGINS } from "../schemas.ts";
 export type { AskAnswer, AskInput, Asking } from "./ask.ts";
 export { apiTransport, type Client, createClient } from "./client.ts";
 export { type ConfirmationCalls, type ConfirmCallInput, callConfirm } from "./confirmations.ts";

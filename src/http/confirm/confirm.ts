@@ -16,7 +16,13 @@ import type { Confirmation, ConfirmationStatus, GrantScope, Requested } from "..
 import type { Entrance, Visitor } from "../entry/auth.ts";
 import { isJson, readBody } from "../entry/guards.ts";
 import { needsProof, needsToken, shownPath } from "../errors.ts";
-import { type ConfirmAnswer, status as statuses } from "./schemas.ts";
+import {
+	type ConfirmCall,
+	type ConfirmCallName,
+	type ConfirmReply,
+	confirmCalls,
+	status as statuses,
+} from "./schemas.ts";
 import {
 	stateOf,
 	toWireAudit,
@@ -52,26 +58,21 @@ interface Call extends Pick<ConfirmContext, "assertMayDecide"> {
 	readonly signal: AbortSignal;
 }
 
-interface Reply {
-	readonly status: number;
-	readonly body: Readonly<Record<string, unknown>>;
-	readonly headers?: Readonly<Record<string, string>>;
-}
-
-interface Method {
+interface Handler<Name extends ConfirmCallName = ConfirmCallName> {
 	readonly attempt: Attempt;
 	/** The socket's permission is not enough: the agent's programs may reach it, too. */
 	readonly asksForProof?: true;
-	handle(call: Call): Promise<Reply>;
+	handle(call: Call): Promise<ConfirmReply<Name>>;
 }
-
-type Methods = Readonly<Partial<Record<string, Method>>>;
-
-const FAMILY = /^\/(?:confirm|grants|audit)(?:\/|$)/;
 
 /** Whether a path belongs to this family, whose errors are flat. */
 export function isConfirmPath(path: string): boolean {
-	return FAMILY.test(path);
+	return ROOTS.has(path.split("/", 2).join("/"));
+}
+
+/** For the server's router: everything at and below the first words of the table's paths. */
+export function confirmPatterns(): readonly string[] {
+	return [...ROOTS].flatMap((root) => [root, `${root}/*`]);
 }
 
 export async function answerConfirm(c: Context, context: ConfirmContext): Promise<Response> {
@@ -80,11 +81,11 @@ export async function answerConfirm(c: Context, context: ConfirmContext): Promis
 	if (!visitor) throw needsToken(context.entrance);
 	const found = routeOf(c.req.path);
 	const name = c.req.method === "HEAD" ? "GET" : c.req.method;
-	const method = found?.methods[name];
+	const method = found?.methods.get(name);
 	if (found) await assertRole(found, method, context, visitor);
 	if (!found) throw new KeryxError("http.no_route", `there is no ${shownPath(c.req.path)}`);
 	if (!method) {
-		const allow = Object.keys(found.methods).join(", ");
+		const allow = [...found.methods.keys()].join(", ");
 		c.header("allow", allow);
 		throw new KeryxError("http.method", `only ${allow} is supported here`);
 	}
@@ -102,17 +103,17 @@ export async function answerConfirm(c: Context, context: ConfirmContext): Promis
 		},
 		assertMayDecide: context.assertMayDecide,
 	});
-	return c.json(reply.body, reply.status as 200, { ...reply.headers });
+	return c.json(reply.body, reply.status, { ...reply.headers });
 }
 
 /** Refusals of authenticated callers are recorded. */
 async function assertRole(
 	{ methods, id }: Found,
-	method: Method | undefined,
+	method: Handler | undefined,
 	{ confirmations }: ConfirmContext,
 	visitor: Visitor,
 ): Promise<void> {
-	const attempts = (method ? [method] : Object.values(methods)).flatMap((one) => one?.attempt ?? []);
+	const attempts = (method ? [method] : [...methods.values()]).map(({ attempt }) => attempt);
 	if (!attempts.some((attempt) => may(visitor, attempt))) {
 		await confirmations.refused(
 			visitor,
@@ -131,48 +132,59 @@ interface Found {
 }
 
 function routeOf(path: string): Found | null {
-	const [, family = "", id, verb, ...rest] = path.split("/");
-	if (rest.length > 0 || id === "") return null;
-	if (id === undefined) return { methods: LISTS[family] ?? {}, id: "" };
-	if (family === "confirm") {
-		const methods = verb === undefined ? ONE : VERBS.get(verb);
-		return methods ? { methods, id: decoded(id) } : null;
-	}
-	if (verb !== undefined) return null;
-	if (family === "grants") return { methods: GRANT, id: decoded(id) };
-	const methods = AUDIT.get(id);
-	return methods ? { methods, id: "" } : null;
+	const given = path.split("/");
+	const isThis = (part: string, index: number) => (part === ID ? given[index] !== "" : given[index] === part);
+	for (const { parts, methods } of ROUTES)
+		if (parts.length === given.length && parts.every(isThis))
+			return { methods, id: decoded(given[parts.indexOf(ID)] ?? "") };
+	return null;
 }
 
+const ID = "{id}";
 const resolving = { attempt: "resolve", asksForProof: true } as const;
 const granting = { attempt: "grant", asksForProof: true } as const;
-const LISTS: Readonly<Record<string, Methods>> = {
-	confirm: {
-		GET: { attempt: "read", handle: list },
-		POST: { attempt: "request", handle: submit },
-	},
-	grants: {
-		GET: { attempt: "audit", asksForProof: true, handle: grants },
-		POST: { ...granting, handle: addGrant },
-		DELETE: { ...granting, handle: revokeGrant },
-	},
-	audit: { GET: { attempt: "audit", handle: audit } },
+const HANDLERS: { readonly [Name in ConfirmCallName]: Handler<Name> } = {
+	confirmRequest: { attempt: "request", handle: submit },
+	confirmList: { attempt: "read", handle: list },
+	confirmRead: { attempt: "read", handle: show },
+	confirmApprove: { ...resolving, handle: (call) => resolve(call, "approved") },
+	confirmDeny: { ...resolving, handle: (call) => resolve(call, "denied") },
+	confirmCancel: { attempt: "cancel", handle: cancel },
+	confirmConsume: { attempt: "consume", handle: consume },
+	grantList: { attempt: "audit", asksForProof: true, handle: grants },
+	grantAdd: { ...granting, handle: addGrant },
+	grantRevoke: { ...granting, handle: revokeGrant },
+	audit: { attempt: "audit", handle: audit },
+	auditLog: { attempt: "audit", handle: auditLog },
+	auditVerify: { attempt: "audit", handle: verifyAudit },
+	auditAccept: { attempt: "accept_audit", asksForProof: true, handle: acceptAudit },
 };
-const ONE: Methods = { GET: { attempt: "read", handle: show } };
-const VERBS: ReadonlyMap<string, Methods> = new Map([
-	["approve", { POST: { ...resolving, handle: (call: Call) => resolve(call, "approved") } }],
-	["deny", { POST: { ...resolving, handle: (call: Call) => resolve(call, "denied") } }],
-	["cancel", { POST: { attempt: "cancel", handle: cancel } }],
-	["consume", { POST: { attempt: "consume", handle: consume } }],
-]);
-const GRANT: Methods = { DELETE: { ...granting, handle: revokeGrant } };
-const AUDIT: ReadonlyMap<string, Methods> = new Map<string, Methods>([
-	["log", { GET: { attempt: "audit", handle: auditLog } }],
-	["verify", { GET: { attempt: "audit", handle: verifyAudit } }],
-	["accept", { POST: { attempt: "accept_audit", asksForProof: true, handle: acceptAudit } }],
-]);
 
-async function submit({ confirmations, visitor, body, page }: Call): Promise<Reply> {
+/** By method, in the order in which a refusal lists them. */
+type Methods = ReadonlyMap<string, Handler>;
+
+/** A path of the table, in parts. */
+interface Route {
+	readonly parts: readonly string[];
+	readonly methods: Methods;
+}
+
+const ROUTES = routes();
+const ROOTS: ReadonlySet<string> = new Set(ROUTES.map(({ parts }) => parts.slice(0, 2).join("/")));
+
+function routes(): readonly Route[] {
+	const found = new Map<string, Map<string, Handler>>();
+	for (const method of ["get", "post", "delete"])
+		for (const [name, handler] of Object.entries(HANDLERS)) {
+			const call: ConfirmCall = confirmCalls[name as ConfirmCallName];
+			if (call.method !== method) continue;
+			for (const path of new Set([call.path, call.also ?? call.path]))
+				found.set(path, (found.get(path) ?? new Map<string, Handler>()).set(method.toUpperCase(), handler));
+		}
+	return [...found].map(([path, methods]) => ({ parts: path.split("/"), methods }));
+}
+
+async function submit({ confirmations, visitor, body, page }: Call): Promise<ConfirmReply<"confirmRequest">> {
 	const requested = await confirmations.request(readRequest(body, confirmations.defaultTimeout), visitor);
 	if (requested.kind === "limited") return limited(requested);
 	if (requested.kind === "conflict")
@@ -181,8 +193,8 @@ async function submit({ confirmations, visitor, body, page }: Call): Promise<Rep
 			body: { error: "this idempotency_key was used for another request", status: requested.status },
 		};
 	const { confirmation } = requested;
-	if (confirmation.status === "pending") return { status: 202, body: toWirePending(confirmation, page) };
 	const { id, action, status, digest } = confirmation;
+	if (status === "pending") return { status: 202, body: toWirePending(confirmation, page) };
 	const message =
 		requested.kind === "auto_approved"
 			? "A person has already granted this. Use it with consume."
@@ -190,7 +202,11 @@ async function submit({ confirmations, visitor, body, page }: Call): Promise<Rep
 	return { status: 200, body: { id, action, status, digest, message } };
 }
 
-function limited({ remaining, windowMs, retryAfterMs }: Extract<Requested, { kind: "limited" }>): Reply {
+function limited({
+	remaining,
+	windowMs,
+	retryAfterMs,
+}: Extract<Requested, { kind: "limited" }>): ConfirmReply<"confirmRequest"> {
 	const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
 	return {
 		status: 429,
@@ -207,7 +223,7 @@ function limited({ remaining, windowMs, retryAfterMs }: Extract<Requested, { kin
 async function resolve(
 	{ confirmations, visitor, id, body, assertMayDecide }: Call,
 	decision: "approved" | "denied",
-): Promise<Reply> {
+): Promise<ConfirmReply<"confirmApprove" | "confirmDeny">> {
 	const input = readDecision(body, decision);
 	await assertMayDecide(await confirmations.see(id, visitor, "resolve"), input.grant?.scope ?? null);
 	const resolved = await confirmations.resolve(id, decision, input, visitor);
@@ -215,14 +231,14 @@ async function resolve(
 	return { status: 200, body: toWireResolved(resolved.confirmation) };
 }
 
-async function cancel({ confirmations, visitor, id, body }: Call): Promise<Reply> {
+async function cancel({ confirmations, visitor, id, body }: Call): Promise<ConfirmReply<"confirmCancel">> {
 	if (body !== undefined) readObject(body, "the body");
 	const cancelled = await confirmations.cancel(id, visitor);
 	if (cancelled.kind === "settled") return settled(cancelled.status);
-	return { status: 200, body: { id, status: "cancelled" } satisfies ConfirmAnswer<"confirmCancel"> };
+	return { status: 200, body: { id, status: "cancelled" } };
 }
 
-async function consume({ confirmations, visitor, id, body }: Call): Promise<Reply> {
+async function consume({ confirmations, visitor, id, body }: Call): Promise<ConfirmReply<"confirmConsume">> {
 	const digest = neededText(readObject(body, "the body"), "digest", 200);
 	const consumed = await confirmations.consume(id, digest, visitor);
 	if (consumed.kind === "settled") return settled(consumed.status);
@@ -234,11 +250,11 @@ async function consume({ confirmations, visitor, id, body }: Call): Promise<Repl
 	return { status: 200, body: toWireConfirmation(consumed.confirmation, { full: false }) };
 }
 
-function settled(status: ConfirmationStatus): Reply {
-	return { status: 409, body: { error: `it is already ${status}`, status } };
+function settled(status: ConfirmationStatus) {
+	return { status: 409 as const, body: { error: `it is already ${status}`, status } };
 }
 
-async function show(call: Call): Promise<Reply> {
+async function show(call: Call): Promise<ConfirmReply<"confirmRead">> {
 	const { confirmations, visitor, id, query } = call;
 	const ms = waitOf(query.get("wait"));
 	const confirmation = await confirmations.get(id, visitor, ms > 0 ? { ms, signal: call.signal } : undefined);
@@ -255,7 +271,7 @@ function waitOf(text: string | null): number {
 	return Math.min(seconds, LONGEST_WAIT_S) * 1000;
 }
 
-async function list({ confirmations, visitor, query }: Call): Promise<Reply> {
+async function list({ confirmations, visitor, query }: Call): Promise<ConfirmReply<"confirmList">> {
 	const limit = limitOf(query.get("limit"));
 	const status = query.get("status") || undefined;
 	const before = query.get("before") || undefined;
@@ -279,7 +295,7 @@ async function list({ confirmations, visitor, query }: Call): Promise<Reply> {
 			count: page.length,
 			confirmations: page.map((one) => toWireConfirmation(one, { full })),
 			next: found.length > limit ? (page.at(-1)?.id ?? null) : null,
-		} satisfies ConfirmAnswer<"confirmList">,
+		},
 	};
 }
 
@@ -292,19 +308,24 @@ function isStatus(text: string): text is ConfirmationStatus {
 	return statuses.safeParse(text).success;
 }
 
-async function grants({ confirmations, visitor, query }: Call): Promise<Reply> {
+async function grants({ confirmations, visitor, query }: Call): Promise<ConfirmReply<"grantList">> {
 	const found = await confirmations.grants(visitor, limitOf(query.get("limit")));
 	return {
 		status: 200,
-		body: { count: found.length, grants: found.map(toWireGrant) } satisfies ConfirmAnswer<"grantList">,
+		body: { count: found.length, grants: found.map(toWireGrant) },
 	};
 }
 
-async function addGrant({ confirmations, visitor, body }: Call): Promise<Reply> {
+async function addGrant({ confirmations, visitor, body }: Call): Promise<ConfirmReply<"grantAdd">> {
 	return { status: 201, body: toWireGrant(await confirmations.addGrant(readGrant(body), visitor)) };
 }
 
-async function revokeGrant({ confirmations, visitor, id: named, query }: Call): Promise<Reply> {
+async function revokeGrant({
+	confirmations,
+	visitor,
+	id: named,
+	query,
+}: Call): Promise<ConfirmReply<"grantRevoke">> {
 	const id = named || query.get("id");
 	if (!id) throw new KeryxError("argument.invalid", "id is required: DELETE /grants?id=", { field: "id" });
 	return {
@@ -312,19 +333,19 @@ async function revokeGrant({ confirmations, visitor, id: named, query }: Call): 
 		body: {
 			id,
 			revoked: await confirmations.revokeGrant(id, visitor),
-		} satisfies ConfirmAnswer<"grantRevoke">,
+		},
 	};
 }
 
-async function audit({ confirmations, visitor, query }: Call): Promise<Reply> {
+async function audit({ confirmations, visitor, query }: Call): Promise<ConfirmReply<"audit">> {
 	const entries = await confirmations.list({ limit: limitOf(query.get("limit")) }, visitor);
 	return {
 		status: 200,
-		body: { count: entries.length, entries: entries.map(stateOf) } satisfies ConfirmAnswer<"audit">,
+		body: { count: entries.length, entries: entries.map(stateOf) },
 	};
 }
 
-async function auditLog({ confirmations, visitor, query }: Call): Promise<Reply> {
+async function auditLog({ confirmations, visitor, query }: Call): Promise<ConfirmReply<"auditLog">> {
 	const limit = limitOf(query.get("limit"));
 	const confirmation = query.get("confirmation") || undefined;
 	const after = query.get("after");
@@ -344,19 +365,19 @@ async function auditLog({ confirmations, visitor, query }: Call): Promise<Reply>
 			count: entries.length,
 			entries: entries.map(toWireAudit),
 			next,
-		} satisfies ConfirmAnswer<"auditLog">,
+		},
 	};
 }
 
-async function verifyAudit({ confirmations, visitor }: Call): Promise<Reply> {
+async function verifyAudit({ confirmations, visitor }: Call): Promise<ConfirmReply<"auditVerify">> {
 	const { count, head, bad } = await confirmations.verifyAudit(visitor);
-	return { status: 200, body: { ok: bad === null, count, head, bad } satisfies ConfirmAnswer<"auditVerify"> };
+	return { status: 200, body: { ok: bad === null, count, head, bad } };
 }
 
-async function acceptAudit({ confirmations, visitor, body }: Call): Promise<Reply> {
+async function acceptAudit({ confirmations, visitor, body }: Call): Promise<ConfirmReply<"auditAccept">> {
 	if (body !== undefined) readObject(body, "the body");
 	const { count } = await confirmations.acceptAudit(visitor);
-	return { status: 200, body: { count } satisfies ConfirmAnswer<"auditAccept"> };
+	return { status: 200, body: { count } };
 }
 
 /** Whole numbers are clamped; anything else is the default, as older clients expect. */

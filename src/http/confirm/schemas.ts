@@ -1,20 +1,13 @@
-// The confirmations' family on the wire: the one table for the server's answers, OpenAPI, the client, the page and the commands. Inputs
-// are read by hand, leniently for older clients: for bodies and queries this describes, but does not check.
+// The confirmations' family on the wire: the one table for the server's routes and answers, OpenAPI, the client, the page and the commands.
+// Inputs are not checked with it but read by hand: zod would change the texts and the order of refusals that older clients know.
 import { z } from "@hono/zod-openapi";
+import { CONFIRMATION_STATUSES, GRANT_SCOPES } from "../../domain/index.ts";
 
-export const status = z.enum([
-	"pending",
-	"approved",
-	"denied",
-	"expired",
-	"cancelled",
-	"consumed",
-	"auto_approved",
-]);
+export const status = z.enum(CONFIRMATION_STATUSES);
 const seconds = z.number().openapi({ description: "seconds since 1970" });
 const iso = z.iso.datetime().openapi({ description: "the same as text" });
 const details = z.record(z.string(), z.unknown());
-const scope = z.enum(["session", "conversation", "always"]);
+const scope = z.enum(GRANT_SCOPES);
 
 /** A time that is always present, in both forms. */
 function moment<Name extends string>(name: Name) {
@@ -62,7 +55,7 @@ const record = state
 const asked = z.object({
 	id: z.string(),
 	action: z.string(),
-	status,
+	status: z.literal("pending"),
 	details,
 	digest: z.string(),
 	timeout_seconds: z.int(),
@@ -72,6 +65,14 @@ const asked = z.object({
 	approve_url: z.string().openapi({ description: "a path of this server" }),
 	deny_url: z.string().openapi({ description: "a path of this server" }),
 	review_url: z.string().openapi({ description: "a link to the page; without a page, to the record" }),
+});
+/** The answer to a request that needs no question: granted, or asked before and decided. */
+const decided = z.object({
+	id: z.string(),
+	action: z.string(),
+	status: status.exclude(["pending"]),
+	digest: z.string(),
+	message: z.string(),
 });
 const resolved = z.object({
 	id: z.string(),
@@ -111,16 +112,29 @@ const entry = z
 	})
 	.openapi("AuditEntry");
 export const flatError = z.object({ error: z.string(), status: status.optional() }).openapi("FlatError");
-const limit = z.string().optional().openapi({ description: "1 to 500; anything else is 50" });
+const settled = z.object({ error: z.string(), status }).openapi("Settled");
+const limited = z
+	.object({
+		error: z.string(),
+		remaining: z.int(),
+		window_seconds: z.number(),
+		retry_after: z.int().openapi({ description: "seconds; the same as the header" }),
+	})
+	.openapi("Limited");
+const limit = z.int().optional().openapi({ description: "1 to 500; anything else is 50" });
 
 export interface ConfirmCall {
 	readonly method: "get" | "post" | "delete";
 	readonly path: string;
+	/** A second path, with the id behind the question mark. */
+	readonly also?: string;
 	readonly about: string;
 	readonly query?: z.ZodObject;
 	readonly body?: z.ZodObject;
-	readonly status?: 201 | 202;
-	readonly answer: z.ZodType;
+	/** By status. */
+	readonly answers: Readonly<Partial<Record<200 | 201 | 202, z.ZodType>>>;
+	/** By status; every other refusal is a flat error. */
+	readonly refusals?: Readonly<Partial<Record<409 | 429, z.ZodType>>>;
 }
 
 export const confirmCalls = {
@@ -137,22 +151,24 @@ export const confirmCalls = {
 			timeout_seconds: z.number().nullish(),
 			idempotency_key: z.string().nullish(),
 		}),
-		status: 202,
-		answer: asked,
+		answers: { 200: decided, 202: asked },
+		refusals: { 409: settled, 429: limited },
 	},
 	confirmList: {
 		method: "get",
 		path: "/confirm",
 		about: "confirmations, newest first; an agent sees its own requests",
 		query: z.object({ status: status.optional(), limit, before: z.string().optional() }),
-		answer: z.object({ count: z.int(), confirmations: z.array(record), next: z.string().nullable() }),
+		answers: {
+			200: z.object({ count: z.int(), confirmations: z.array(record), next: z.string().nullable() }),
+		},
 	},
 	confirmRead: {
 		method: "get",
 		path: "/confirm/{id}",
 		about: "one confirmation; with wait, answers when it is no longer pending or after so many seconds",
 		query: z.object({ wait: z.number().max(60).optional() }),
-		answer: record,
+		answers: { 200: record },
 	},
 	confirmApprove: {
 		method: "post",
@@ -164,34 +180,38 @@ export const confirmCalls = {
 			grant: z.object({ scope, until: seconds.nullish() }).nullish(),
 			edited_details: details.nullish(),
 		}),
-		answer: resolved,
+		answers: { 200: resolved },
+		refusals: { 409: settled },
 	},
 	confirmDeny: {
 		method: "post",
 		path: "/confirm/{id}/deny",
 		about: "deny",
 		body: z.object({ reason: z.string().nullish(), denier: z.string().nullish() }),
-		answer: resolved,
+		answers: { 200: resolved },
+		refusals: { 409: settled },
 	},
 	confirmCancel: {
 		method: "post",
 		path: "/confirm/{id}/cancel",
 		about: "withdraw a request; only the caller that made it",
-		answer: z.object({ id: z.string(), status }),
+		answers: { 200: z.object({ id: z.string(), status: z.literal("cancelled") }) },
+		refusals: { 409: settled },
 	},
 	confirmConsume: {
 		method: "post",
 		path: "/confirm/{id}/consume",
 		about: "use an approval, once, for exactly the arguments with that digest; only the caller that asked",
 		body: z.object({ digest: z.string() }),
-		answer: record,
+		answers: { 200: record },
+		refusals: { 409: settled },
 	},
 	grantList: {
 		method: "get",
 		path: "/grants",
 		about: "grants, newest first",
 		query: z.object({ limit }),
-		answer: z.object({ count: z.int(), grants: z.array(grant) }),
+		answers: { 200: z.object({ count: z.int(), grants: z.array(grant) }) },
 	},
 	grantAdd: {
 		method: "post",
@@ -205,21 +225,21 @@ export const confirmCalls = {
 			asked_by: z.string().nullish(),
 			until: seconds.nullish(),
 		}),
-		status: 201,
-		answer: grant,
+		answers: { 201: grant },
 	},
 	grantRevoke: {
 		method: "delete",
 		path: "/grants/{id}",
+		also: "/grants",
 		about: "end a grant; also DELETE /grants?id=",
-		answer: z.object({ id: z.string(), revoked: z.boolean() }),
+		answers: { 200: z.object({ id: z.string(), revoked: z.boolean() }) },
 	},
 	audit: {
 		method: "get",
 		path: "/audit",
 		about: "the latest state of each confirmation, newest first",
 		query: z.object({ limit }),
-		answer: z.object({ count: z.int(), entries: z.array(state) }),
+		answers: { 200: z.object({ count: z.int(), entries: z.array(state) }) },
 	},
 	auditLog: {
 		method: "get",
@@ -231,35 +251,74 @@ export const confirmCalls = {
 			confirmation: z.string().optional(),
 			newest: z.boolean().optional(),
 		}),
-		answer: z.object({ count: z.int(), entries: z.array(entry), next: z.int().nullable() }),
+		answers: { 200: z.object({ count: z.int(), entries: z.array(entry), next: z.int().nullable() }) },
 	},
 	auditAccept: {
 		method: "post",
 		path: "/audit/accept",
 		about:
 			"after a restore: accept the audit as it is although its witness differs; 409 if it does not differ",
-		answer: z.object({ count: z.int() }),
+		answers: { 200: z.object({ count: z.int() }) },
+		refusals: { 409: flatError },
 	},
 	auditVerify: {
 		method: "get",
 		path: "/audit/verify",
 		about: "check the whole chain and its witness; bad is the first wrong entry",
-		answer: z.object({
-			ok: z.boolean(),
-			count: z.int(),
-			head: z.string(),
-			bad: z.object({ n: z.int(), problem: z.string() }).nullable(),
-		}),
+		answers: {
+			200: z.object({
+				ok: z.boolean(),
+				count: z.int(),
+				head: z.string(),
+				bad: z.object({ n: z.int(), problem: z.string() }).nullable(),
+			}),
+		},
 	},
 } as const satisfies Readonly<Record<string, ConfirmCall>>;
 
 export type ConfirmCallName = keyof typeof confirmCalls;
-export type ConfirmAnswer<Name extends ConfirmCallName> = z.output<(typeof confirmCalls)[Name]["answer"]>;
-export type ConfirmBody<Name extends ConfirmCallName> = (typeof confirmCalls)[Name] extends {
+type Calls = typeof confirmCalls;
+type Outputs<Schemas> = {
+	readonly [Status in keyof Schemas]: Schemas[Status] extends z.ZodType ? z.output<Schemas[Status]> : never;
+};
+type AnswersOf<Name extends ConfirmCallName> = Outputs<Calls[Name]["answers"]>;
+type RefusalsOf<Name extends ConfirmCallName> = Calls[Name] extends { readonly refusals: infer Refusals }
+	? Outputs<Refusals>
+	: Record<never, never>;
+
+/** What a call answers if it is not refused. */
+export type ConfirmAnswer<Name extends ConfirmCallName> = Name extends ConfirmCallName
+	? AnswersOf<Name>[keyof AnswersOf<Name>]
+	: never;
+
+/** What the server may return: each status with its body. Other refusals are thrown. */
+export type ConfirmReply<Name extends ConfirmCallName> = Name extends ConfirmCallName
+	? ReplyIn<AnswersOf<Name> & RefusalsOf<Name>>
+	: never;
+type ReplyIn<Bodies> = {
+	readonly [Status in keyof Bodies]: {
+		readonly status: Status;
+		readonly body: Bodies[Status];
+		readonly headers?: Readonly<Record<string, string>>;
+	};
+}[keyof Bodies];
+
+export type ConfirmBody<Name extends ConfirmCallName> = Calls[Name] extends {
 	readonly body: infer Body extends z.ZodType;
 }
 	? z.input<Body>
 	: undefined;
+
+export type ConfirmQuery<Name extends ConfirmCallName> = Calls[Name] extends {
+	readonly query: infer Query extends z.ZodType;
+}
+	? Readonly<z.input<Query>>
+	: Readonly<Record<never, never>>;
+
+/** The arguments of a call by name: in the path, behind the question mark, in the body. */
+export type ConfirmInput<Name extends ConfirmCallName> = ConfirmQuery<Name> &
+	(Calls[Name]["path"] extends `${string}{id}${string}` ? { readonly id: string } : unknown) &
+	(ConfirmBody<Name> extends object ? Readonly<ConfirmBody<Name>> : unknown);
 
 export type WireConfirmationState = z.output<typeof state>;
 export type WireConfirmation = z.output<typeof record>;

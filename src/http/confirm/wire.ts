@@ -55,12 +55,12 @@ export function stateOf(confirmation: Confirmation): WireConfirmationState {
 
 /** The answer to a new request; `page` is the page's address, null if there is none. */
 export function toWirePending(confirmation: Confirmation, page: string | null): WireAsked {
-	const { id, action, status, details, digest, timeoutSeconds, expiresAt } = confirmation;
+	const { id, action, details, digest, timeoutSeconds, expiresAt } = confirmation;
 	const path = `/confirm/${id}`;
 	return {
 		id,
 		action,
-		status,
+		status: "pending",
 		details,
 		digest,
 		timeout_seconds: timeoutSeconds,

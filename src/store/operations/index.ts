@@ -110,7 +110,6 @@ import {
 	setModelOverride,
 	setTitle,
 	setToolProgress,
-	suspendSession,
 	switchSession,
 } from "./sessions/commands.ts";
 import { dueSessions, expireSession, finaliseSession } from "./sessions/expiry.ts";
@@ -121,7 +120,6 @@ import {
 	conversation,
 	conversations,
 	limits,
-	message,
 	messages,
 	session,
 	sessions,
@@ -206,7 +204,6 @@ export const writes = {
 	switchSession,
 	branchSession,
 	extendSession,
-	suspendSession,
 	undo,
 	redo,
 	retry,
@@ -302,7 +299,6 @@ export const reads = {
 	session,
 	sessions,
 	messages,
-	message,
 	transcript,
 	transcriptEnd,
 	limits,

@@ -1,14 +1,7 @@
 // Questions to a human, and standing answers.
-import type { ConversationId } from "../../domain/index.ts";
+import type { ConfirmationStatus, ConversationId, GrantScope } from "../../domain/index.ts";
 
-export type ConfirmationStatus =
-	| "pending"
-	| "approved"
-	| "denied"
-	| "expired"
-	| "cancelled"
-	| "consumed"
-	| "auto_approved";
+export type { ConfirmationStatus, GrantScope };
 
 /** A question to a human about one exact action (I14). */
 export interface Confirmation {
@@ -48,8 +41,6 @@ export interface Confirmation {
 	/** Who was notified, and the result. */
 	readonly notices: readonly { readonly to: string; readonly state: "pending" | "sent" | "dead" }[];
 }
-
-export type GrantScope = "session" | "conversation" | "always";
 
 /** A human's standing approval. */
 export interface Grant {

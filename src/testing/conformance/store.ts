@@ -23,7 +23,7 @@ import { turnConformance } from "./store/turns.ts";
 export type { Open, Opened } from "./store/scene.ts";
 
 export interface ConformanceOptions {
-	/** Whether `open` answers with `reopen`. A store that lives only as long as its owner has nothing to show there. */
+	/** Whether `open` answers with `reopen`. A store that ends with its owner interrupts no turn, and suspends no session. */
 	readonly reopens?: boolean;
 	/** Whether the engine has a search; another refuses it. */
 	readonly searches?: boolean;

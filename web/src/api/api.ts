@@ -1,26 +1,36 @@
 // The server's calls by name, typed by the server's schemas: `api.conversations({ limit: 50 })`.
 import { calls } from "virtual:keryx-calls";
+import type { ConfirmAnswer, ConfirmCallName, ConfirmInput } from "../../../src/http/confirm/schemas.ts";
 import type { Answer, CallInput, EndpointName } from "../../../src/http/endpoints.ts";
 import { request } from "./request.ts";
 
+type CallName = EndpointName | ConfirmCallName;
+type Input<Name extends CallName> = Name extends EndpointName
+	? CallInput<Name>
+	: Name extends ConfirmCallName
+		? ConfirmInput<Name>
+		: never;
+
 type Api = {
-	readonly [Name in EndpointName]: (
-		...args: Record<never, never> extends CallInput<Name>
-			? [input?: CallInput<Name>, signal?: AbortSignal]
-			: [input: CallInput<Name>, signal?: AbortSignal]
-	) => Promise<Answer<Name>>;
+	readonly [Name in CallName]: (
+		...args: Record<never, never> extends Input<Name>
+			? [input?: Input<Name>, signal?: AbortSignal]
+			: [input: Input<Name>, signal?: AbortSignal]
+	) => Promise<
+		Name extends EndpointName ? Answer<Name> : Name extends ConfirmCallName ? ConfirmAnswer<Name> : never
+	>;
 };
 
 export const api = Object.fromEntries(
 	Object.keys(calls).map((name) => [
 		name,
 		(input?: Readonly<Record<string, unknown>>, signal?: AbortSignal) =>
-			call(name as EndpointName, input, signal),
+			call(name as CallName, input, signal),
 	]),
 ) as unknown as Api;
 
 export function call(
-	name: EndpointName,
+	name: CallName,
 	input: Readonly<Record<string, unknown>> = {},
 	signal?: AbortSignal,
 ): Promise<unknown> {

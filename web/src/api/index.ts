@@ -3,5 +3,5 @@ export { ApiError } from "./error.ts";
 export { useLoggedIn } from "./login.ts";
 export { useMe } from "./me.ts";
 export { apiKey, queryClient, useApi } from "./query.ts";
-export { readText, request } from "./request.ts";
+export { readText } from "./request.ts";
 export { attachmentBlob, attachmentUrl, upload } from "./upload.ts";

@@ -1,9 +1,10 @@
 // Which conversations are working on an answer, as far as known here.
+import { turnBegins } from "virtual:keryx-calls";
 import { useCallback, useSyncExternalStore } from "react";
 import type { EventType } from "../api/types.ts";
 import { onFrames } from "./stream.ts";
 
-const BEGINS: ReadonlySet<EventType> = new Set(["turn.begun", "turn.resumed", "transcript.retried"]);
+const BEGINS: ReadonlySet<string> = new Set(turnBegins);
 const ENDS: ReadonlySet<EventType> = new Set(["turn.ended", "turn.interrupted"]);
 
 const running = new Map<string, string>();

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
-import type { Client, WireAuditEntry } from "../../../http/index.ts";
+import type { Client, ConfirmQuery, WireAuditEntry } from "../../../http/index.ts";
 import type { CliContext } from "../../context.ts";
 import { assertOutside } from "../../inside.ts";
 import { readCount } from "../../io/arguments.ts";
@@ -48,7 +48,7 @@ async function runAudit(context: CliContext, flags: Flags): Promise<void> {
 		if (flags.verify) return verify(context, client, output);
 		const entries =
 			flags.of === undefined
-				? await logOf(client, { newest: "true", limit: String(limit) })
+				? await logOf(client, { newest: true, limit })
 				: (await entriesOf(client, await confirmationId(client, flags.of, "newest"))).slice(-limit);
 		if (output.json) return output.value({ entries });
 		if (entries.length === 0) return output.note(texts.confirm.audit.none);
@@ -88,13 +88,10 @@ async function accept(context: CliContext, flags: Flags): Promise<void> {
 
 /** Of one confirmation, oldest first. */
 export function entriesOf(client: Client, confirmation: string): Promise<readonly WireAuditEntry[]> {
-	return logOf(client, { confirmation, limit: String(PAGE) });
+	return logOf(client, { confirmation, limit: PAGE });
 }
 
-async function logOf(
-	client: Client,
-	query: Readonly<Record<string, string>>,
-): Promise<readonly WireAuditEntry[]> {
+async function logOf(client: Client, query: ConfirmQuery<"auditLog">): Promise<readonly WireAuditEntry[]> {
 	return (await ask(client, "auditLog", { query })).entries;
 }
 

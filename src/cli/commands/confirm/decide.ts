@@ -1,6 +1,7 @@
 // `keryx confirm approve` and `deny`. An approval is for exact arguments: they are shown first, and a person must agree.
 
 import type { Command } from "commander";
+import { GRANT_SCOPES, type GrantScope } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import type { ConfirmAnswer, WireConfirmation } from "../../../http/index.ts";
 import type { CliContext } from "../../context.ts";
@@ -14,8 +15,6 @@ import { ask } from "./calls.ts";
 import { confirmationId } from "./find.ts";
 import { confirmationOf } from "./show.ts";
 import { printArguments, printQuestion } from "./text.ts";
-
-const SCOPES = ["session", "conversation", "always"] as const;
 
 interface DenyFlags extends DbPathFlag {
 	readonly reason?: string;
@@ -36,7 +35,7 @@ export function addApprove(parent: Command, context: CliContext): void {
 		.description(texts.confirm.approve.about)
 		.argument("<id>", texts.confirm.id)
 		.option("--reason <text>", texts.confirm.approve.reason)
-		.option("--grant <scope>", texts.confirm.approve.grant(SCOPES.join(", ")))
+		.option("--grant <scope>", texts.confirm.approve.grant(GRANT_SCOPES.join(", ")))
 		.option("--until <time>", texts.confirm.approve.until)
 		.option("--edit <file>", texts.confirm.approve.edit)
 		.option("--yes", texts.confirm.approve.yes);
@@ -106,7 +105,7 @@ async function runDeny(context: CliContext, given: string, flags: DenyFlags): Pr
 function tell(
 	{ output, isRunning }: Reached,
 	asked: WireConfirmation,
-	decided: ConfirmAnswer<"confirmApprove">,
+	decided: ConfirmAnswer<"confirmApprove" | "confirmDeny">,
 ): void {
 	const { id, action, status, resolved_by } = decided;
 	if (output.json) output.value(decided);
@@ -115,7 +114,7 @@ function tell(
 }
 
 interface GrantWish {
-	readonly scope: (typeof SCOPES)[number];
+	readonly scope: GrantScope;
 	/** Epoch seconds. */
 	readonly until?: number;
 }
@@ -125,7 +124,7 @@ function readGrant({ grant, until }: ApproveFlags, now: number): GrantWish | und
 		if (until === undefined) return undefined;
 		throw new KeryxError("usage.invalid", texts.confirm.approve.untilNeedsGrant);
 	}
-	const scope = readOneOf("--grant", grant, SCOPES);
+	const scope = readOneOf("--grant", grant, GRANT_SCOPES);
 	if (until === undefined) return { scope };
 	const end = readUntil(until, now);
 	if (end > now) return { scope, until: end / 1000 };

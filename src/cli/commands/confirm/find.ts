@@ -23,7 +23,7 @@ export async function confirmationId(
 	for (let before: string | undefined; ids.length < NEWEST; ) {
 		const { confirmations, next } = await ask(client, "confirmList", {
 			query: {
-				limit: String(PAGE),
+				limit: PAGE,
 				...(among === "pending" && { status: "pending" }),
 				...(before !== undefined && { before }),
 			},

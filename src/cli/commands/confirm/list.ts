@@ -1,6 +1,7 @@
 // `keryx confirm list`: waiting and answered requests.
 
 import type { Command } from "commander";
+import { CONFIRMATION_STATUSES } from "../../../domain/index.ts";
 import type { Client, WireConfirmation } from "../../../http/index.ts";
 import type { CliContext } from "../../context.ts";
 import { readCount, readOneOf } from "../../io/arguments.ts";
@@ -10,16 +11,6 @@ import { texts } from "../../texts.ts";
 import { addDbPath, type DbPathFlag, noteOther, withKeeper } from "../confirmd/reach.ts";
 import { ask, PAGE } from "./calls.ts";
 import { isoOf, standing } from "./text.ts";
-
-const STATUSES = [
-	"pending",
-	"approved",
-	"denied",
-	"expired",
-	"cancelled",
-	"consumed",
-	"auto_approved",
-] as const;
 
 /** Of what a requester says, on a terminal. */
 const SHOWN = 120;
@@ -34,7 +25,7 @@ export function addList(parent: Command, context: CliContext): void {
 		.command("list")
 		.allowExcessArguments(false)
 		.description(texts.confirm.list.about)
-		.option("--status <status>", texts.confirm.list.status(STATUSES.join(", ")))
+		.option("--status <status>", texts.confirm.list.status(CONFIRMATION_STATUSES.join(", ")))
 		.option("--limit <n>", texts.confirm.list.limit(PAGE), "20");
 	addDbPath(command)
 		.addHelpText("after", EXAMPLES)
@@ -45,12 +36,13 @@ const EXAMPLES = texts.confirm.list.help;
 
 async function runList(context: CliContext, flags: Flags): Promise<void> {
 	const limit = readCount("--limit", flags.limit, [1, PAGE]);
-	const status = flags.status === undefined ? undefined : readOneOf("--status", flags.status, STATUSES);
+	const status =
+		flags.status === undefined ? undefined : readOneOf("--status", flags.status, CONFIRMATION_STATUSES);
 	await withKeeper(context, "read", flags, async ({ client, output }) => {
 		const found =
 			status === undefined
 				? await pendingFirst(client, limit)
-				: (await ask(client, "confirmList", { query: { status, limit: String(limit) } })).confirmations;
+				: (await ask(client, "confirmList", { query: { status, limit } })).confirmations;
 		if (output.json) return output.value({ confirmations: found });
 		if (found.length === 0) {
 			output.note(status === undefined ? texts.confirm.list.nothing : texts.confirm.list.noneWith(status));
@@ -89,10 +81,10 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
 /** Waiting ones must not be hidden by newer decided ones. */
 async function pendingFirst(client: Client, limit: number): Promise<readonly WireConfirmation[]> {
 	const { confirmations: pending } = await ask(client, "confirmList", {
-		query: { status: "pending", limit: String(limit) },
+		query: { status: "pending", limit },
 	});
 	if (pending.length >= limit) return pending;
-	const { confirmations: newest } = await ask(client, "confirmList", { query: { limit: String(limit) } });
+	const { confirmations: newest } = await ask(client, "confirmList", { query: { limit } });
 	const waiting = new Set(pending.map(({ id }) => id));
 	return [...pending, ...newest.filter(({ id }) => !waiting.has(id))].slice(0, limit);
 }

@@ -68,9 +68,6 @@ const rowOf = sql<{ session: number; seq: number; turn: string | null }>(
 const lastOfTurn = sql<{ seq: number | null }>(
 	"SELECT max(seq) AS seq FROM messages WHERE session = ? AND turn = ?",
 );
-const suspend = sql(
-	"UPDATE sessions SET suspended_at = ?, due_at = NULL WHERE key = ? AND suspended_at IS NULL",
-);
 
 interface SettingsRow {
 	readonly model_override: string | null;
@@ -392,17 +389,4 @@ export function* setToolProgress(
 
 function* settings({ id }: ConversationRow): Op<SettingsRow> {
 	return (yield* get(settingsOf, id)) as SettingsRow;
-}
-
-/** No turn starts in a suspended session; the next message of a person opens its successor. */
-export function* suspendSession(
-	context: Context,
-	args: { readonly conversation: ConversationId },
-): Op<{ session: SessionId | null }> {
-	const live = yield* findLive(args.conversation);
-	if (!live) return { session: null };
-	yield* stopOpenTurn(context, args.conversation);
-	if (yield* run(suspend, context.now, live.key))
-		yield* emit(context, "session.suspended", { conversation: args.conversation, session: live.id });
-	return { session: live.id };
 }

@@ -300,6 +300,7 @@ export function* interruptTurns(
 	return { interrupted };
 }
 
+/** No turn starts in a suspended session; the next message of a person opens its successor. */
 function* suspendFor(context: Context, turn: TurnRow, notice: DeliveryBody): Op<void> {
 	yield* finish(context, turn, { kind: "failed", reason: "interrupted" });
 	yield* run(suspendSession, context.now, turn.session);

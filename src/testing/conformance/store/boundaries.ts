@@ -383,26 +383,6 @@ export function boundaryConformance(tell: Tell): void {
 		},
 	);
 
-	tell(
-		"a suspended session ends at a person's next message; events wait for its successor",
-		async (scene) => {
-			const first = await scene.exchange("one", "1");
-			const running = await scene.turn("two");
-			expect(await scene.store.suspendSession({ conversation: first.conversation })).toEqual({
-				session: first.session,
-			});
-			expect((await scene.store.turn({ scope: OPERATOR, id: running.turn })).state).toBe("stopped");
-			expect((await scene.session(first.session)).suspendedAt).toBe(scene.clock.now());
-			const event = await processEnds(scene, "5");
-			expect(await scene.tryBegin(first.conversation, [event.id])).toEqual({ kind: "suspended" });
-			const next = await scene.turn("three");
-			expect(next.session).not.toBe(first.session);
-			expect(next.boundary).toMatchObject({ cause: { reason: "suspended" } });
-			await scene.end(next);
-			expect(await scene.begin(first.conversation, [event.id])).toMatchObject({ session: next.session });
-		},
-	);
-
 	tell("how full a session is can be read; an unknown conversation is empty", async (scene) => {
 		const { conversation } = await scene.exchange("one", "1", ADA, { policy: LIMIT });
 		expect(await scene.store.limits({ scope: OPERATOR, conversation })).toEqual({

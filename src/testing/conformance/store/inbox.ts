@@ -136,7 +136,9 @@ export function inboxConformance(tell: Tell): void {
 		const last = async () => await scene.store.lastInbound({ scope: OPERATOR, conversation });
 		const textOf = async (id: number | null) => {
 			const { message } = await scene.store.inboxItem({ scope: OPERATOR, id: id ?? 0 });
-			return (await scene.store.message({ scope: OPERATOR, id: message ?? 0 })).content;
+			const sessions = await scene.store.sessions({ scope: OPERATOR, conversation, limit: 10 });
+			const rows = await Promise.all(sessions.map((one) => scene.rows(one.id)));
+			return rows.flat().find((row) => row.id === message)?.content;
 		};
 		const opening = { conversation, policy: QUIET, context: "context" };
 		await scene.store.newSession(opening);

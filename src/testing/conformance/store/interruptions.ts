@@ -13,8 +13,6 @@ import {
 	type Tell,
 } from "./scene.ts";
 
-const NOTICE = { text: "suspended", plain: "suspended" };
-
 export function interruptionConformance(tell: Tell): void {
 	tell("each owner has an epoch of its own, and finds what was committed", async (scene) => {
 		const { epoch } = scene.store;
@@ -29,7 +27,7 @@ export function interruptionConformance(tell: Tell): void {
 		await scene.restart();
 		const late = () => scene.append(turn, [{ role: "assistant", content: "late", index: 1 }]);
 		expect(await refusal(late())).toBe("turn.stale");
-		await interrupt(scene);
+		await scene.interrupt();
 		expect(await refusal(late())).toBe("turn.stale");
 		expect(await scene.texts(turn.conversation)).toEqual(["one"]);
 	});
@@ -41,10 +39,10 @@ export function interruptionConformance(tell: Tell): void {
 		await scene.store.startCall({ ...held, call: "c1", tool: "mail", repeatable: false });
 		await scene.store.startCall({ ...held, call: "c2", tool: "read", repeatable: true });
 		await scene.restart();
-		expect(await interrupt(scene)).toEqual([
+		expect(await scene.interrupt()).toEqual([
 			{ turn: turn.turn, conversation: turn.conversation, suspended: false },
 		]);
-		expect(await interrupt(scene)).toEqual([]);
+		expect(await scene.interrupt()).toEqual([]);
 		const waiting = await scene.say("two");
 		expect(await scene.tryBegin(turn.conversation, [waiting.id])).toEqual({
 			kind: "busy",
@@ -54,7 +52,7 @@ export function interruptionConformance(tell: Tell): void {
 		expect(await scene.store.dueTurns({ scope: OPERATOR, now: scene.clock.now(), limit: 10 })).toEqual([
 			{ id: turn.turn, conversation: turn.conversation },
 		]);
-		const resumed = await resume(scene, turn);
+		const resumed = await scene.resume(turn);
 		expect(resumed).toMatchObject({
 			kind: "resumed",
 			turn: turn.turn,
@@ -77,15 +75,15 @@ export function interruptionConformance(tell: Tell): void {
 		expect(await scene.texts(turn.conversation)).toEqual(["one", "step", "done"]);
 		const { inbox } = await scene.store.turn({ scope: OPERATOR, id: turn.turn });
 		expect(inbox.map((item) => item.disposition?.kind)).toEqual(["answered"]);
-		expect(await resume(scene, turn)).toEqual({ kind: "gone" });
+		expect(await scene.resume(turn)).toEqual({ kind: "gone" });
 	});
 
 	tell("an interruption that is too old expires, and the next message meets that boundary", async (scene) => {
 		const turn = await scene.turn("one");
 		await scene.restart();
-		await interrupt(scene);
+		await scene.interrupt();
 		scene.clock.advance(HOUR);
-		expect(await resume(scene, turn)).toEqual({ kind: "expired" });
+		expect(await scene.resume(turn)).toEqual({ kind: "expired" });
 		const [item] = (await scene.store.turn({ scope: OPERATOR, id: turn.turn })).inbox;
 		expect(item?.disposition).toEqual({ kind: "expired", reason: "resume_expired" });
 		expect((await scene.session(turn.session)).resumePendingSince).toBe(scene.clock.now() - HOUR);
@@ -99,7 +97,7 @@ export function interruptionConformance(tell: Tell): void {
 		const idle = policy({ mode: "idle", idle_minutes: 1 });
 		const turn = await scene.turn("one", ADA, { policy: idle });
 		await scene.restart();
-		await interrupt(scene);
+		await scene.interrupt();
 		scene.clock.advance(2 * MINUTE);
 		expect(await scene.store.expireSession({ session: turn.session, policy: idle })).toEqual({ ended: null });
 	});
@@ -110,8 +108,8 @@ export function interruptionConformance(tell: Tell): void {
 			const turn = await scene.turn("one");
 			for (let n = 1; n <= 3; n++) {
 				await scene.restart();
-				expect(await interrupt(scene)).toMatchObject([{ suspended: n === 3 }]);
-				if (n < 3) expect(await resume(scene, turn)).toMatchObject({ kind: "resumed", attempts: n + 1 });
+				expect(await scene.interrupt()).toMatchObject([{ suspended: n === 3 }]);
+				if (n < 3) expect(await scene.resume(turn)).toMatchObject({ kind: "resumed", attempts: n + 1 });
 			}
 			expect(await scene.session(turn.session)).toMatchObject({
 				suspendedAt: scene.clock.now(),
@@ -121,9 +119,29 @@ export function interruptionConformance(tell: Tell): void {
 			expect(ended).toMatchObject({ state: "failed", detail: "interrupted" });
 			expect(ended.inbox[0]?.disposition).toEqual({ kind: "failed", reason: "interrupted" });
 			expect(await scene.deliverAll()).toEqual(["suspended"]);
-			expect(await resume(scene, turn)).toEqual({ kind: "gone" });
+			expect(await scene.resume(turn)).toEqual({ kind: "gone" });
 			const next = await scene.turn("two");
 			expect(next.boundary).toMatchObject({ cause: { reason: "suspended", interruptions: 3 } });
+		},
+	);
+
+	tell(
+		"a suspended session ends at a person's next message; events wait for its successor",
+		async (scene) => {
+			const first = await scene.exchange("one", "1");
+			const { conversation } = first;
+			const running = await scene.turn("two");
+			expect(running.session).toBe(first.session);
+			await scene.suspend(running);
+			expect((await scene.store.turn({ scope: OPERATOR, id: running.turn })).state).toBe("failed");
+			expect((await scene.session(first.session)).suspendedAt).toBe(scene.clock.now());
+			const event = await scene.say("process 5 ended", ADA, { kind: "process", conversation });
+			expect(await scene.tryBegin(conversation, [event.id])).toEqual({ kind: "suspended" });
+			const next = await scene.turn("three");
+			expect(next.session).not.toBe(first.session);
+			expect(next.boundary).toMatchObject({ cause: { reason: "suspended" } });
+			await scene.end(next);
+			expect(await scene.begin(conversation, [event.id])).toMatchObject({ session: next.session });
 		},
 	);
 
@@ -142,17 +160,17 @@ export function interruptionConformance(tell: Tell): void {
 				],
 			});
 			await scene.restart();
-			expect(await interrupt(scene)).toMatchObject([{ suspended: false }]);
-			expect(await resume(scene, first)).toMatchObject({ kind: "resumed", reason: "restart" });
+			expect(await scene.interrupt()).toMatchObject([{ suspended: false }]);
+			expect(await scene.resume(first)).toMatchObject({ kind: "resumed", reason: "restart" });
 		}
 		await scene.restart();
-		expect(await interrupt(scene)).toMatchObject([{ suspended: false }]);
-		await resume(scene, first);
+		expect(await scene.interrupt()).toMatchObject([{ suspended: false }]);
+		await scene.resume(first);
 		await scene.restart();
-		expect(await interrupt(scene)).toMatchObject([{ suspended: false }]);
-		await resume(scene, first);
+		expect(await scene.interrupt()).toMatchObject([{ suspended: false }]);
+		await scene.resume(first);
 		await scene.restart();
-		expect(await interrupt(scene)).toMatchObject([{ suspended: true }]);
+		expect(await scene.interrupt()).toMatchObject([{ suspended: true }]);
 	});
 
 	tell("a turn that expires clears the count of interruptions", async (scene) => {
@@ -160,9 +178,9 @@ export function interruptionConformance(tell: Tell): void {
 			const turn = await scene.turn(text);
 			for (let n = 0; n < 2; n++) {
 				await scene.restart();
-				expect(await interrupt(scene), text).toMatchObject([{ suspended: false }]);
+				expect(await scene.interrupt(), text).toMatchObject([{ suspended: false }]);
 				if (n === 1) scene.clock.advance(2 * HOUR);
-				expect(await resume(scene, turn)).toMatchObject({ kind: n === 0 ? "resumed" : "expired" });
+				expect(await scene.resume(turn)).toMatchObject({ kind: n === 0 ? "resumed" : "expired" });
 			}
 		}
 	});
@@ -174,7 +192,7 @@ export function interruptionConformance(tell: Tell): void {
 		await scene.restart();
 		scene.clock.advance(MINUTE);
 		await scene.store.interruptTurns({ at, suspendedNotice: { text: "", plain: "" } });
-		expect(await resume(scene, turn)).toMatchObject({ kind: "resumed", interruptedAt: at });
+		expect(await scene.resume(turn)).toMatchObject({ kind: "resumed", interruptedAt: at });
 	});
 
 	for (const [how, endIt] of [
@@ -185,8 +203,8 @@ export function interruptionConformance(tell: Tell): void {
 			const crashes = async (turn: Begun) => {
 				for (let n = 0; n < 2; n++) {
 					await scene.restart();
-					expect(await interrupt(scene)).toMatchObject([{ suspended: false }]);
-					const resumed = await resume(scene, turn);
+					expect(await scene.interrupt()).toMatchObject([{ suspended: false }]);
+					const resumed = await scene.resume(turn);
 					if (resumed.kind === "resumed" && n === 1) await endIt(scene, { ...turn, token: resumed.token });
 				}
 			};
@@ -197,14 +215,14 @@ export function interruptionConformance(tell: Tell): void {
 	tell("a stopped turn is never resumed", async (scene) => {
 		const turn = await scene.turn("one");
 		await scene.restart();
-		await interrupt(scene);
+		await scene.interrupt();
 		expect(await scene.store.stopTurn({ conversation: turn.conversation })).toMatchObject({
 			stopped: turn.turn,
 		});
 		expect(await scene.store.dueTurns({ scope: OPERATOR, now: scene.clock.now() + HOUR, limit: 10 })).toEqual(
 			[],
 		);
-		expect(await resume(scene, turn)).toEqual({ kind: "gone" });
+		expect(await scene.resume(turn)).toEqual({ kind: "gone" });
 		const { inbox } = await scene.store.turn({ scope: OPERATOR, id: turn.turn });
 		expect(inbox[0]?.disposition).toEqual({ kind: "stopped", turn: turn.turn });
 	});
@@ -283,8 +301,8 @@ export function interruptionConformance(tell: Tell): void {
 		const sent = { kind: "sent", receipt: "r1" } as const;
 		await scene.store.recordPreview({ ...held, id: "d", outcome: sent });
 		await scene.restart();
-		await interrupt(scene);
-		const resumed = await resume(scene, turn);
+		await scene.interrupt();
+		const resumed = await scene.resume(turn);
 		if (resumed.kind !== "resumed") return expect.fail("the turn was not resumed");
 		const again = await scene.store.openDelivery({
 			turn: resumed.turn,
@@ -307,9 +325,9 @@ export function interruptionConformance(tell: Tell): void {
 			const turn = await scene.turn("one");
 			await scene.store.openDelivery({ turn: turn.turn, token: turn.token, delivery: delivery("d", "…") });
 			await scene.restart();
-			await interrupt(scene);
+			await scene.interrupt();
 			await scene.store.recoverDeliveries({ canAsk: [] });
-			const resumed = await resume(scene, turn);
+			const resumed = await scene.resume(turn);
 			if (resumed.kind !== "resumed") return expect.fail("the turn was not resumed");
 			const held = { turn: resumed.turn, token: resumed.token };
 			expect(await scene.store.openDelivery({ ...held, delivery: delivery("d", "again") })).toEqual({
@@ -377,18 +395,5 @@ export function interruptionConformance(tell: Tell): void {
 		expect((await scene.turn("three", ADA, { policy: QUIET })).boundary).toMatchObject({
 			cause: { reason: "idle" },
 		});
-	});
-}
-
-async function interrupt(scene: Scene) {
-	return (await scene.store.interruptTurns({ suspendedNotice: NOTICE })).interrupted;
-}
-
-async function resume(scene: Scene, { turn }: Pick<Begun, "turn">) {
-	return await scene.store.resumeTurn({
-		turn,
-		autoContinueFreshness: 3600,
-		deadlineAt: scene.clock.now() + HOUR,
-		policy: QUIET,
 	});
 }

@@ -74,9 +74,13 @@ export function keepingConformance(tell: Tell): void {
 		expect(await remove()).toEqual({ kind: "kept", reason: "turn" });
 		await scene.end(running);
 		expect(await remove()).toEqual({ kind: "kept", reason: "changed" });
-		await scene.store.suspendSession({ conversation });
-		expect(await remove()).toEqual({ kind: "kept", reason: "suspended" });
 		expect(await scene.texts(conversation)).toEqual(["one", "1", "two"]);
+		if (!scene.canRestart) return;
+		await scene.suspend(await scene.turn("three"));
+		expect(await remove()).toEqual({ kind: "kept", reason: "delivery" });
+		await scene.deliverAll();
+		expect(await remove()).toEqual({ kind: "kept", reason: "suspended" });
+		expect(await scene.texts(conversation)).toEqual(["one", "1", "two", "three"]);
 	});
 
 	tell("what was exported and deleted comes back as it was, once", async (scene) => {

@@ -5,7 +5,7 @@ import { resolvePolicy } from "../../../config/index.ts";
 import { type ConversationId, type ResetPolicy, type SessionId, sessionId } from "../../../domain/index.ts";
 import { type ErrorCode, KeryxError } from "../../../errors.ts";
 import type { Message, NewDelivery, Scope, Session, Store } from "../../../store/index.ts";
-import type { VirtualClock } from "../clock.ts";
+import { HOUR, type VirtualClock } from "../clock.ts";
 
 export interface Opened {
 	readonly store: Store;
@@ -40,6 +40,9 @@ export const GROUP: SourceFields = {
 	chat_name: "Friends",
 };
 const ROUTING = { groupSessionsPerUser: false, threadSessionsPerUser: false, profile: null };
+
+/** What the user of a suspended session is told. */
+const SUSPENDED_NOTICE = { text: "suspended", plain: "suspended" };
 
 /** No session ends by itself, unless a test asks for it. */
 export const QUIET: ResetPolicy = policy({ mode: "none", max_messages: 0 });
@@ -102,6 +105,36 @@ export class Scene {
 	async restart(): Promise<void> {
 		if (!this.#reopen) throw new Error("this store cannot be opened again");
 		this.store = await this.#reopen();
+	}
+
+	/** Whether the owner can die. */
+	get canRestart(): boolean {
+		return this.#reopen !== undefined;
+	}
+
+	/** Turns of dead owners are interrupted; answers them. */
+	async interrupt(): Promise<Answer<"interruptTurns">["interrupted"]> {
+		return (await this.store.interruptTurns({ suspendedNotice: SUSPENDED_NOTICE })).interrupted;
+	}
+
+	async resume({ turn }: Pick<Begun, "turn">): Promise<Answer<"resumeTurn">> {
+		return await this.store.resumeTurn({
+			turn,
+			autoContinueFreshness: 3600,
+			deadlineAt: this.clock.now() + HOUR,
+			policy: QUIET,
+		});
+	}
+
+	/** Three owners in a row die over a running turn: its session is suspended. */
+	async suspend({ turn, conversation, session }: Begun): Promise<void> {
+		for (let deaths = 1; deaths <= 3; deaths++) {
+			await this.restart();
+			const suspended = deaths === 3;
+			expect(await this.interrupt()).toContainEqual({ turn, conversation, suspended });
+			if (!suspended) expect(await this.resume({ turn })).toMatchObject({ kind: "resumed" });
+		}
+		expect((await this.session(session)).suspendedAt).toBe(this.clock.now());
 	}
 
 	/** Accepts a message; its platform message id is the next number unless given. */

@@ -221,7 +221,7 @@ export function turnConformance(tell: Tell): void {
 		const [, second, third] = await scene.rows(turn.session);
 		expect(second).toMatchObject(assistant);
 		expect(third).toMatchObject(tool);
-		const alone = await scene.store.message({ scope: OPERATOR, id: (third as { id: number }).id });
+		const [alone] = await scene.store.messages({ scope: OPERATOR, session: turn.session, limit: 1 });
 		expect(alone).toEqual(third);
 	});
 

@@ -4,12 +4,11 @@
 import { useQueries } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { request } from "../../api/index.ts";
 import { useShortcut } from "../../app/shortcuts.ts";
 import { texts } from "../../texts/confirmations.ts";
 import { Button, Empty, ErrorState, Marked, SkeletonRows } from "../../ui/index.ts";
 import { Question } from "./question.tsx";
-import { type Confirmation, useWaitingQuestions } from "./wire.ts";
+import { type Confirmation, confirmationQuery, useWaitingQuestions } from "./wire.ts";
 
 export function Waiting({ wanted }: { readonly wanted: string | undefined }) {
 	const { data: waiting, error, refetch, isPending } = useWaitingQuestions();
@@ -63,12 +62,7 @@ function useShown(waiting: readonly Confirmation[] | undefined) {
 	if (fresh.length > 0) setSeen([...seen, ...fresh]);
 	const gone = waiting ? seen.filter(({ id }) => !open.has(id)) : [];
 	const after = useQueries({
-		queries: gone.map(({ id }) => ({
-			queryKey: ["confirm", "one", id],
-			queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-				request<Confirmation>("GET", `/confirm/${id}`, { signal }),
-			meta: { on: ["confirmation"] },
-		})),
+		queries: gone.map(({ id }) => confirmationQuery(id)),
 	});
 	const known = new Map(
 		[...(waiting ?? []), ...after.flatMap(({ data }) => data ?? [])].map((one) => [one.id, one]),

@@ -1,5 +1,5 @@
-// Confirmations on the wire, and how they are read and decided. Their calls have their own family, with flat errors and times in seconds.
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+// Confirmations, and how they are read and decided. Their calls have their own family, with flat errors and times in seconds.
+import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import type {
 	ConfirmAnswer,
 	WireAuditEntry,
@@ -7,7 +7,7 @@ import type {
 	WireGrant,
 	WireGrantScope,
 } from "../../../../src/http/confirm/schemas.ts";
-import { request, useApi } from "../../api/index.ts";
+import { api, useApi } from "../../api/index.ts";
 
 export type Confirmation = WireConfirmation;
 export type Grant = WireGrant;
@@ -26,11 +26,7 @@ export function useWaitingQuestions() {
 	return useQuery({
 		queryKey: ["confirm", "waiting"],
 		queryFn: async ({ signal }) => {
-			const query = { status: "pending", limit: MOST_WAITING };
-			const { confirmations } = await request<ConfirmAnswer<"confirmList">>("GET", "/confirm", {
-				query,
-				signal,
-			});
+			const { confirmations } = await api.confirmList({ status: "pending", limit: MOST_WAITING }, signal);
 			// Oldest first, so that a new one moves nothing while you read.
 			return confirmations.toSorted((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
 		},
@@ -39,12 +35,14 @@ export function useWaitingQuestions() {
 }
 
 export function useConfirmation(id: string | undefined) {
-	return useQuery({
+	return useQuery({ ...confirmationQuery(id ?? ""), enabled: id !== undefined });
+}
+
+export function confirmationQuery(id: string) {
+	return queryOptions({
 		queryKey: ["confirm", "one", id],
-		queryFn: ({ signal }) =>
-			request<ConfirmAnswer<"confirmRead">>("GET", `/confirm/${encodeURIComponent(id ?? "")}`, { signal }),
+		queryFn: ({ signal }) => api.confirmRead({ id }, signal),
 		meta: CHANGES,
-		enabled: id !== undefined,
 	});
 }
 
@@ -52,10 +50,7 @@ export function useDecided() {
 	return useInfiniteQuery({
 		queryKey: ["confirm", "decided"],
 		queryFn: ({ pageParam, signal }) =>
-			request<ConfirmAnswer<"confirmList">>("GET", "/confirm", {
-				query: { limit: PAGE, ...(pageParam !== "" && { before: pageParam }) },
-				signal,
-			}),
+			api.confirmList({ limit: PAGE, ...(pageParam !== "" && { before: pageParam }) }, signal),
 		initialPageParam: "",
 		getNextPageParam: ({ next }) => next,
 		meta: CHANGES,
@@ -65,13 +60,7 @@ export function useDecided() {
 export function useGrants() {
 	return useQuery({
 		queryKey: ["grants"],
-		queryFn: async ({ signal }) =>
-			(
-				await request<ConfirmAnswer<"grantList">>("GET", "/grants", {
-					query: { limit: 500 },
-					signal,
-				})
-			).grants,
+		queryFn: async ({ signal }) => (await api.grantList({ limit: 500 }, signal)).grants,
 		meta: { on: ["grant", "confirmation"] },
 	});
 }
@@ -81,12 +70,7 @@ export function useAudit(count: number) {
 	return useQuery({
 		queryKey: ["audit", count],
 		queryFn: async ({ signal }) =>
-			(
-				await request<ConfirmAnswer<"auditLog">>("GET", "/audit/log", {
-					query: { newest: true, limit: count },
-					signal,
-				})
-			).entries.toReversed(),
+			(await api.auditLog({ newest: true, limit: count }, signal)).entries.toReversed(),
 		meta: { on: ["grant", "confirmation"] },
 		staleTime: 0,
 		placeholderData: keepPreviousData,
@@ -94,11 +78,11 @@ export function useAudit(count: number) {
 }
 
 export function verifyAudit(): Promise<Verified> {
-	return request("GET", "/audit/verify");
+	return api.auditVerify();
 }
 
 export function revokeGrant(id: string): Promise<ConfirmAnswer<"grantRevoke">> {
-	return request("DELETE", `/grants/${encodeURIComponent(id)}`);
+	return api.grantRevoke({ id });
 }
 
 export interface Decision {
@@ -108,11 +92,16 @@ export interface Decision {
 	readonly scope: GrantScope | null;
 }
 
-export function decide({ id, verb, reason, scope }: Decision): Promise<ConfirmAnswer<"confirmApprove">> {
+export function decide({
+	id,
+	verb,
+	reason,
+	scope,
+}: Decision): Promise<ConfirmAnswer<"confirmApprove" | "confirmDeny">> {
 	const said = reason.trim();
-	return request("POST", `/confirm/${encodeURIComponent(id)}/${verb}`, {
-		body: { ...(said !== "" && { reason: said }), ...(verb === "approve" && scope && { grant: { scope } }) },
-	});
+	const input = { id, ...(said !== "" && { reason: said }) };
+	if (verb === "deny") return api.confirmDeny(input);
+	return api.confirmApprove({ ...input, ...(scope && { grant: { scope } }) });
 }
 
 /** How far the server's clock is ahead: deadlines are the server's. */
