@@ -1,6 +1,6 @@
 // Imports point downwards only, and never in a circle. The order is the one in CONTEXT.md, lowest first.
 const layers = [
-	"(errors|called)\\.ts$",
+	"(errors|called|file-lock)\\.ts$",
 	"(domain|render)/",
 	"secrets/",
 	"(config|time)/",

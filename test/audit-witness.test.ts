@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { NO_SECRETS, openStore, type Store, storeOn } from "../src/store/index.ts";
 import { WitnessKeeper } from "../src/store/sqlite/witness.ts";
 import { createVirtualClock } from "../src/testing/virtual-clock.ts";
-import { countedIds, virtualClock } from "./support/clock.ts";
+import { countedIds, createWallClock } from "./support/clock.ts";
 import { MemoryDatabase } from "./support/memory-engine.ts";
 import { programFile } from "./support/programs.ts";
 
@@ -38,7 +38,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function open(changes: { readonly auditKey?: Uint8Array; readonly access?: "read" } = {}): Promise<Store> {
-	const settings = { url: `sqlite:${path}`, clock: virtualClock(), ids, secrets: NO_SECRETS, auditKey: KEY };
+	const settings = {
+		url: `sqlite:${path}`,
+		clock: createWallClock(),
+		ids,
+		secrets: NO_SECRETS,
+		auditKey: KEY,
+	};
 	return openStore({ ...settings, auditWitness: witness, ...changes });
 }
 
@@ -130,7 +136,7 @@ describe("the witness", () => {
 	test("of an audit from before there were witnesses is made at the first start", async () => {
 		const settings = {
 			url: `sqlite:${path}`,
-			clock: virtualClock(),
+			clock: createWallClock(),
 			ids,
 			secrets: NO_SECRETS,
 			auditKey: KEY,
@@ -248,7 +254,7 @@ const WAYS: readonly (readonly [name: string, alter: () => void | Promise<void>,
 			rmSync(path);
 			const other = await openStore({
 				url: `sqlite:${path}`,
-				clock: virtualClock(),
+				clock: createWallClock(),
 				secrets: NO_SECRETS,
 				ids,
 				auditKey: new Uint8Array(32).fill(4),

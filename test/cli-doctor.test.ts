@@ -15,7 +15,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, test } from "vitest";
 import { NO_SECRETS, openStore } from "../src/store/index.ts";
-import { countedIds, virtualClock } from "./support/clock.ts";
+import { countedIds, createWallClock } from "./support/clock.ts";
 import { asJson, call, commandIn, homeWithPast, type Run } from "./support/keryx.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-doctor-"));
@@ -236,7 +236,7 @@ describe.concurrent("keryx doctor", () => {
 	test("a process that owns the store without listening is named", async () => {
 		const path = await home();
 		const url = `sqlite:${join(path, "keryx.db")}`;
-		const store = await openStore({ url, clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS });
+		const store = await openStore({ url, clock: createWallClock(), ids: countedIds(), secrets: NO_SECRETS });
 		try {
 			expect(await ailments(path)).toMatchObject([
 				0,

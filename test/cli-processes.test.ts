@@ -5,14 +5,15 @@ import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { ConversationId } from "../src/domain/index.ts";
 import { encodeFrame, FrameReader } from "../src/processes/frames.ts";
 import { connectHost, type HostClient, type ProcessInfo } from "../src/processes/index.ts";
 import { NO_SECRETS, openStore, type Store } from "../src/store/index.ts";
 import { ADA, GROUP, Scene } from "../src/testing/conformance/store/scene.ts";
-import { countedIds, virtualClock } from "./support/clock.ts";
+import { countedIds, createWallClock } from "./support/clock.ts";
 import { asJson, call, commandIn, MAIN, type Run } from "./support/keryx.ts";
+import { eventually } from "./support/soon.ts";
 import { openTerminal, type RealTerminal } from "./support/terminal.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-cli-processes-"));
@@ -37,7 +38,7 @@ let drawn = 0;
 async function place(): Promise<Place> {
 	const home = join(root, `home-${places.length}`);
 	mkdirSync(home, { mode: 0o700 });
-	const clock = virtualClock(Date.now());
+	const clock = createWallClock(Date.now());
 	const store = await openStore({
 		url: `sqlite:${join(home, "keryx.db")}`,
 		clock,
@@ -108,7 +109,7 @@ async function until(
 	id: string,
 	holds: (info: ProcessInfo) => boolean,
 ): Promise<ProcessInfo> {
-	await expect.poll(async () => holds(await host.get(id)), { timeout: 20_000, interval: 10 }).toBe(true);
+	await expect.poll(async () => holds(await host.get(id))).toBe(true);
 	return host.get(id);
 }
 
@@ -149,7 +150,7 @@ afterAll(async () => {
 			await store.close().catch(() => {});
 		}),
 	);
-	await vi.waitFor(() => expect(hosts.every(isGone)).toBe(true), { timeout: 20_000, interval: 20 });
+	await eventually(() => expect(hosts.every(isGone)).toBe(true));
 	expect(ours()).toEqual([]);
 	rmSync(root, { recursive: true, force: true });
 });
@@ -308,7 +309,7 @@ describe("keryx ps", () => {
 			stderr: expect.stringContaining("was lost"),
 		});
 		await expect
-			.poll(async () => (await listed(here.home)).map(({ remarks }) => remarks[0]), { timeout: 10_000 })
+			.poll(async () => (await listed(here.home)).map(({ remarks }) => remarks[0]))
 			.toEqual([
 				expect.stringMatching(/^its host died; still running: pid \d+$/),
 				"its host died; nothing of it is running",

@@ -11,8 +11,9 @@ import { randomBy } from "./crash/acks.ts";
 import { ledgerIn, openLife, type Program, programs } from "./crash/programs.ts";
 import { type Child, killed, lines, Workbench } from "./crash/support.ts";
 import { laterBuild } from "./support/later-build.ts";
-import { isRunning, until } from "./support/process-home.ts";
+import { isRunning } from "./support/process-home.ts";
 import { SEED } from "./support/seed.ts";
+import { eventually } from "./support/soon.ts";
 
 const KILLS = Number(process.env.KERYX_CRASH_RUNS ?? 8);
 /** By then everything has been started, has ended and was told. */
@@ -72,7 +73,7 @@ mixedTest(
 			// At any moment, or while programs print.
 			if (random() < 0.25) await delay(random() * LONGEST_LIFE_MS);
 			else {
-				await until(() => expect(ledgerLines(folder).length).toBeGreaterThan(before), 60_000);
+				await eventually(() => expect(ledgerLines(folder).length).toBeGreaterThan(before));
 				await delay(random() * 400);
 			}
 			// One, the other, or both, in either order.
@@ -115,7 +116,7 @@ async function killHost(folder: string, version: number): Promise<boolean> {
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
 	}
-	await until(() => expect(isRunning(pid)).toBe(false), 60_000);
+	await eventually(() => expect(isRunning(pid)).toBe(false));
 	return true;
 }
 
@@ -134,18 +135,18 @@ async function accountFor(folder: string, chat: string, at: string): Promise<rea
 	const expected = programs(ledgerIn(folder));
 	const life = await openLife(folder);
 	try {
-		await until(async () => expect(await unfinished(life.store, folder), at).toEqual([]), 60_000);
+		await eventually(async () => expect(await unfinished(life.store, folder), at).toEqual([]));
 		const rows = await rowsOf(life.store, chat);
 		for (const row of rows) {
 			const program = programOf(row, expected);
 			if (row.status === "exited") {
 				expect(row, at).toMatchObject({ exitCode: program.exitCode, signal: null });
 				// What outlives its parent may have said it has printed before the host has read that.
-				await until(async () => {
+				await eventually(async () => {
 					const output = await printed(folder, row.id);
 					if (isCutOff(folder, row.id)) expect(program.output.startsWith(output), at).toBe(true);
 					else expect(output, `${at}, ${program.kind}`).toBe(program.output);
-				}, 60_000);
+				});
 			} else if (row.status === "lost")
 				expect(program.output.startsWith(await printed(folder, row.id)), `${at}, ${program.kind}`).toBe(true);
 			else expect(row.status, at).toBe("failed_start");
@@ -164,8 +165,8 @@ async function accountFor(folder: string, chat: string, at: string): Promise<rea
 }
 
 async function nothingIsLeft(folder: string): Promise<void> {
-	await until(() => expect(processIds().filter((pid) => belongsTo(pid, folder))).toEqual([]), 60_000);
-	await until(() => expect(hostsIn(folder)).toEqual([]), 60_000);
+	await eventually(() => expect(processIds().filter((pid) => belongsTo(pid, folder))).toEqual([]));
+	await eventually(() => expect(hostsIn(folder)).toEqual([]));
 }
 
 /** What has not come to its end, was not told, or has left something behind that still runs. */

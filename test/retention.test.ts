@@ -26,14 +26,14 @@ import {
 	brief,
 	endOfEvents,
 	exported,
+	fillStore,
 	KINDS,
-	type OpenTold,
+	type OpenSceneStore,
 	openInFile,
 	openInMemory,
 	type Past,
-	type Told,
-	tellAll,
-} from "./support/told-store.ts";
+	type SceneStore,
+} from "./support/scene-store.ts";
 
 const DAY = 86_400_000;
 const CONTEXT: Context = {
@@ -51,10 +51,10 @@ afterEach(async () => {
 	for (const close of closing.splice(0)) await close();
 });
 
-async function opened(how: OpenTold, ids = "aaaa"): Promise<Told> {
-	const told = await how({ ids });
-	closing.push(() => told.close());
-	return told;
+async function opened(how: OpenSceneStore, ids = "aaaa"): Promise<SceneStore> {
+	const filled = await how({ ids });
+	closing.push(() => filled.close());
+	return filled;
 }
 
 function folder(): string {
@@ -82,14 +82,14 @@ async function settle(store: Store, conversation: ConversationId): Promise<void>
 
 describe.each(KINDS)("$kind", ({ open }) => {
 	it("archives an idle conversation, deletes every row of it, and takes the archive back without loss", async () => {
-		const told = await opened(open);
-		const { store } = told;
-		const past = await tellAll(told);
+		const filled = await opened(open);
+		const { store } = filled;
+		const past = await fillStore(filled);
 		const directory = join(folder(), "archives");
 		await settle(store, past.ada);
 		const what = { kind: "conversation", id: past.ada } as const;
 		const before = await exported(store, what);
-		const others = await rowsWithout(told, past.ada);
+		const others = await rowsWithout(filled, past.ada);
 		const pruned = await pruneConversation(store, { conversation: past.ada, directory, held: false });
 
 		expect(pruned.kind).toBe("deleted");
@@ -108,8 +108,8 @@ describe.each(KINDS)("$kind", ({ open }) => {
 		for (const query of ["heliotrope", "upon", "A cat", "branch"])
 			expect((await store.search({ scope: OPERATOR, query, limit: 5 })).hits).toEqual([]);
 		expect((await store.search({ scope: OPERATOR, query: "welcome", limit: 5 })).hits).toHaveLength(1);
-		expect(await rowsOf(told, past.ada)).toEqual({});
-		expect(await rowsWithout(told, past.ada)).toEqual(others);
+		expect(await rowsOf(filled, past.ada)).toEqual({});
+		expect(await rowsWithout(filled, past.ada)).toEqual(others);
 		await isWhole(store);
 
 		await importJsonl(store, readFileSync(archive.path, "utf8").trimEnd().split("\n"), { origin: "archive" });
@@ -135,11 +135,14 @@ describe.each(KINDS)("$kind", ({ open }) => {
 });
 
 /** The rows of every table that name a conversation or what belongs to it; the log of events is no part of it. */
-async function rowsOf({ path }: Told, conversation: ConversationId): Promise<Record<string, number>> {
+async function rowsOf({ path }: SceneStore, conversation: ConversationId): Promise<Record<string, number>> {
 	return await counted(path, (text) => text.includes(conversation));
 }
 
-async function rowsWithout({ path }: Told, conversation: ConversationId): Promise<Record<string, number>> {
+async function rowsWithout(
+	{ path }: SceneStore,
+	conversation: ConversationId,
+): Promise<Record<string, number>> {
 	return await counted(path, (text) => !text.includes(conversation));
 }
 
@@ -185,7 +188,7 @@ describe("a conversation is kept", () => {
 		readonly reason: string;
 		/** What holds it; answers how to let it go. */
 		readonly hold: (
-			told: Told,
+			filled: SceneStore,
 			conversation: ConversationId,
 		) => Promise<(() => Promise<unknown>) | undefined>;
 	}
@@ -222,12 +225,12 @@ describe("a conversation is kept", () => {
 	];
 
 	it.each(cases)("while it has this: $reason", async ({ reason, hold }) => {
-		const told = await opened(openInFile);
-		const { scene } = told;
+		const filled = await opened(openInFile);
+		const { scene } = filled;
 		const { conversation } = await scene.exchange("one", "two");
-		const { unchanged } = await told.store.retentionState({ scope: AS_OPERATOR, conversation });
-		const letGo = await hold(told, conversation);
-		const { store } = told;
+		const { unchanged } = await filled.store.retentionState({ scope: AS_OPERATOR, conversation });
+		const letGo = await hold(filled, conversation);
+		const { store } = filled;
 		const soon = scene.clock.now() + 1;
 		const directory = folder();
 		const archive = { name: "x", digest: "x" };
@@ -371,9 +374,9 @@ describe("retention", () => {
 	});
 
 	it("that was cut off between archive and deletion is run again: the same archive, and the rows once", async () => {
-		const told = await opened(openInFile);
-		const { store } = told;
-		const { ada } = await tellAll(told);
+		const filled = await opened(openInFile);
+		const { store } = filled;
+		const { ada } = await fillStore(filled);
 		await settle(store, ada);
 		const directory = folder();
 		const first = await archiveConversation(store, { conversation: ada, directory });
@@ -389,9 +392,9 @@ describe("retention", () => {
 	});
 
 	it("lets the person come back: a new conversation, and the old one beside it when it is imported", async () => {
-		const told = await opened(openInMemory);
-		const { store, scene } = told;
-		const { ada } = await tellAll(told);
+		const filled = await opened(openInMemory);
+		const { store, scene } = filled;
+		const { ada } = await fillStore(filled);
 		await settle(store, ada);
 		const pruned = await pruneConversation(store, { conversation: ada, directory: folder(), held: false });
 		const back = await scene.exchange("I am back", "welcome back");
@@ -490,10 +493,10 @@ describe("requests of strangers", () => {
 	it("go with everything that was told of them, when they came to nothing", async () => {
 		const { store, scene } = await opened(openInMemory);
 		const digest = "d".repeat(64);
-		const told = (id: string) => ({ ...delivery(id, "a code"), kind: "notice" as const });
+		const notice = (id: string) => ({ ...delivery(id, "a code"), kind: "notice" as const });
 		const ids = ["1", "home0:1"].map((end) => `pairing:${digest.slice(0, 32)}:${end}`);
 		const [first = "", home = ""] = ids;
-		const pairing = { digest, deliveries: [told(first)], questions: [told(home)] };
+		const pairing = { digest, deliveries: [notice(first)], questions: [notice(home)] };
 		await scene.accept("let me in", BOB, { as: { kind: "refuse", reason: "not allowed", pairing } });
 		for (const id of ids) await store.dropDelivery({ id });
 		scene.clock.advance(7 * DAY + 1);
@@ -510,15 +513,15 @@ describe("the rows of a store", () => {
 	let path: string;
 	let past: Past;
 	beforeAll(async () => {
-		const told = await openInFile();
-		past = await tellAll(told);
-		await told.scene.exchange("a turn with a delivery", "yes", GROUP);
-		const turn = await told.scene.turn("with a reply", BOB);
-		await told.scene.reply(turn, "yes", { deliveries: [delivery("d1", "yes")] });
-		await told.scene.say("waiting", BOB);
-		await told.scene.accept("let me in", ADA, { as: { kind: "refuse", reason: "no" } });
-		await told.store.close();
-		path = told.path as string;
+		const filled = await openInFile();
+		past = await fillStore(filled);
+		await filled.scene.exchange("a turn with a delivery", "yes", GROUP);
+		const turn = await filled.scene.turn("with a reply", BOB);
+		await filled.scene.reply(turn, "yes", { deliveries: [delivery("d1", "yes")] });
+		await filled.scene.say("waiting", BOB);
+		await filled.scene.accept("let me in", ADA, { as: { kind: "refuse", reason: "no" } });
+		await filled.store.close();
+		path = filled.path as string;
 		connection = Connection.writer(path);
 		connection.db.pragma("foreign_keys = OFF");
 	});

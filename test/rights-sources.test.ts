@@ -12,7 +12,7 @@ import { AUDIT_KEY, configOf, confirmationsOn, puppet } from "./gateway/support.
 
 const DOCUMENT = new URL("../docs/reference/rights.md", import.meta.url);
 
-const WAIT = { timeout: 60_000, interval: 5 };
+const WAIT = { interval: 5 };
 
 type Handed = Admission | "passed" | "changed";
 

@@ -20,14 +20,14 @@ import {
 	type SourceFields,
 	teller,
 } from "../src/testing/conformance/store/scene.ts";
-import { countedIds, HOUR, MINUTE, virtualClock } from "./support/clock.ts";
+import { countedIds, createWallClock, HOUR, MINUTE } from "./support/clock.ts";
 
 type SearchArgs = Parameters<Store["search"]>[0];
 type SearchResult = Awaited<ReturnType<Store["search"]>>;
 type Hit = SearchResult["hits"][number];
 
 const tell = teller(async () => {
-	const clock = virtualClock();
+	const clock = createWallClock();
 	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), secrets: NO_SECRETS });
 	return { store, clock, close: () => store.close() };
 });
@@ -282,7 +282,7 @@ describe("who searches", () => {
 
 	tell("is shown nothing that the index holds by mistake", async () => {
 		const folder = mkdtempSync(join(tmpdir(), "keryx-search-"));
-		const clock = virtualClock();
+		const clock = createWallClock();
 		const open = (): Promise<Store> =>
 			openStore({ url: `sqlite:${join(folder, "store.db")}`, clock, ids: countedIds(), secrets: NO_SECRETS });
 		try {
@@ -604,7 +604,7 @@ describe("rebuilding", () => {
 
 	tell("drops what no message has, and brings back what was missing", async () => {
 		const folder = mkdtempSync(join(tmpdir(), "keryx-search-"));
-		const clock = virtualClock();
+		const clock = createWallClock();
 		const path = join(folder, "store.db");
 		const open = (): Promise<Store> =>
 			openStore({ url: `sqlite:${path}`, clock, ids: countedIds(), secrets: NO_SECRETS });

@@ -8,13 +8,13 @@ import { NO_SECRETS, openStore } from "../src/store/index.ts";
 import { QUIET, refusal, Scene } from "../src/testing/conformance/store/scene.ts";
 import { type Opened, storeConformance } from "../src/testing/conformance/store.ts";
 import { AUDIT_KEY } from "./support/audit-key.ts";
-import { countedIds, virtualClock } from "./support/clock.ts";
+import { countedIds, createWallClock } from "./support/clock.ts";
 
 storeConformance("sqlite::memory:", openInMemory, { reopens: false, apart: true });
 storeConformance("a SQLite file", async () => (await openFile()).opened, { apart: true });
 
 async function openInMemory(): Promise<Opened> {
-	const clock = virtualClock();
+	const clock = createWallClock();
 	const store = await openStore({
 		url: "sqlite::memory:",
 		clock,
@@ -30,7 +30,7 @@ async function openFile(): Promise<{ readonly opened: Opened; readonly path: str
 	const path = join(folder, "store.db");
 	const settings = {
 		url: `sqlite:${path}`,
-		clock: virtualClock(),
+		clock: createWallClock(),
 		ids: countedIds(),
 		secrets: NO_SECRETS,
 		auditKey: AUDIT_KEY,
@@ -158,7 +158,7 @@ describe("SQLite", () => {
 	it("a session id that is taken is drawn again, as often as ids came with the operation", async () => {
 		let draws: number[] = [];
 		const ids = { ...countedIds(), bytes: () => Uint8Array.of(0, 0, 0, draws.shift() ?? 1) };
-		const clock = virtualClock();
+		const clock = createWallClock();
 		const store = await openStore({ url: "sqlite::memory:", clock, ids, secrets: NO_SECRETS });
 		const scene = new Scene({ store, clock, close: () => store.close() });
 		const { conversation, session } = await scene.exchange("one", "1");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { it } from "vitest";
 import { NO_SECRETS, openStore } from "../src/store/index.ts";
-import { countedIds, virtualClock } from "./support/clock.ts";
+import { countedIds, createWallClock } from "./support/clock.ts";
 import { quickFolder } from "./support/quick-folder.ts";
 import type { Mortal } from "./support/store-steps.ts";
 import { anyStep, compareEverything, worldOn } from "./support/store-worlds.ts";
@@ -20,7 +20,7 @@ it("the store shows what a plain model of it shows, after any series of operatio
 }, async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.commands(anyStep(), { maxCommands: STEPS_A_RUN, size: "max" }), async (steps) => {
-			const clock = virtualClock();
+			const clock = createWallClock();
 			const folder = quickFolder("keryx-model-");
 			const settings = {
 				url: `sqlite:${join(folder, "store.db")}`,

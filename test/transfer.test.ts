@@ -23,25 +23,25 @@ import {
 	EVERYTHING,
 	endOfEvents,
 	exported,
+	fillStore,
 	KINDS,
-	type OpenTold,
+	type OpenSceneStore,
 	openInFile,
 	openInMemory,
-	type Told,
-	tellAll,
-} from "./support/told-store.ts";
+	type SceneStore,
+} from "./support/scene-store.ts";
 
 const FROM = { origin: "archive" };
-const open: Told[] = [];
+const open: SceneStore[] = [];
 
-async function opened(how: OpenTold, ids = "aaaa", at?: number): Promise<Told> {
-	const told = await how({ ids, ...(at !== undefined && { at }) });
-	open.push(told);
-	return told;
+async function opened(how: OpenSceneStore, ids = "aaaa", at?: number): Promise<SceneStore> {
+	const filled = await how({ ids, ...(at !== undefined && { at }) });
+	open.push(filled);
+	return filled;
 }
 
 afterEach(async () => {
-	for (const told of open.splice(0)) await told.close();
+	for (const filled of open.splice(0)) await filled.close();
 });
 
 function override(store: Store, exportSmall: Store["exportSmall"]): Store {
@@ -61,7 +61,7 @@ async function foundBy(store: Store, query: string, scope: Scope = OPERATOR): Pr
 describe.each(KINDS)("$kind", ({ open: how }) => {
 	it("takes jobs along, paused and without what was approved for them", async () => {
 		const from = await opened(how);
-		const { ada } = await tellAll(from);
+		const { ada } = await fillStore(from);
 		const { principal } = await from.store.conversation({ scope: OPERATOR, ref: { id: ada } });
 		const target = {
 			target: { kind: "conversation", conversation: ada },
@@ -128,7 +128,7 @@ describe.each(KINDS)("$kind", ({ open: how }) => {
 
 	it("comes back from its export without loss", async () => {
 		const from = await opened(how);
-		const past = await tellAll(from);
+		const past = await fillStore(from);
 		const lines = await exported(from.store);
 		const into = await opened(how, "bbbb");
 		const counts = await importJsonl(into.store, lines, FROM);
@@ -153,14 +153,14 @@ describe.each(KINDS)("$kind", ({ open: how }) => {
 	});
 
 	it("gives the same bytes for the same state", async () => {
-		const { store, ...told } = await opened(how);
-		await tellAll({ store, ...told });
+		const { store, ...filled } = await opened(how);
+		await fillStore({ store, ...filled });
 		expect(brief(await exported(store))).toEqual(brief(await exported(store)));
 	});
 
 	it("gives the same bytes whether small conversations are read together or part by part", async () => {
-		const { store, scene, ...told } = await opened(how);
-		await tellAll({ store, scene, ...told });
+		const { store, scene, ...filled } = await opened(how);
+		await fillStore({ store, scene, ...filled });
 		const cleo = { platform: "telegram", chat_id: "300", user_id: "300", user_name: "Cleo" };
 		const work = await scene.turn("a small talk", cleo);
 		const { conversation, turn, token } = work;
@@ -187,7 +187,7 @@ describe.each(KINDS)("$kind", ({ open: how }) => {
 
 	it("is not changed by importing twice", async () => {
 		const from = await opened(how);
-		await tellAll(from);
+		await fillStore(from);
 		const lines = await exported(from.store);
 		const into = await opened(how, "bbbb");
 		const first = await importJsonl(into.store, lines, FROM);
@@ -206,26 +206,26 @@ describe.each(KINDS)("$kind", ({ open: how }) => {
 	});
 
 	it("is not changed by importing its own export, also after it has gone on", async () => {
-		const told = await opened(how);
-		await tellAll(told);
-		const lines = await exported(told.store);
-		const before = await stateOf(told);
-		await importJsonl(told.store, lines, FROM);
-		expect(await stateOf(told)).toEqual(before);
+		const filled = await opened(how);
+		await fillStore(filled);
+		const lines = await exported(filled.store);
+		const before = await stateOf(filled);
+		await importJsonl(filled.store, lines, FROM);
+		expect(await stateOf(filled)).toEqual(before);
 
-		await told.scene.exchange("one more", "and one");
-		const later = await stateOf(told);
-		expect(await importJsonl(told.store, lines, FROM)).toMatchObject({
+		await filled.scene.exchange("one more", "and one");
+		const later = await stateOf(filled);
+		expect(await importJsonl(filled.store, lines, FROM)).toMatchObject({
 			sessions: 0,
 			messages: 0,
 			leftOut: 0,
 		});
-		expect(await stateOf(told)).toEqual(later);
+		expect(await stateOf(filled)).toEqual(later);
 	});
 
 	it("finds by search what was imported, and not what is hidden", async () => {
 		const from = await opened(how);
-		const { ada } = await tellAll(from);
+		const { ada } = await fillStore(from);
 		const into = await opened(how, "bbbb");
 		await importJsonl(into.store, await exported(from.store), FROM);
 
@@ -242,7 +242,7 @@ describe.each(KINDS)("$kind", ({ open: how }) => {
 
 	it("goes on with an imported session as with its own", async () => {
 		const from = await opened(how);
-		const { ada, sessions } = await tellAll(from);
+		const { ada, sessions } = await fillStore(from);
 		const into = await opened(how, "bbbb", NOON + 3_600_000);
 		await importJsonl(into.store, await exported(from.store), FROM);
 		const live = sessions.at(-1) as SessionId;
@@ -260,7 +260,7 @@ describe.each(KINDS)("$kind", ({ open: how }) => {
 });
 
 /** Every row of every table, for a file; what an export and the log show, otherwise. */
-async function stateOf({ store, path }: Told): Promise<unknown> {
+async function stateOf({ store, path }: SceneStore): Promise<unknown> {
 	const shown = { lines: brief(await exported(store)), events: await endOfEvents(store) };
 	if (path === null) return shown;
 	const db = new Database(path, { readonly: true });
@@ -312,7 +312,7 @@ describe("an export", () => {
 
 	it("of one session has those it goes on from, and no others", async () => {
 		const from = await opened(openInMemory);
-		const { sessions } = await tellAll(from);
+		const { sessions } = await fillStore(from);
 		await from.scene.store.newSession({
 			conversation: (await from.scene.session(sessions[0] as SessionId)).conversation,
 			policy: QUIET,
@@ -360,10 +360,10 @@ describe("an export", () => {
 	});
 
 	it("shows a person only what is theirs", async () => {
-		const { store, ...told } = await opened(openInMemory);
-		const { ada, group, sessions, picture } = await tellAll({ store, ...told });
+		const { store, ...filled } = await opened(openInMemory);
+		const { ada, group, sessions, picture } = await fillStore({ store, ...filled });
 		const owner = async (place: typeof ADA): Promise<string | null> =>
-			(await told.scene.say("hello", place)).principal;
+			(await filled.scene.say("hello", place)).principal;
 		const bob = principalScope(await owner(BOB));
 		const asAda = principalScope(await owner(ADA));
 
@@ -414,15 +414,15 @@ describe("an export", () => {
 	});
 
 	it("fails where a text is missing, rather than leave it out", async () => {
-		const told = await opened(openInFile);
-		const { conversation } = await told.scene.exchange("x".repeat(70_000), "long");
-		const db = new Database(told.path as string);
+		const filled = await opened(openInFile);
+		const { conversation } = await filled.scene.exchange("x".repeat(70_000), "long");
+		const db = new Database(filled.path as string);
 		db.exec("DELETE FROM blob_chunks; DELETE FROM blobs");
 		db.close();
-		expect(await refusal(exported(told.store, { kind: "conversation", id: conversation }))).toBe(
+		expect(await refusal(exported(filled.store, { kind: "conversation", id: conversation }))).toBe(
 			"store.corrupt",
 		);
-		expect((await told.store.checkIntegrity({ scope: { kind: "operator" } })).problems).toHaveLength(1);
+		expect((await filled.store.checkIntegrity({ scope: { kind: "operator" } })).problems).toHaveLength(1);
 	});
 });
 
@@ -435,7 +435,7 @@ function idsOf(lines: readonly string[], type: string): string[] {
 describe("an import", () => {
 	it("that was cut off anywhere is run again and ends the same", async () => {
 		const from = await opened(openInMemory);
-		await tellAll(from);
+		await fillStore(from);
 		const lines = await exported(from.store);
 		const parsed = lines.map((text, index) => ({ number: index + 1, line: parseLine(text, index + 1) }));
 		const whole = parsed.length;
@@ -501,7 +501,7 @@ describe("an import", () => {
 
 	it("gives another id to a session or message whose id is taken, and every reference follows", async () => {
 		const from = await opened(openInMemory);
-		const past = await tellAll(from);
+		const past = await fillStore(from);
 		const lines = await exported(from.store);
 		// Another machine at the same time: the same session and message ids, for other people's words.
 		const into = await opened(openInMemory, "bbbb");
@@ -515,7 +515,7 @@ describe("an import", () => {
 		const sessions = await into.store.sessions({ scope: OPERATOR, conversation: past.ada, limit: 10 });
 		expect(sessions).toHaveLength(3);
 		expect(past.sessions).not.toContain(sessions.at(-1)?.id);
-		const texts = async ({ scene }: Told, id: SessionId): Promise<unknown[]> =>
+		const texts = async ({ scene }: SceneStore, id: SessionId): Promise<unknown[]> =>
 			(await scene.rows(id)).map(({ seq, content, createdAt, hidden, covers }) => [
 				seq,
 				content,
@@ -544,7 +544,7 @@ describe("an import", () => {
 
 	it("leaves a key and an address with the conversation that has them, and knows the person again", async () => {
 		const from = await opened(openInMemory);
-		const past = await tellAll(from);
+		const past = await fillStore(from);
 		const into = await opened(openInMemory, "bbbb");
 		const here = await into.scene.exchange("I am here already", "yes");
 		await importJsonl(into.store, await exported(from.store), FROM);
@@ -571,7 +571,7 @@ describe("an import", () => {
 
 	describe("an address that nobody has used here yet", () => {
 		/** What a person in one store said, with the conversation's line changed. */
-		const told = async (change: (line: Record<string, unknown>) => void, place = BOB) => {
+		const exportedWith = async (change: (line: Record<string, unknown>) => void, place = BOB) => {
 			const from = await opened(openInMemory);
 			const { conversation } = await from.scene.exchange("something private", "yes", place);
 			const lines = (await exported(from.store)).map((text) => {
@@ -586,7 +586,7 @@ describe("an import", () => {
 		it("leads on into the imported conversation for its own person", async () => {
 			const channel = { platform: "discord", chat_type: "dm", chat_id: "channel-9", user_id: "bob#1" };
 			for (const place of [BOB, GROUP, channel]) {
-				const { conversation, lines } = await told(() => {}, place);
+				const { conversation, lines } = await exportedWith(() => {}, place);
 				const into = await opened(openInMemory, "bbbb");
 				await importJsonl(into.store, lines, FROM);
 				expect((await into.scene.say("again", place)).conversation).toBe(conversation);
@@ -597,7 +597,7 @@ describe("an import", () => {
 			["somebody else's", "as it was"],
 			["nobody's", null],
 		])("does not lead into a private conversation that is %s", async (_, principal) => {
-			const { conversation, lines } = await told((line) => {
+			const { conversation, lines } = await exportedWith((line) => {
 				Object.assign(addresses(line)[0] as object, { chat: "100" });
 				if (principal === null) line.principal = null;
 			});
@@ -620,7 +620,7 @@ describe("an import", () => {
 			["another kind of chat", { chatType: "group", chat: "-7", participant: "100" }, /group/],
 			["another profile", { profile: "work" }, /profile/],
 		])("is refused where a file claims %s", async (_, change, message) => {
-			const { lines } = await told((line) => Object.assign(addresses(line)[0] as object, change));
+			const { lines } = await exportedWith((line) => Object.assign(addresses(line)[0] as object, change));
 			const into = await opened(openInMemory, "bbbb");
 			const error = await refused(importJsonl(into.store, lines, FROM));
 			expect(error).toMatchObject({ code: "import.invalid", field: "addresses.0" });
@@ -687,7 +687,7 @@ describe("an import", () => {
 
 	it("takes ids that Keryx did not make, and makes its own of them", async () => {
 		const from = await opened(openInMemory);
-		await tellAll(from);
+		await fillStore(from);
 		const foreign = (await exported(from.store)).map((line) =>
 			line.replaceAll(/aaaa0{20}[0-9a-f]{8}/g, "../$&"),
 		);
@@ -777,7 +777,7 @@ describe("a wrong line", () => {
 	];
 
 	let lines: string[] = [];
-	let into: Told;
+	let into: SceneStore;
 	beforeAll(async () => {
 		const from = await openInMemory();
 		const { conversation } = await from.scene.exchange("x".repeat(70_000), "yes");
@@ -817,7 +817,7 @@ describe("a wrong line", () => {
 
 	it("is missed: an export that was cut short or has lost a line is found out", async () => {
 		const from = await opened(openInMemory);
-		await tellAll(from);
+		await fillStore(from);
 		const lines = await exported(from.store);
 		const into = await opened(openInMemory, "bbbb");
 		await fc.assert(
@@ -933,7 +933,7 @@ type Deed = typeof anyDeed extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** One thing that happens to a store. What may not be done at that point is refused and changes nothing. */
 async function does(
-	{ scene, store }: Told,
+	{ scene, store }: SceneStore,
 	{ what, who, n, text }: Deed,
 	story: number,
 ): Promise<ConversationId> {
@@ -1026,8 +1026,8 @@ describe("Markdown", () => {
 	}
 
 	it("has each session with its messages, and leaves out what is hidden", async () => {
-		const { store, ...told } = await opened(openInMemory);
-		const { sessions } = await tellAll({ store, ...told });
+		const { store, ...filled } = await opened(openInMemory);
+		const { sessions } = await fillStore({ store, ...filled });
 		const text = await markdown(store);
 
 		expect(text).toContain("# Ada on Telegram\n");
@@ -1063,9 +1063,9 @@ describe("Markdown", () => {
 	});
 
 	it("shows a person only what is theirs", async () => {
-		const { store, ...told } = await opened(openInMemory);
-		const { ada } = await tellAll({ store, ...told });
-		const bob = principalScope((await told.scene.say("hello", BOB)).principal);
+		const { store, ...filled } = await opened(openInMemory);
+		const { ada } = await fillStore({ store, ...filled });
+		const bob = principalScope((await filled.scene.say("hello", BOB)).principal);
 		expect(await markdown(store, EVERYTHING, bob)).not.toContain("heliotrope");
 		expect(await refusal(markdown(store, { kind: "conversation", id: ada }, bob))).toBe("store.not_found");
 	});

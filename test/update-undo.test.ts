@@ -17,7 +17,7 @@ import { NO_SECRETS, openStore, SCHEMA_VERSION } from "../src/store/index.ts";
 import { Scene } from "../src/testing/conformance/store/scene.ts";
 import { type Journal, readCurrent, readJournal, readLast, writeJournal } from "../src/update/journal.ts";
 import { resume } from "../src/update/resume.ts";
-import { countedIds, virtualClock } from "./support/clock.ts";
+import { countedIds, createWallClock } from "./support/clock.ts";
 import { call } from "./support/keryx.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-undo-"));
@@ -56,7 +56,7 @@ async function homeWith(journal: Journal, { isUsed = false, isMigrated = true } 
 }
 
 async function said(path: string, text: string): Promise<void> {
-	const clock = virtualClock();
+	const clock = createWallClock();
 	const ids = countedIds();
 	const store = await openStore({ url: `sqlite:${path}`, clock, ids, secrets: NO_SECRETS });
 	const scene = new Scene({ store, clock, close: () => store.close() });

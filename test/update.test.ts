@@ -5,11 +5,11 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "nod
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, socketTransport } from "../src/http/client/index.ts";
 import { type Change, fetched, install, MIGRATES, pack, withDependencies } from "./support/packed.ts";
+import { eventually } from "./support/soon.ts";
 
 const RUNS = Number(process.env.KERYX_UPDATE_RUNS ?? 2);
 const isLong = RUNS > 2;
@@ -92,21 +92,19 @@ function health(): Promise<Health | null> {
 	});
 }
 
-async function until<Value>(what: string, look: () => Value | Promise<Value>): Promise<NonNullable<Value>> {
-	const began = performance.now();
-	for (;;) {
-		const found = await look();
-		if (found) return found;
-		if (performance.now() - began > 600_000) throw new Error(`never: ${what}\n${service.said}`);
-		await pause(20);
-	}
+/** Looks again until something is found; a look in vain says what Keryx said. */
+function found<Value>(what: string, look: () => Value | Promise<Value>): Promise<NonNullable<Value>> {
+	return eventually(
+		async () => (await look()) || expect.fail(`never: ${what}\n${service.said}`),
+		600_000,
+	) as Promise<NonNullable<Value>>;
 }
 
 /** It runs, and no update is under way. */
 function settled(): Promise<Health> {
-	return until("a running Keryx, and no update", async () => {
-		const found = await health();
-		return existsSync(join(versions, "journal.json")) ? null : found;
+	return found("a running Keryx, and no update", async () => {
+		const running = await health();
+		return existsSync(join(versions, "journal.json")) ? null : running;
 	});
 }
 
@@ -133,6 +131,9 @@ function update(to: string): Updater {
 	return { child, said: () => said, ended };
 }
 
+/** How many messages of one sender may wait for their answers. */
+const UNANSWERED = 10;
+
 /** Sends messages, each until it is taken. */
 class Load {
 	readonly taken: string[] = [];
@@ -154,14 +155,18 @@ class Load {
 				chat_type: "dm",
 				user_id: "ada",
 			} as const;
-			await until(`${id} is taken`, () =>
-				client.send({ source, text: `hello ${n}`, client_message_id: id }).then(
-					() => true,
-					() => false,
-				),
+			const message = await found(`${id} is taken`, () =>
+				client.send({ source, text: `hello ${n}`, client_message_id: id }).catch(() => null),
 			);
 			this.taken.push(id);
-			await pause(10);
+			// Never more than a few wait, however slow the machine is.
+			if (n % UNANSWERED === 0)
+				await found(`${id} is answered`, () =>
+					client.inbound({ id: message.id, wait: 30 }).then(
+						({ disposition }) => disposition,
+						() => null,
+					),
+				);
 		}
 	}
 
@@ -194,7 +199,7 @@ const KILLS: readonly Kill[] = [
 async function killed([victim, at]: NonNullable<Kill>, { child, said, ended }: Updater): Promise<boolean> {
 	let isOver = false;
 	void ended.then(() => (isOver = true));
-	const isThere = await until(`${victim} at ${at}`, () =>
+	const isThere = await found(`${victim} at ${at}`, () =>
 		isOver ? "over" : phase() === at || said().includes(at) ? "there" : null,
 	);
 	if (isThere === "over") return false;
@@ -254,7 +259,7 @@ test(`${RUNS} updates under load, with kills: a Keryx of one version or the othe
 	}
 	await load.stop();
 	if (isLong) console.log(`${load.taken.length} messages`);
-	await until(
+	await found(
 		"every message is answered",
 		() => rows("SELECT count(*) FROM inbox WHERE disposition IS NULL")[0] === 0,
 	);
@@ -275,7 +280,7 @@ test("a version that cannot start is undone, with its change of the store", asyn
 	packed.set(C, pack(root, C, [MIGRATES, broken]));
 	fetched(home, C, packed.get(C) as string);
 	const updater = update(C);
-	await until("the new version is started", () => phase() === "held" || updater.child.exitCode !== null);
+	await found("the new version is started", () => phase() === "held" || updater.child.exitCode !== null);
 	const began = performance.now();
 	expect(await updater.ended).toBe(1);
 	expect(updater.said()).toContain(`the update to ${C} was not made`);

@@ -161,12 +161,13 @@ describe("the offline agent", () => {
 			...searched("search tea", hit(1, "user", "tea")),
 			{ role: "assistant", content: "found", toolCalls: [] } as const,
 		];
-		const told = async (content: string) => (await step({ history: [...history, note(content)] })).content;
-		expect(await told("The background process proc_1 exited with code 0.")).toBe(
+		const answerTo = async (content: string) =>
+			(await step({ history: [...history, note(content)] })).content;
+		expect(await answerTo("The background process proc_1 exited with code 0.")).toBe(
 			"The background process proc_1 exited with code 0.",
 		);
 		expect(
-			await told('The call terminal {"command":"rm x"} (approved). Result:\n{"output":"","exit_code":0}'),
+			await answerTo('The call terminal {"command":"rm x"} (approved). Result:\n{"output":"","exit_code":0}'),
 		).toBe("It exited with code 0.\nIt printed nothing.");
 	});
 

@@ -1,4 +1,4 @@
-// What answers in this Keryx, from the configuration.
+// Creates the configured agent.
 import { readFileSync } from "node:fs";
 import {
 	type AcpServer,
@@ -19,7 +19,7 @@ import { type Clock, systemClock } from "../time/index.ts";
 import type { McpCaller } from "../tools/index.ts";
 import { readSecretFile } from "./setup/secret-file.ts";
 
-/** Of Keryx itself, or of the profile of that name. */
+/** Keryx's own, or the profile's of that name. */
 export interface AgentSettings extends Pick<Config, "agent" | "workspace"> {
 	readonly profile?: string;
 }
@@ -27,12 +27,12 @@ export interface AgentSettings extends Pick<Config, "agent" | "workspace"> {
 export interface AgentParts {
 	readonly env: Environment;
 	readonly store: Pick<Store, "blob" | "secrets">;
-	/** For an agent that is a program. */
+	/** For an agent program. */
 	readonly walls?: Pick<Walls, "forProgram">;
-	/** Left out: those of the home that the environment names. */
+	/** Default: those of the home named by the environment. */
 	readonly folders?: WorkspaceFolders;
 	readonly clock?: Clock;
-	/** For an agent that is a program: the MCP servers that it gets for itself. */
+	/** For an agent program: the MCP servers it gets for itself. */
 	readonly mcpServers?: (caller: McpCaller) => readonly AcpServer[];
 	/** Where key files with relative names are; left out, the home that the environment names. */
 	readonly home?: string;

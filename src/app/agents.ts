@@ -1,6 +1,6 @@
-// The agents that answer: Keryx's own and those of profiles. They follow the configuration while Keryx runs, from the next turn on. A model
-// that was changed is asked once before it is taken; where it does not answer, the one before stays, and the operator is told. A profile
-// that is taken out keeps its agent until a restart: what was said to it is still to be answered.
+// The agents that answer: Keryx's own and those of profiles. They follow the configuration while Keryx runs, from the next turn on. A changed
+// model must answer once before it is used; otherwise the previous one stays, and the operator is warned. A removed profile
+// keeps its agent until a restart, for messages that still wait for it.
 import { isDeepStrictEqual } from "node:util";
 import type { Agent, ModelAgent } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
@@ -14,7 +14,7 @@ const OWN = "";
 
 export interface AgentsOptions extends AgentParts {
 	readonly config: Config;
-	/** Agents that a program brings: they stay, whatever the configuration says. */
+	/** Agents brought by a program: they stay, whatever the configuration says. */
 	readonly given: { readonly agent: Agent | undefined; readonly profiles: Readonly<Record<string, Agent>> };
 }
 
@@ -36,7 +36,7 @@ export class Agents {
 	readonly #options: AgentsOptions;
 	/** In force, by profile. */
 	readonly #held = new Map<string, Held>();
-	/** All that were made, to be closed at the end: one that was replaced may have a turn to finish. */
+	/** All created agents, to close at the end: a replaced one may have a turn to finish. */
 	readonly #made: Agent[] = [];
 	/** Counts the changes: a trial that a later one overtook says nothing. */
 	#changes = 0;
@@ -55,7 +55,7 @@ export class Agents {
 		return Object.fromEntries([...this.#held].map(([profile, { agent }]) => [profile, agent]));
 	}
 
-	/** What answers for a profile; null where there is no such profile. */
+	/** The agent of a profile; null if there is no such profile. */
 	answering(profile: string): Answering | null {
 		const held = this.#held.get(profile);
 		if (!held) return null;
@@ -68,7 +68,7 @@ export class Agents {
 		return [...this.#held.keys()].flatMap((profile) => this.answering(profile) ?? []);
 	}
 
-	/** The configuration with the agents that are in force instead of those that it names. A profile without an agent is not there yet. */
+	/** The configuration with the agents in use instead of those it names. A profile without an agent is left out. */
 	inForce(values: Config): Config {
 		const held = (settings: Config["agent"], { settings: inForce }: Held) => ({
 			...settings,
@@ -138,7 +138,7 @@ export class Agents {
 		}
 	}
 
-	/** Programs that were kept for the next turn. An agent that was given is its giver's to close. */
+	/** Programs kept for the next turn. An injected agent is closed by its owner. */
 	async close(): Promise<void> {
 		await Promise.all(this.#made.map(async (one) => one.kind === "loop" && one.close?.()));
 	}
@@ -164,7 +164,7 @@ function settingsOf({ agent, profiles }: Config): ReadonlyMap<string, Config["ag
 	]);
 }
 
-/** What an agent is made of. The rest is the gateway's, which reads it at each turn. */
+/** The settings that create an agent. The gateway reads the rest at each turn. */
 function partsOf(settings: Config["agent"] | undefined): Partial<Config["agent"]> {
 	const {
 		context_window: _window,
@@ -175,7 +175,7 @@ function partsOf(settings: Config["agent"] | undefined): Partial<Config["agent"]
 	return parts;
 }
 
-/** What may be asked for an answer: the model itself, and those that stand in for it. Each names all of its keys. */
+/** The models to test: the model itself and its fallbacks, each with all of its keys. */
 function modelsOf(settings: Config["agent"] | undefined) {
 	if (settings?.kind !== "ai-sdk") return [];
 	return [settings, ...settings.failover].map(({ provider, model, base_url, api_key_env, api_key_file }) => ({

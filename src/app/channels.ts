@@ -82,7 +82,7 @@ async function fromModule(module: string, options: ChannelOptions, home: string)
 	return channel;
 }
 
-/** What the gateway goes by for an entry; undefined for a channel that has none. */
+/** The gateway's settings for an entry; undefined for a channel without one. */
 export function settingsOf(
 	{ channels }: Pick<Config, "channels">,
 	name: string,

@@ -25,7 +25,7 @@ export interface FollowOptions {
 	readonly clock?: WatchClock;
 	/** Platforms that the program brings channels for. */
 	readonly given?: readonly Connection[];
-	/** Once a change holds; the keys that were changed. */
+	/** Called once a change is in effect, with the changed keys. */
 	changed?(values: Config, keys: readonly string[]): Promise<void>;
 }
 

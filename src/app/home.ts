@@ -58,7 +58,7 @@ export function pseudonymKey(home: Home, random: (bytes: number) => Uint8Array):
 	);
 }
 
-/** The key that the audit's codes are made with. It never enters the store, so who alters the store cannot make them. */
+/** The key of the audit's codes. It is never stored in the database, so whoever alters the database cannot forge them. */
 export function auditKey(home: Home, random: (bytes: number) => Uint8Array): Uint8Array {
 	return auditKeyAt(join(home.path, AUDIT_KEY), random);
 }
@@ -69,7 +69,7 @@ export function auditKeyIn(home: Home): Uint8Array | undefined {
 	return existsSync(file) ? readKey(file, AUDIT_KEY_HINT) : undefined;
 }
 
-/** Of the keys that gateways on one store have in common. */
+/** A digest of the keys that gateways on one store share. */
 export function digestOfKeys(home: Home, random: (bytes: number) => Uint8Array): string {
 	const keys = createHash("sha256").update("keryx keys");
 	for (const key of [auditKey(home, random), pseudonymKey(home, random)]) keys.update(key);
@@ -95,7 +95,7 @@ export function auditKeyAt(file: string, random: (bytes: number) => Uint8Array):
 	return keyIn(file, random, AUDIT_KEY_HINT);
 }
 
-/** Who can read it is the operator. A program of the same user can, too. */
+/** Whoever can read it is the operator. A program of the same user can, too. */
 export function operatorSecret(home: Home, random: (bytes: number) => Uint8Array): string {
 	const file = join(home.path, OPERATOR_SECRET);
 	makeOnce(file, `${Buffer.from(random(32)).toString("base64url")}\n`);
@@ -107,7 +107,7 @@ export function operatorSecret(home: Home, random: (bytes: number) => Uint8Array
 	return secret;
 }
 
-/** The same where it is there and may be read, for a client. */
+/** The same for a client, if it exists and is readable. */
 export function readOperatorSecret(home: Home): string | undefined {
 	try {
 		return readFileSync(join(home.path, OPERATOR_SECRET), "utf8").trim() || undefined;
@@ -134,7 +134,7 @@ function readKey(file: string, hint: string): Uint8Array {
 	return key;
 }
 
-/** Whole or not at all, and never over another's: two processes that start at once end up with the same file. */
+/** Complete or absent, and never overwriting: two concurrent starts end up with the same file. */
 function makeOnce(file: string, content: Uint8Array | string): void {
 	if (!existsSync(file)) {
 		const draft = `${file}.${process.pid}`;

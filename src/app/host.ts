@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Environment, keryxHome, type LoadedConfig } from "../config/index.ts";
 import type { Api } from "../http/index.ts";
+import type { Clock } from "../time/index.ts";
 import { type Home, openHome } from "./home.ts";
 import { createKeryx, PAGE } from "./keryx.ts";
 import { type Listening, listen, withoutAddress } from "./listen.ts";
@@ -16,6 +17,8 @@ export interface HostOptions {
 	readonly as: "read" | "change" | "run";
 	/** With run: also listens on its ports. One that runs only for a command does not. */
 	readonly onPorts?: boolean;
+	/** Left out: the machine's. */
+	readonly clock?: Clock;
 	/** With run: awaited once the store is open and the ports are taken, before anyone is admitted or anything starts. */
 	readonly hold?: (() => Promise<void>) | null;
 }
@@ -42,6 +45,7 @@ export async function openHost({
 	as,
 	onPorts = false,
 	hold = null,
+	clock,
 }: HostOptions): Promise<Host> {
 	const home = openHome(keryxHome(context.env));
 	const { http, confirmations } = config.values;
@@ -51,6 +55,7 @@ export async function openHost({
 		env: context.env,
 		config,
 		report: output,
+		...(clock && { clock }),
 		access: as === "read" ? "read" : "own",
 		page: onPorts,
 		// One that runs only for a command accepts no messages from chats.

@@ -10,7 +10,7 @@ import type { Home } from "./home.ts";
 import type { Report } from "./report/report.ts";
 
 /**
- * Whether this home was used before walls, and nobody was told yet. Called before the store is opened, which creates one: a home without
+ * Whether this home was used before walls, and the notice is still due. Called before the store is opened, which creates one: a home without
  * a store is new, and always had walls.
  */
 export function isFirstWithWalls({ path, storePath }: Pick<Home, "path" | "storePath">): boolean {
@@ -18,7 +18,7 @@ export function isFirstWithWalls({ path, storePath }: Pick<Home, "path" | "store
 	return !existsSync(join(path, WALLS));
 }
 
-/** A home that was not used before walls has nothing to be told. */
+/** A home that was not used before walls needs no notice. */
 export function markWalls(home: string): void {
 	mkdirSync(join(home, WALLS), { recursive: true, mode: 0o700 });
 }

@@ -21,7 +21,7 @@ export interface McpParts {
 	readonly log: (message: string, error: unknown) => void;
 }
 
-/** The gateway gives up a tool call: the server is told a moment before. */
+/** When the gateway gives up a tool call, the server is cancelled a moment before. */
 const EARLIER_MS = 1000;
 
 export function openMcpServers(parts: McpParts): McpServers {

@@ -15,7 +15,7 @@ export interface PlatformPackages {
 	readonly megabytes: number;
 }
 
-/** By platform. Those that are not named need none. */
+/** By platform. Platforms not listed need none. */
 export const PLATFORM_PACKAGES: Readonly<Record<string, PlatformPackages>> = {
 	/** The encryption that other clients use, as WebAssembly; it needs nothing else. */
 	matrix: { packages: { "@matrix-org/matrix-sdk-crypto-wasm": "18.9.0" }, megabytes: 9 },
@@ -24,7 +24,7 @@ export const PLATFORM_PACKAGES: Readonly<Record<string, PlatformPackages>> = {
 
 type PackageTable = typeof PLATFORM_PACKAGES;
 
-/** What is still to be installed, as `name@version`; empty for a platform that needs nothing. */
+/** The missing packages, as `name@version`; empty if the platform needs none. */
 export function missingPackages(
 	platform: string,
 	home: string,
@@ -64,7 +64,7 @@ export async function loadPackage(
 	return import(await packageAddress(platform, part, home, table));
 }
 
-/** Where to import it from, for a thread of its own. Throws like `loadPackage`. */
+/** The address to import it from in another thread. Throws like `loadPackage`. */
 export async function packageAddress(
 	platform: string,
 	part: string,
@@ -100,7 +100,7 @@ function versionAt(folder: string): string | null {
 	return version ?? null;
 }
 
-/** As Node resolves it for a module in that folder, also for packages without a way in for `require`. */
+/** As Node resolves it for a module in that folder, also for packages without a CommonJS entry. */
 async function resolveIn(folder: string, name: string): Promise<string> {
 	const file = join(folder, "resolve.mjs");
 	if (!existsSync(file))

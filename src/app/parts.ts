@@ -53,7 +53,7 @@ export interface PartsOptions {
 	readonly clock: Clock;
 	readonly ids: Ids;
 	readonly channels: readonly Channel[];
-	/** Beside Keryx's own. */
+	/** In addition to Keryx's own. */
 	readonly tools: readonly Tool[];
 	readonly commands: readonly ChatCommand[];
 	/** Replace or join the built-in ones. */

@@ -1,4 +1,4 @@
-// What a Keryx is made of, and what it offers to programs that embed it.
+// The options of a Keryx, and its interface for programs that embed it.
 import type { Agent } from "../agents/index.ts";
 import type { ConfigInput, Environment, LoadedConfig } from "../config/index.ts";
 import type { PlatformTraits } from "../domain/index.ts";

@@ -1,3 +1,4 @@
+// Which version of Keryx runs, from which commit, and which Node it needs. Read from the package itself; never throws without git.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// The line to a server of one's own choice: one connection after another, forever, with growing pauses; and its health.
+// The line to a self-chosen server: one connection after another, forever, with growing pauses; and its health.
 import type { ChannelHealth } from "../gateway/index.ts";
 import type { Clock } from "../time/index.ts";
 

@@ -74,7 +74,7 @@ export async function cachedCommit(file: string): Promise<string | null> {
 		for await (const line of createInterface({ input: createReadStream(file, { end: HEADER_BYTES }) }))
 			return (JSON.parse(line) as Header).commit;
 	} catch {
-		// As good as none.
+		// Treated as missing.
 	}
 	return null;
 }
@@ -110,7 +110,7 @@ function parse(bytes: Buffer): ScanCache | null {
 	return files.size === count && isWhole ? { commit, tree, files, manifest, facts } : null;
 }
 
-/** Without files there are none; one empty text is the workspace itself. */
+/** Without files there are no names; a single empty name is the workspace itself. */
 function textsOf(part: Buffer, files: number): readonly string[] {
 	return files === 0 ? [] : part.toString(LATIN).split("\0");
 }

@@ -209,7 +209,7 @@ class GitCheckpoints implements Checkpoints {
 
 	async #hold<T>({ repository }: Location, work: () => Promise<T>): Promise<T> {
 		await mkdir(dirname(repository), { recursive: true, mode: 0o700 });
-		return this.#locks.hold(`${repository}.lock`, work);
+		return this.#locks.hold(`${repository}.owner`, work);
 	}
 
 	#locate(folder: string): Promise<Location> {

@@ -40,7 +40,7 @@ export const DRAFT_PREFIX = ".keryx-restore-";
 
 const FOLDERS = new Set(EXCLUDED_FOLDERS);
 
-/** By name alone; `folder` where it is one. */
+/** By name alone; `folder`: the name is a folder's. */
 export function isExcluded(name: string, folder: boolean): boolean {
 	if (name.startsWith(".")) {
 		if (isGit(name) || name.startsWith(".env") || name.startsWith(DRAFT_PREFIX) || name === FACTS)

@@ -7,11 +7,11 @@ import type { RawPath } from "./names.ts";
 export const FACTS = ".keryx-facts";
 
 export interface Facts {
-	/** Where they are not those that git's mode says (0644, or 0755 where it may be run). */
+	/** Only permissions that differ from git's mode (0644, or 0755 for executables). */
 	readonly permissions: ReadonlyMap<RawPath, number>;
-	/** Files that are not saved for their size, by what tells one state of them from another. */
+	/** Files too large to save, each with a fingerprint of its state. */
 	readonly large: ReadonlyMap<RawPath, string>;
-	/** The same of those that are saved all the same, because a restore replaces them or has put them there. */
+	/** The same for large files that are saved anyway, because a restore replaces or restored them. */
 	readonly held: ReadonlyMap<RawPath, string>;
 }
 
@@ -49,13 +49,13 @@ export function usualPermissions(mode: string): number {
 /** Setuid and setgid. */
 const ACTS_AS = 0o6000;
 
-/** Of someone else's file without setuid and setgid: put back by Keryx, it would let them act as the user of Keryx. */
+/** For someone else's file, without setuid and setgid: restored by Keryx, it would let them act as Keryx's user. */
 export function permissionsOf({ mode, uid }: Pick<BigIntStats, "mode" | "uid">): number {
 	const all = Number(mode) & 0o7777;
 	return (all & ACTS_AS) !== 0 && Number(uid) !== process.geteuid?.() ? all & ~ACTS_AS : all;
 }
 
-/** Two states with the same one are taken for the same: its content is too large to be compared. */
+/** Equal fingerprints count as equal files: the content is too large to compare. */
 export function stateOfLarge({ size, mtimeNs, ino, mode }: BigIntStats): string {
 	return `${size}.${mtimeNs}.${ino}.${mode}`;
 }

@@ -1,14 +1,14 @@
-// What a look at a workspace found of its files, as columns by folder and name: every snapshot compares tens of thousands of files with
+// The files that a scan found, as columns by folder and name. Every snapshot compares tens of thousands of files with
 // the last one, so an unchanged file costs no object and no path. Holds no file's content and reads no file.
 import type { Stats } from "node:fs";
 import { nameOf, parentOf, type RawPath } from "./names.ts";
 
-/** One file. Times are in milliseconds, as the system's clock has them to less than a microsecond. */
+/** One file. Times are in milliseconds, with fractions as exact as the system's clock. */
 export interface Found {
 	readonly mode: "100644" | "100755" | "120000";
-	/** Of a file, exactly; a link has none. */
+	/** A file's exact permissions; links have none. */
 	readonly permissions: number;
-	/** Hexadecimal, of the blob. */
+	/** The blob's id, hexadecimal. */
 	readonly oid: string;
 	readonly size: number;
 	readonly mtime: number;
@@ -20,7 +20,7 @@ export interface Found {
 /** Files of one folder are neighbours, sorted by name. Folders end with /; the workspace itself is ''. */
 export interface Columns {
 	readonly folders: readonly string[];
-	/** How many files each folder has. */
+	/** The number of files in each folder. */
 	readonly counts: Uint32Array;
 	readonly names: readonly string[];
 	/** Four per file: size, mtime, ctime, ino. */
@@ -34,7 +34,7 @@ export const NUMBERS = 4;
 export const OID_BYTES = 20;
 const MODES = ["100644", "100755", "120000"] as const;
 const LINK_KIND = 2;
-/** Permissions take the bits below. */
+/** Permissions use the bits below. */
 const MODE_BITS = 12;
 const PERMISSIONS = 0o7777;
 const TYPE = 0o170000;
@@ -55,7 +55,7 @@ export class FolderRows {
 		this.#next = first;
 	}
 
-	/** -1: not there. Names that are asked for in their order are found at once. */
+	/** -1: not found. Fast if names are looked up in order. */
 	find(name: string): number {
 		const isNext = this.#next < this.end && this.#names[this.#next] === name;
 		const row = isNext ? this.#next : this.#search(name);
@@ -101,7 +101,7 @@ export class FileTable {
 		return this.#folders;
 	}
 
-	/** -1: not there. */
+	/** -1: not found. */
 	rowOf(path: RawPath): number {
 		return this.#folders.get(folderOf(path))?.find(nameOf(path)) ?? -1;
 	}
@@ -123,7 +123,7 @@ export class FileTable {
 		};
 	}
 
-	/** Whether its times prove that a file is as it was. Its inode number must be exact. */
+	/** Whether the times prove that a file is unchanged. Its inode number must be exact. */
 	isUnchanged(row: number, stats: Stats): boolean {
 		const { numbers, kinds } = this.columns;
 		const at = row * NUMBERS;
@@ -146,7 +146,7 @@ export const NO_FILES = new FileTable({
 	oids: Buffer.alloc(0),
 });
 
-/** The files of the present look: rows of the last one that are the same, and others. */
+/** The files of the current scan: unchanged rows of the last scan, and new ones. */
 export class FoundFiles {
 	readonly #before: FileTable;
 	readonly #kept: Uint8Array;
@@ -162,7 +162,7 @@ export class FoundFiles {
 		return this.#keptCount + this.#others.size;
 	}
 
-	/** How many are the same as in the last look. */
+	/** How many are unchanged since the last scan. */
 	get kept(): number {
 		return this.#keptCount;
 	}
@@ -182,7 +182,7 @@ export class FoundFiles {
 		return this.#others.has(path) || this.#kept[this.#before.rowOf(path)] === 1;
 	}
 
-	/** Files of the last look that are not kept. */
+	/** Files of the last scan that are not kept. */
 	*unkept(): Generator<RawPath> {
 		const { names } = this.#before.columns;
 		for (const [folder, { first, end }] of this.#before.folders())
@@ -190,7 +190,7 @@ export class FoundFiles {
 				if (this.#kept[row] !== 1) yield (folder + names[row]) as RawPath;
 	}
 
-	/** Files whose permissions are not the usual ones of their mode. */
+	/** Files whose permissions differ from the usual ones of their mode. */
 	*unusual(usual: (mode: string) => number): Generator<readonly [RawPath, number]> {
 		const { names, kinds } = this.#before.columns;
 		const plain = MODES.map((mode, n) => (n << MODE_BITS) | (n === LINK_KIND ? 0 : usual(mode)));
@@ -216,7 +216,7 @@ export class FoundFiles {
 		return writer.done();
 	}
 
-	/** A range if all are kept: it is copied at once. */
+	/** A range if all are kept: copied at once. */
 	#keptRows({ first, end }: FolderRows): Range | readonly number[] {
 		const rows: number[] = [];
 		for (let row = first; row < end; row++) if (this.#kept[row] === 1) rows.push(row);

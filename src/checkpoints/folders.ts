@@ -4,7 +4,7 @@ import { closeSync, constants, existsSync, openSync, readlinkSync } from "node:f
 import { fullPath, nameOf, parentOf } from "./names.ts";
 import { type Reading, readAt, statOf } from "./read-file.ts";
 
-/** Good until another folder is opened. */
+/** Valid until another folder is opened. */
 export interface Folder {
 	/** The path of something in it. */
 	at(name: string): Buffer;
@@ -16,7 +16,7 @@ export type NoFolder = "missing" | "blocked";
 const DESCRIPTORS = "/proc/self/fd";
 /** Other systems cannot name files by their folder's descriptor; they have no walls, either. */
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
-/** Linux. It opens a folder that may not be listed, too. */
+/** Linux only. Also opens a folder that may not be listed. */
 const O_PATH = 0o10_000_000;
 const FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
@@ -25,7 +25,7 @@ export class Folders {
 	readonly #root: string;
 	#held: { readonly path: string; readonly descriptor: number } | null = null;
 
-	/** A real path, in the place of which no program can put anything. */
+	/** A real path that no program can replace. */
 	constructor(root: string) {
 		this.#root = root;
 	}
@@ -52,14 +52,14 @@ export class Folders {
 		return this.#held?.path === path ? folderAt(this.#held.descriptor) : this.open(path);
 	}
 
-	/** Whether the last opened folder is where it was: someone may have moved it, even out of the workspace. */
+	/** Whether the last opened folder is still in place: someone may have moved it, even out of the workspace. */
 	isStillThere(): boolean {
 		if (!this.#held) return true;
 		const { path, descriptor } = this.#held;
 		return isAt(descriptor, this.#fullPath(path));
 	}
 
-	/** One file or link; null where there is none. Throws the system's error where it cannot be read. */
+	/** One file or link; null if there is none. Throws the system's error if it cannot be read. */
 	read(path: string): Reading | null {
 		const folder = this.again(parentOf(path));
 		return typeof folder === "string" ? null : readAt(folder.at(nameOf(path)));

@@ -9,7 +9,7 @@ export interface GitCall {
 	readonly args: readonly string[];
 	/** The repository, always one of ours. */
 	readonly repository: string;
-	/** The folder whose files are meant, for the few commands that look at one. */
+	/** The work tree, for the few commands that need one. */
 	readonly workTree?: string;
 	readonly input?: Buffer | AsyncIterable<Buffer>;
 	readonly timeoutMs?: number;
@@ -17,7 +17,7 @@ export interface GitCall {
 	readonly maxBytes?: number;
 	/** Answers longer than `maxBytes` are cut there instead, and git is stopped. */
 	readonly cut?: boolean;
-	/** Exit codes that are an answer. */
+	/** Exit codes that count as an answer. */
 	readonly accept?: readonly number[];
 }
 
@@ -31,7 +31,7 @@ const VERSION_MS = 10_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 const SAID_BYTES = 4096;
 
-/** On every call: nothing of the folder or the machine decides how git works. */
+/** On every call: neither the folder nor the machine can change how git works. */
 const SETTINGS = [
 	"core.hooksPath=/dev/null",
 	"core.fsmonitor=false",
@@ -78,7 +78,7 @@ export function git(call: GitCall): Promise<GitAnswer> {
 		child.stderr.on("data", (data: Buffer) => {
 			if (said.length < SAID_BYTES) said += data.toString("utf8");
 		});
-		// git that ends before it has read everything says why on its own.
+		// If git ends before it has read everything, its own message says why.
 		child.stdin.on("error", () => {});
 		const written = feed(child, input).catch((error: unknown) => {
 			killGroup(child);
@@ -104,7 +104,7 @@ export function git(call: GitCall): Promise<GitAnswer> {
 	});
 }
 
-/** Its output as a stream: git waits for the reader. Throws as `git` does; when it is left, git has ended. */
+/** Its output as a stream: git waits for the reader. Throws like `git`. When the reader stops, git has ended. */
 export async function* gitStream({
 	args,
 	repository,
@@ -174,7 +174,7 @@ async function feed(child: ChildProcess, input: GitCall["input"]): Promise<unkno
 	return undefined;
 }
 
-/** git closed its end: what it said, or that it ended well, tells the rest. */
+/** git closed its end: its message or exit code says the rest. */
 function isBrokenPipe(problem: unknown): boolean {
 	const { code } = problem as { code?: unknown };
 	return code === "EPIPE" || code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE";

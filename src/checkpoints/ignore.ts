@@ -6,14 +6,14 @@ import { fullPath, type RawPath } from "./names.ts";
 
 export const IGNORE_FILE = ".gitignore";
 const MAX_BYTES = 1024 * 1024;
-/** Of one look at a workspace: one or two seconds. */
+/** For one scan of a workspace: one or two seconds. */
 const MAX_STEPS = 100_000_000;
 /** A character class is stored as one flag per byte. */
 const BYTES = 256;
-/** What it costs to look for what a pattern needs, and how many characters of a name are searched for one step more. */
+/** The cost of searching for a pattern's required text, and how many characters of a name count as one step. */
 const SEARCH_STEPS = 4;
 const SEARCHED = 32;
-/** Not more than this is searched for: so a pattern cannot make it slow. */
+/** The required text is cut to this length, so that no pattern makes the search slow. */
 const LONGEST_NEEDED = 8;
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
@@ -22,24 +22,24 @@ type Token =
 	| { readonly kind: "only"; readonly code: number }
 	/** A flag for each byte. */
 	| { readonly kind: "one"; readonly accepts: Uint8Array }
-	/** Any number of characters; `slash` where / is one of them. */
+	/** Any number of characters; `slash`: including /. */
 	| { readonly kind: "many"; readonly slash: boolean }
-	/** Nothing, or whole folders with the / behind them. */
+	/** Nothing, or whole folders with the / after them. */
 	| { readonly kind: "folders" };
 
 interface Rule {
 	readonly negative: boolean;
 	readonly folderOnly: boolean;
-	/** It is held against the last part of a path. */
+	/** Matches against the last part of a path. */
 	readonly nameOnly: boolean;
-	/** A pattern without any special sign. */
+	/** A pattern without special characters. */
 	readonly literal: string | null;
-	/** Whatever matches the tokens contains this. Most names are told by it alone. */
+	/** Every match contains this text. It alone excludes most names. */
 	readonly needed: string;
 	readonly tokens: readonly Token[];
 }
 
-/** The time that one look may spend on patterns. */
+/** The time that one scan may spend on patterns. */
 export interface IgnoreBudget {
 	steps: number;
 }
@@ -48,10 +48,10 @@ export function ignoreBudget(): IgnoreBudget {
 	return { steps: MAX_STEPS };
 }
 
-/** The rules of one folder, which come before those of the folders above. Read when they are first asked. */
+/** The rules of one folder, which override those of its parents. Read on first use. */
 export class IgnoreRules {
 	readonly #root: string;
-	/** Ends with /; that of the workspace is ''. */
+	/** Ends with /; '' for the workspace. */
 	readonly #folder: string;
 	readonly #above: IgnoreRules | null;
 	#rules: readonly Rule[] | undefined;
@@ -62,7 +62,7 @@ export class IgnoreRules {
 		this.#above = above;
 	}
 
-	/** Throws checkpoint.failed where the rules are too large, or take too long. No folder that the path is in is ignored. */
+	/** Throws checkpoint.failed if the rules are too large or take too long. The path must not be in an ignored folder. */
 	ignores(path: RawPath, isFolder: boolean, budget: IgnoreBudget): boolean {
 		this.#rules ??= readRules(this.#root, `${this.#folder}${IGNORE_FILE}` as RawPath, budget);
 		const within = path.slice(this.#folder.length);
@@ -77,7 +77,7 @@ export class IgnoreRules {
 	}
 }
 
-/** Of what is no regular file there are none. */
+/** Anything but a regular file has no rules. */
 function readRules(root: string, path: RawPath, budget: IgnoreBudget): readonly Rule[] {
 	let file: number;
 	try {
@@ -124,7 +124,7 @@ function parseRules(text: string, budget: IgnoreBudget): readonly Rule[] {
 	return rules;
 }
 
-/** Spaces at the end do not count, unless a backslash stands before them. */
+/** Trailing spaces do not count, except after a backslash. */
 function trimmed(line: string): string {
 	let end = line.length;
 	while (end > 0 && line[end - 1] === " " && !isEscaped(line, end - 1)) end--;
@@ -148,11 +148,11 @@ function parseRule(line: string, budget: IgnoreBudget): Rule | null {
 	if (pattern === "") return null;
 	const literal = /[*?[\\]/.test(pattern) ? null : pattern;
 	const tokens = literal === null ? tokensOf(pattern, nameOnly, budget) : [];
-	// Of a pattern that is not well formed git finds nothing.
+	// git matches nothing with an invalid pattern.
 	return tokens && { negative, folderOnly, nameOnly, literal, needed: neededBy(tokens), tokens };
 }
 
-/** The longest text between two wildcards, or the first part of it. */
+/** The longest text between two wildcards, or its first part. */
 function neededBy(tokens: readonly Token[]): string {
 	let longest = "";
 	let here = "";
@@ -171,7 +171,7 @@ function isMatch({ literal, needed, tokens }: Rule, text: string, budget: Ignore
 	return text.includes(needed) && isAccepted(tokens, text, budget);
 }
 
-/** All ways through the pattern at once: `here[n]` says that what was read can end before token n. */
+/** Follows all ways through the pattern at once: `here[n]` means that the text so far can end before token n. */
 function isAccepted(tokens: readonly Token[], text: string, budget: IgnoreBudget): boolean {
 	let here = new Uint8Array(tokens.length + 1);
 	let next = new Uint8Array(tokens.length + 1);
@@ -187,7 +187,7 @@ function isAccepted(tokens: readonly Token[], text: string, budget: IgnoreBudget
 			if (here[n] === 0) continue;
 			const token = tokens[n] as Token;
 			if (token.kind === "folders") {
-				// Inside of folders it stays where it is, and is through with each / that it meets.
+				// Within folders it stays in this state, and can leave it at each /.
 				if (next[n] === 0) next[n] = INSIDE;
 				if (code === SLASH) next[n + 1] = 1;
 				alive = true;
@@ -213,7 +213,7 @@ function accepts(token: Exclude<Token, { readonly kind: "folders" }>, code: numb
 const INSIDE = 2;
 const SLASH = 47;
 
-/** What matches nothing, too, is passed without reading. */
+/** Also skips tokens that may match nothing. */
 function skip(tokens: readonly Token[], states: Uint8Array): void {
 	for (let n = 0; n < tokens.length; n++)
 		if (states[n] === 1 && isWildcard(tokens[n] as Token)) states[n + 1] = 1;
@@ -223,7 +223,7 @@ function isWildcard({ kind }: Token): boolean {
 	return kind === "many" || kind === "folders";
 }
 
-/** Null: not well formed. */
+/** Null: invalid. */
 function tokensOf(pattern: string, nameOnly: boolean, budget: IgnoreBudget): readonly Token[] | null {
 	const tokens: Token[] = [];
 	for (let at = 0; at < pattern.length; ) {
@@ -261,11 +261,11 @@ function tokensOf(pattern: string, nameOnly: boolean, budget: IgnoreBudget): rea
 
 interface CharacterClass {
 	readonly accepts: Uint8Array;
-	/** Behind its ]. */
+	/** After its ]. */
 	readonly end: number;
 }
 
-/** Every character but /. */
+/** Every character except /. */
 const ANY = new Uint8Array(BYTES).fill(1);
 ANY[SLASH] = 0;
 
@@ -284,7 +284,7 @@ const NAMED: Readonly<Record<string, RegExp>> = {
 	xdigit: /[0-9A-Fa-f]/,
 };
 
-/** Of a [ at this place. Null where it has no end, or names what there is not. */
+/** The class that starts at this [. Null if it has no end, or names an unknown class. */
 function classAt(pattern: string, from: number, budget: IgnoreBudget): CharacterClass | null {
 	let at = from + 1;
 	const negated = pattern[at] === "!" || pattern[at] === "^";

@@ -15,13 +15,13 @@ export interface Location {
 }
 
 export interface Naming {
-	/** The path that a folder's snapshots are named after, for those that have moved; left out: its own. */
+	/** The path that names a moved folder's snapshots; default: its own path. */
 	readonly nameOf?: ((root: string) => string) | undefined;
 	/** This gateway, if others share its store: their workspaces may have the same path on other disks. */
 	readonly owner?: string | undefined;
 }
 
-/** Throws checkpoint.refused for a folder that is not to be saved as a whole. */
+/** Throws checkpoint.refused for a folder that must not be saved as a whole. */
 export async function locationOf(
 	home: string,
 	folder: string,
@@ -40,7 +40,7 @@ export async function locationOf(
 	if (root === checkpoints || isInside(root, checkpoints))
 		throw refused(folder, "Keryx keeps its snapshots there");
 	const alone = digestOf(nameOf(root));
-	// What it saved before others joined it keeps its name.
+	// Snapshots from before other gateways joined keep their name.
 	const workspace =
 		owner === undefined || existsSync(join(checkpoints, alone))
 			? alone

@@ -1,14 +1,12 @@
-// One operation at a time per workspace: a queue in this process, and a file that names the holder against other processes. A dead
-// holder's file is taken over; waiting is limited.
-import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+// One operation at a time per workspace: a queue in this process, and a lock file against other processes. The kernel releases a dead
+// holder's lock at once; waiting is limited. The text file next to the lock names the holder for error messages.
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import { threadId } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
-import { isAlive } from "../store/index.ts";
+import { tryLock } from "../store/index.ts";
 
 const LOOK_AGAIN_MS = 25;
-let drafts = 0;
 
 export class Locks {
 	readonly #tails = new Map<string, Promise<unknown>>();
@@ -63,67 +61,44 @@ async function inTime(promise: Promise<"free">, ms: number): Promise<"free" | "l
 }
 
 async function takeFile(file: string, until: number): Promise<() => Promise<void>> {
-	const mine = `${JSON.stringify({ host: hostname(), pid: process.pid, began: await beginningOf(process.pid) })}\n`;
 	for (;;) {
-		if (await created(file, mine)) return () => rm(file, { force: true });
-		const theirs = await textOf(file);
-		if (theirs === null) continue;
-		if (await isDead(theirs)) await takeOver(file, theirs);
-		else if (performance.now() >= until) throw busy(file, theirs.trim());
-		else await pause(LOOK_AGAIN_MS);
+		const release = locked(file);
+		if (release) {
+			await nameHolder(file);
+			return async () => {
+				// While the lock is still held: afterwards the name may be the next holder's.
+				await rm(nameFile(file), { force: true }).catch(() => {});
+				release();
+			};
+		}
+		if (performance.now() >= until) throw busy(file, await holderOf(file));
+		await pause(LOOK_AGAIN_MS);
 	}
 }
 
-/** Written to a temporary file and linked: readers see all of it. */
-async function created(file: string, text: string): Promise<boolean> {
-	const draft = `${file}.${process.pid}.${threadId}.${++drafts}.draft`;
+function locked(file: string): (() => void) | null {
 	try {
-		await writeFile(draft, text, { mode: 0o600 });
-		await link(draft, file);
-		return true;
+		return tryLock(file);
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-		throw new KeryxError("checkpoint.failed", `${file} cannot be written: ${(error as Error).message}`, {
+		throw new KeryxError("checkpoint.failed", `${file} cannot be locked: ${(error as Error).message}`, {
 			cause: error,
 		});
-	} finally {
-		await rm(draft, { force: true });
 	}
 }
 
-async function textOf(file: string): Promise<string | null> {
-	try {
-		return await readFile(file, "utf8");
-	} catch {
-		return null;
-	}
+/** For the error of those who wait. Not essential: a full disk must not prevent a restore. */
+async function nameHolder(file: string): Promise<void> {
+	const name = JSON.stringify({ host: hostname(), pid: process.pid });
+	await writeFile(nameFile(file), `${name}\n`, { mode: 0o600 }).catch(() => {});
 }
 
-/** A holder on another host never counts as dead. An invalid file belongs to nobody. */
-async function isDead(text: string): Promise<boolean> {
-	const [, host, pid, began] = /"host":"([^"]*)","pid":(\d+),"began":"([^"]*)"/.exec(text) ?? [];
-	if (pid === undefined) return true;
-	if (host !== hostname()) return false;
-	if (!isAlive(Number(pid))) return true;
-	return began !== "" && (await beginningOf(Number(pid))) !== began;
+async function holderOf(file: string): Promise<string> {
+	const name = await readFile(nameFile(file), "utf8").catch(() => "");
+	return name.trim() || "another process";
 }
 
-/** What is moved aside must be what was looked at. */
-async function takeOver(file: string, theirs: string): Promise<void> {
-	const aside = `${file}.${process.pid}`;
-	try {
-		if ((await textOf(file)) !== theirs) return;
-		await rename(file, aside);
-		await rm(aside, { force: true });
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-	}
-}
-
-/** When a process began, as Linux counts it: a number that is given again is another process. Empty where that cannot be known. */
-async function beginningOf(pid: number): Promise<string> {
-	const stat = await textOf(`/proc/${pid}/stat`);
-	return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+function nameFile(file: string): string {
+	return `${file}.txt`;
 }
 
 function busy(file: string, who: string): KeryxError {

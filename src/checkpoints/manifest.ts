@@ -5,7 +5,7 @@ import { type RawPath, shown } from "./names.ts";
 /** A folder that was not scanned stands for everything in it; its path ends with /. */
 export interface Manifest {
 	readonly excluded: ReadonlyMap<RawPath, ExcludeReason>;
-	/** Folders without anything in them: git keeps none, and a restore must not take them for its own. */
+	/** Empty folders: git does not keep them, and a restore must not remove them. */
 	readonly empty: ReadonlySet<RawPath>;
 	/** Saved although excluded: a restore put them there, and could not be undone if they were not seen. */
 	readonly held: ReadonlySet<RawPath>;
@@ -71,7 +71,7 @@ export function summaryOf({ excluded, held }: Manifest): readonly ExcludedSummar
 	});
 }
 
-/** The first itself where the second adds nothing to it. */
+/** Returns the first unchanged if the second adds nothing. */
 export function union(base: Manifest, now: Manifest): Manifest {
 	const excluded = new Map([...now.excluded, ...base.excluded]);
 	const empty = new Set([...base.empty, ...now.empty]);

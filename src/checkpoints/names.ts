@@ -23,39 +23,39 @@ export function fullPath(root: string, path: string): Buffer {
 	return Buffer.from(`${lastRoot.raw}/${path}`, "latin1");
 }
 
-/** The same as text where every byte is ASCII: a system call takes that sooner than bytes. */
+/** As text if every byte is ASCII: system calls are faster with text than with bytes. */
 export function callPath(root: string, path: string): string | Buffer {
 	return NOT_ASCII.test(path) || NOT_ASCII.test(root) ? fullPath(root, path) : `${root}/${path}`;
 }
 
 const NOT_ASCII = /[^\0-\x7f]/;
 
-/** Tens of thousands of paths are asked for in a row, all below the same folder. */
+/** Tens of thousands of paths are converted in a row, all below the same folder. */
 let lastRoot = { text: "", raw: "" };
 
-/** Of the folder that it lies in; '' for the workspace itself. */
+/** The folder that contains it; '' for the workspace. */
 export function parentOf(path: string): string {
 	return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** Within that folder. */
+/** The name within that folder. */
 export function nameOf(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** As text; what is no UTF-8, or could be taken for the quoted form, is quoted as git does it. */
+/** As text. A name that is not UTF-8, or looks like the quoted form, is quoted as git does. */
 export function shown(path: RawPath): string {
 	const bytes = bytesOf(path);
 	const text = bytes.toString("utf8");
 	return text.startsWith('"') || !Buffer.from(text, "utf8").equals(bytes) ? quoted(path) : text;
 }
 
-/** In double quotes, every byte that is not plain as an octal number: the form that git reads and writes. */
+/** In double quotes, with unusual bytes as octal numbers: the form that git reads and writes. */
 export function quoted(path: string): string {
 	return `"${path.replace(/[^ !#-[\]-~]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, "0")}`)}"`;
 }
 
-/** Throws argument.invalid for what is not a relative path that stays inside. */
+/** Throws argument.invalid unless it is a relative path that stays inside. */
 export function readPath(given: string, field = "file"): RawPath {
 	const path = unquoted(given);
 	const parts = path.split("/");
@@ -81,7 +81,7 @@ export function readPath(given: string, field = "file"): RawPath {
 	return path as RawPath;
 }
 
-/** Git takes no such name, in whatever case. */
+/** git accepts no such name, in upper or lower case. */
 export function isGit(name: string): boolean {
 	return name.length === 4 && name.toLowerCase() === ".git";
 }
@@ -93,7 +93,7 @@ function unquoted(given: string): string {
 		.replace(/\\([0-3][0-7]{2})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
-/** Throws argument.invalid for what is no id, nor the beginning of one. */
+/** Throws argument.invalid unless it is an id or the start of one. */
 export function readId(given: string, field = "id"): string {
 	if (/^[0-9a-f]+$/.test(given) && given.length >= SHORTEST_ID && given.length <= ID_LENGTH) return given;
 	throw new KeryxError(

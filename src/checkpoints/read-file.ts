@@ -32,7 +32,7 @@ export interface Reading {
 }
 
 /**
- * Null: it is not there, or is neither a file nor a link. Throws the system's error where it cannot be read. The folder in the path is an
+ * Null: it does not exist, or is neither a file nor a link. Throws the system's error if it cannot be read. The path's folder must be an
  * open one (folders.ts): a link there would be followed.
  */
 export function readAt(full: Buffer): Reading | null {
@@ -72,7 +72,7 @@ export function statAt(full: Buffer | string): BigIntStats | undefined {
 	}
 }
 
-/** Whether its times prove that it is as it was. */
+/** Whether its times prove that it is unchanged. */
 export function isUnchanged(before: Found, stats: BigIntStats): boolean {
 	const now = foundOf(before.oid, stats);
 	return (
@@ -99,7 +99,7 @@ export function foundOf(oid: string, stats: BigIntStats): Found {
 }
 
 /**
- * As `Stats` has them, by the same sum. They are exact to a quarter of a microsecond, which is enough: a change that a snapshot must see is
+ * As `Stats` computes them. They are exact to a quarter of a microsecond, which is enough: a change that a snapshot must see is
  * later than the time it is compared with by more than 50 ms (`isOlder`).
  */
 function milliseconds(ns: bigint): number {
@@ -108,7 +108,7 @@ function milliseconds(ns: bigint): number {
 
 const SECOND = 1_000_000_000n;
 
-/** A number that is too large to be exact is folded, so that its last digits count. */
+/** A number too large to be exact is folded, so that its last digits count. */
 function inodeOf({ ino }: BigIntStats): number {
 	if (ino >= 0n && ino <= MOST_EXACT) return Number(ino);
 	return Number(BigInt.asUintN(52, ino ^ (BigInt.asUintN(64, ino) >> 52n)));
@@ -116,7 +116,7 @@ function inodeOf({ ino }: BigIntStats): number {
 
 const MOST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** By more than a coarse clock hides: a change since then has another time. Where the system counts in whole seconds, it takes longer. */
+/** By more than a coarse clock hides, so a later change has another time. With whole-second clocks this takes longer. */
 export function isOlder(time: bigint, than: bigint): boolean {
 	const margin = time % 1_000_000_000n === 0n ? 2_100_000_000n : 50_000_000n;
 	return time < than - margin;
@@ -134,7 +134,7 @@ function isSame(a: BigIntStats, b: BigIntStats): boolean {
 
 interface Content {
 	readonly data: Buffer;
-	/** What it was when it had been read. */
+	/** Its state after it was read. */
 	readonly after: BigIntStats | undefined;
 }
 
@@ -158,7 +158,7 @@ function targetOf(full: Buffer): Content {
 	return { data, after: lstatSync(full, { bigint: true, throwIfNoEntry: false }) };
 }
 
-/** The name that git gives to a content. */
+/** git's id for a content. */
 export function blobId(data: Buffer): string {
 	return createHash("sha1").update(`blob ${data.length}\0`).update(data).digest("hex");
 }

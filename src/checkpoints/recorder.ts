@@ -11,7 +11,7 @@ import type { CheckpointsOptions } from "./types.ts";
 
 const MB = 1024 * 1024;
 const NOW_REF = "now";
-/** A file that is too large to be saved is saved when a restore replaces it, up to this part of the space that snapshots may take. */
+/** A file too large to save is saved when a restore replaces it, up to this share of the space for snapshots. */
 const HELD_SHARE = 4;
 const MOST_HELD = 512 * MB;
 const MOST_COUNTED = 64;
@@ -27,7 +27,7 @@ export interface Recorded {
 	readonly ahead?: Ahead;
 }
 
-/** What differs between two trees, counted before it is needed. */
+/** The differences between two trees, counted in advance. */
 export interface Ahead {
 	readonly from: string;
 	readonly to: string;
@@ -37,7 +37,7 @@ export interface Ahead {
 export class Recorder {
 	readonly #options: CheckpointsOptions;
 	readonly #thread: FilesThread;
-	/** What differs between pairs of trees, the oldest first: an undo goes back what was counted a moment ago. */
+	/** The differences between pairs of trees, oldest first: an undo reverses a pair that was just counted. */
 	readonly #counted = new Map<string, NonNullable<Checkpoint["changed"]>>();
 
 	constructor(options: CheckpointsOptions, thread: FilesThread) {
@@ -50,7 +50,7 @@ export class Recorder {
 		return this.#options.store.checkpoints({ scope: OPERATOR, workspace });
 	}
 
-	/** The files as they are now, without a checkpoint of them. */
+	/** The current files, without creating a checkpoint. */
 	async look(location: Location): Promise<Snapshot> {
 		const last = (await this.all(location)).at(-1);
 		return this.#snapshot(location, {
@@ -61,7 +61,7 @@ export class Recorder {
 		});
 	}
 
-	/** The new checkpoint, or the last one where the files are the same. Throws checkpoint.failed where the signal came first. */
+	/** The new checkpoint, or the last one if the files are the same. Throws checkpoint.failed if the signal aborts first. */
 	async record(
 		location: Location,
 		about: Recorded,
@@ -108,7 +108,7 @@ export class Recorder {
 		return ahead?.from === from && ahead.to === to ? ahead.changed : this.changed(location, from, to);
 	}
 
-	/** What differs between two trees, in numbers. The way back of what was counted lately is not counted again. */
+	/** Counts the differences between two trees. The reverse of a recently counted pair is not counted again. */
 	async changed({ repository }: Location, from: string, to: string): Promise<Checkpoint["changed"]> {
 		const back = this.#counted.get(pairOf(to, from));
 		if (back) return { files: back.files, insertions: back.deletions, deletions: back.insertions };
@@ -153,12 +153,12 @@ function pairOf(from: string, to: string): string {
 	return `${from} ${to}`;
 }
 
-/** Unlike every other of the workspace: the one before is part of it. */
+/** Differs from every other of the workspace: it includes the previous one. */
 function idOf(parts: readonly (string | number)[]): string {
 	return createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 40);
 }
 
-/** By the beginning of its id. */
+/** By the start of its id. */
 export function findCheckpoint(all: readonly Checkpoint[], id: string, field: string): Checkpoint {
 	const found = all.filter((checkpoint) => checkpoint.id.startsWith(id));
 	const [only] = found;

@@ -9,12 +9,12 @@ import { MANIFEST, type Manifest, readManifest } from "./manifest.ts";
 import { type RawPath, rawOf } from "./names.ts";
 import { LINK } from "./read-file.ts";
 
-/** What is at a path: null if nothing. */
+/** What is at a path; null: nothing. */
 export type Entry = {
-	/** As git has it; `large` where the file is not saved for its size, and `oid` tells its states apart. */
+	/** git's mode; `large`: not saved because of its size, and `oid` distinguishes its states. */
 	readonly mode: string;
 	readonly oid: string;
-	/** Exactly. Left out for links, and where a snapshot of an earlier version did not note them. */
+	/** Exact. Absent for links, and in snapshots of an earlier version. */
 	readonly permissions?: number;
 } | null;
 
@@ -32,7 +32,7 @@ export function refOf(id: string): string {
 	return `${REFS}/${id}`;
 }
 
-/** Created next to its place and moved there, so that it is never half done. */
+/** Created next to its final path and then moved, so that it is never incomplete. */
 export async function ensureRepository(repository: string): Promise<void> {
 	if (await exists(join(repository, "HEAD"))) return;
 	await mkdir(dirname(repository), { recursive: true, mode: 0o700 });
@@ -62,7 +62,7 @@ async function exists(file: string): Promise<boolean> {
 	}
 }
 
-/** What differs between each pair of trees, in their order. */
+/** The differences of each pair of trees, in order. */
 export async function treeChanges(
 	repository: string,
 	pairs: readonly (readonly [from: string, to: string])[],
@@ -87,7 +87,7 @@ export async function treeChanges(
 	return all;
 }
 
-/** Of these trees. A tree of an earlier version has none. */
+/** The facts of these trees. Trees of an earlier version have none. */
 async function factsOf(
 	repository: string,
 	trees: readonly string[],
@@ -108,7 +108,7 @@ async function factsOf(
 	return new Map(all.map((tree, n) => [tree, parsed.get(oids[n] ?? "") ?? null]));
 }
 
-/** The same with exact permissions, and with what differs in them, or in files that are not saved for their size, alone. */
+/** The same with exact permissions, including differences only in permissions or in files too large to save. */
 async function withFacts(
 	repository: string,
 	changes: readonly TreeChange[],
@@ -131,7 +131,7 @@ async function withFacts(
 			to: found.get(path)?.to ?? largeEntry(to, path),
 		});
 	const changed = new Set(differing(from.permissions, to.permissions).filter((path) => !found.has(path)));
-	// Only their permissions: content and git's mode are the same in both trees.
+	// Only permissions differ: content and git's mode are equal in both trees.
 	for (const { path, entry } of changed.size > 0 ? await entriesOf(repository, tree) : [])
 		if (changed.has(path))
 			found.set(path, { path, from: exact(path, entry, from), to: exact(path, entry, to) });
@@ -151,7 +151,7 @@ async function entriesOf(
 		});
 }
 
-/** Saved in one of them and not in the other, but the same file. */
+/** Saved in only one of them, but the same file. */
 function isSameLarge(path: RawPath, from: Facts | null, to: Facts | null): boolean {
 	const state = from?.large.get(path) ?? from?.held.get(path);
 	return state !== undefined && state === (to?.large.get(path) ?? to?.held.get(path));
@@ -171,7 +171,7 @@ function differing<Value>(a: ReadonlyMap<RawPath, Value>, b: ReadonlyMap<RawPath
 	return [...new Set([...a.keys(), ...b.keys()])].filter((path) => a.get(path) !== b.get(path));
 }
 
-/** Each pair's answer begins with the pair; one without differences has only that. */
+/** Each pair's answer starts with the pair; without differences there is nothing else. */
 function splitPairs(text: string, asked: readonly string[]): ReadonlyMap<string, readonly TreeChange[]> {
 	const found = new Map<string, TreeChange[]>(asked.map((pair) => [pair, []]));
 	let present: TreeChange[] = [];
@@ -194,11 +194,11 @@ function parseChange(record: string, path: string): TreeChange {
 }
 
 export interface CountedChange extends TreeChange {
-	/** Null: binary, or not known. */
+	/** Null: binary, or unknown. */
 	readonly lines: { readonly insertions: number; readonly deletions: number } | null;
 }
 
-/** What differs between two trees, with the lines counted; a path that git can be told narrows it. */
+/** The differences between two trees, with line counts; a path that git understands narrows it. */
 export async function countedChanges(
 	repository: string,
 	from: string,
@@ -211,7 +211,7 @@ export async function countedChanges(
 		const args = ["diff-tree", "-r", "-z", ...what, from, to, ...under(path)];
 		return (await git({ args, repository })).out;
 	};
-	// Lines of a content that is missing or damaged cannot be counted; which files differ is known all the same.
+	// Lines of a missing or damaged content cannot be counted; which files differ is still known.
 	const out = await differences("--numstat").catch((error: unknown) => {
 		if (!(error instanceof KeryxError) || error.code !== "checkpoint.failed") throw error;
 		return differences();
@@ -237,7 +237,7 @@ export async function countedChanges(
 	return all.map((change) => ({ ...change, lines: linesOf(change, lines.get(change.path)) }));
 }
 
-/** A change of permissions alone has none, and of a file that is not saved they are not known. */
+/** Zero for a change of permissions; unknown for an unsaved file. */
 function linesOf(
 	{ from, to }: TreeChange,
 	counted: CountedChange["lines"] | undefined,
@@ -247,7 +247,7 @@ function linesOf(
 	return { insertions: 0, deletions: 0 };
 }
 
-/** The unified text of everything that differs between two trees, but for what git's trees do not say, one piece per file and in the order of `countedChanges`. */
+/** The unified diff of two trees, without facts that git's trees lack: one piece per file, in the order of `countedChanges`. */
 export async function patches(
 	repository: string,
 	from: string,
@@ -265,7 +265,7 @@ export async function patches(
 		cut: true,
 	});
 	const about = `diff --git a/${FACTS} b/${FACTS}\n`;
-	// Git's lines end only with LF, and each line of a file's content has a sign before it: only a heading starts so. The `^` of a
+	// git's lines end only with LF, and every content line starts with a sign, so only a heading starts like this. The `^` of a
 	// pattern would also match after a CR or U+2028 within a line.
 	const texts = out
 		.toString("utf8")
@@ -274,14 +274,14 @@ export async function patches(
 	return { texts, isCut: cut };
 }
 
-/** A name that is no text cannot be an argument of a program that Node starts; then everything is answered. */
+/** A name that is not valid text cannot be passed as an argument; then everything is returned. */
 function under(path: RawPath | undefined): readonly string[] {
 	if (path === undefined) return [];
 	const text = Buffer.from(path, "latin1").toString("utf8");
 	return Buffer.from(text, "utf8").toString("latin1") === path ? ["--", text] : [];
 }
 
-/** The contents of these objects, in their order. */
+/** The contents of these objects, in order. */
 export async function blobs(repository: string, names: readonly string[]): Promise<readonly Buffer[]> {
 	if (names.length === 0) return [];
 	const { out } = await git({
@@ -314,7 +314,7 @@ export async function manifestsOf(
 	return lists.map(readManifest);
 }
 
-/** Keeps what these commits hold, the useful one where it is there, and frees the rest. The new pack is there before an old one goes; whatever is cut off can be done again. */
+/** Keeps the contents of these commits and frees the rest. The new pack exists before an old one goes; an interrupted run can be repeated. */
 export async function repack(
 	repository: string,
 	needed: readonly string[],
@@ -348,7 +348,7 @@ async function holds(repository: string, oid: string): Promise<boolean> {
 	return !out.includes(" missing");
 }
 
-/** The index of a pack goes first: without it nobody looks for anything in the rest. */
+/** A pack's index goes first: without it, git ignores the rest. */
 async function packFiles(packs: string): Promise<readonly string[]> {
 	try {
 		const files = await readdir(packs);
@@ -363,14 +363,14 @@ export async function packCount(repository: string): Promise<number> {
 	return files.filter((file) => file.endsWith(".pack")).length;
 }
 
-/** Removes the refs of what the store does not name; what a kill left of a ref's lock, too. */
+/** Removes refs that the store does not name, and locks of refs left by a kill. */
 export async function dropRefs(repository: string, keep: ReadonlySet<string>): Promise<void> {
 	const folder = join(repository, REFS);
 	for (const name of await namesIn(folder))
 		if (!keep.has(name)) await rm(join(folder, name), { force: true });
 }
 
-/** Empty where there is no such folder. */
+/** Empty if there is no such folder. */
 export async function namesIn(folder: string): Promise<readonly string[]> {
 	try {
 		return await readdir(folder);
@@ -379,7 +379,7 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
 	}
 }
 
-/** In bytes, everything in it. */
+/** The size of everything in it, in bytes. */
 export async function sizeOf(folder: string): Promise<number> {
 	let bytes = 0;
 	for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -16,19 +16,19 @@ import { isUnchanged, statOf } from "./read-file.ts";
 export interface ScanLimits {
 	readonly maxFiles: number;
 	readonly maxFileBytes: number;
-	/** For a file a restore replaces, or has restored: so that it can be undone. */
+	/** For files that a restore replaces or restored, so that it can be undone. */
 	readonly maxHeldBytes: number;
 }
 
 export interface Scan {
-	/** Keeps those that are as they were the last time; the caller's from now on. */
+	/** Files unchanged since the last scan are kept. The caller owns it from now on. */
 	readonly files: FoundFiles;
-	/** As a restore has written them. */
+	/** Files written by a restore. */
 	readonly written: ReadonlyMap<RawPath, Found>;
-	/** New, or with other times than the last time. */
+	/** New files, or files with changed times. */
 	readonly unknown: readonly RawPath[];
 	readonly manifest: Manifest;
-	/** Those that are not saved for their size, by their state. */
+	/** Files too large to save, by fingerprint. */
 	readonly large: Map<RawPath, string>;
 }
 
@@ -36,11 +36,11 @@ export interface Scan {
 export type Held = ReadonlyMap<RawPath, "now" | "before">;
 
 interface Folder {
-	/** Ends with /; the workspace itself is ''. */
+	/** Ends with /; '' for the workspace. */
 	readonly path: string;
-	/** A .gitignore of it, or of one above it, is not as it was: what was known of its files says nothing now. */
+	/** A .gitignore here or above has changed: earlier results do not count. */
 	readonly stale: boolean;
-	/** Of the .gitignore files here and above, if there are any. */
+	/** The .gitignore rules here and above, if any. */
 	readonly rules: IgnoreRules | null;
 }
 
@@ -48,7 +48,7 @@ const NONE: ReadonlySet<RawPath> = new Set();
 const NO_NAMES: ReadonlySet<string> = new Set();
 const QUIET = { throwIfNoEntry: false } as const;
 
-/** Throws checkpoint.too_many_files as soon as there are. Held files are saved although the rules exclude them. */
+/** Throws checkpoint.too_many_files as soon as the limit is passed. Held files are saved although the rules exclude them. */
 export function scan(
 	root: string,
 	cache: ScanCache | null,
@@ -100,7 +100,7 @@ class Looking {
 		}
 	}
 
-	/** Everything in one folder. Answers the folders in it that are to be looked into. */
+	/** Scans one folder. Returns the subfolders to scan. */
 	#look(given: Folder): Folder[] {
 		const entries = entriesOf(this.#folders, given.path);
 		if (!entries) {
@@ -141,7 +141,7 @@ class Looking {
 		this.excluded.set((isFolder ? `${path}/` : path) as RawPath, reason);
 	}
 
-	/** Whether the project ignores it. The rules are asked only about what is new, or if they have changed. */
+	/** Whether the project ignores it. The rules are used only for new files, or if they have changed. */
 	#isIgnored(
 		{ path, stale, rules }: Folder,
 		name: string,
@@ -151,14 +151,14 @@ class Looking {
 	): boolean {
 		if (!rules) return false;
 		if (!stale) {
-			// First: a file that is held is known as a file, too.
+			// First, because a held file is also known as a file.
 			if (ignored.has(isFolder ? `${name}/` : name)) return true;
 			if (isKnown) return false;
 		}
 		return rules.ignores((path + name) as RawPath, isFolder, this.#budget);
 	}
 
-	/** One that is there. Its row in the last look is -1 if it is new. */
+	/** An existing entry. `row`: its row in the last scan; -1 if it is new. */
 	file(path: RawPath, row: number, most = this.#limits.maxFileBytes): void {
 		if (row >= 0 && this.#isSame(path, row, most)) this.files.keep(row);
 		else if (!this.#isOther(path, row, most)) return;
@@ -167,7 +167,7 @@ class Looking {
 			throw new KeryxError("checkpoint.too_many_files", `the workspace has more than ${maxFiles} files`);
 	}
 
-	/** By what the system says in plain numbers. If one of them is not exact, the file is looked at again. */
+	/** From the system's plain numbers. If one is not exact, the file is checked again. */
 	#isSame(path: RawPath, row: number, most: number): boolean {
 		try {
 			const stats = lstatSync(callPath(this.#root, path), QUIET);
@@ -178,7 +178,7 @@ class Looking {
 		}
 	}
 
-	/** False: it is not there any more, or too large. */
+	/** False: it is gone, or too large. */
 	#isOther(path: RawPath, row: number, most: number): boolean {
 		const stats = lstat(this.#root, path);
 		if (!stats) return false;
@@ -195,11 +195,11 @@ class Looking {
 		return true;
 	}
 
-	/** Rules hold from the folder of their file downwards. */
+	/** Rules apply from their file's folder downwards. */
 	#withRules(folder: Folder, entries: readonly Dirent[]): Folder {
 		const path = (folder.path + IGNORE_FILE) as RawPath;
 		const before = this.before.get(path);
-		// As with git, a link of that name holds no rules, nor does anything else that is no file.
+		// As with git, only a regular file of that name holds rules, not a link.
 		if (!entries.some((entry) => entry.name === IGNORE_FILE && entry.isFile()))
 			return before || this.#known.ignored.get(folder.path)?.has(IGNORE_FILE)
 				? { ...folder, stale: true }
@@ -218,7 +218,7 @@ class Looking {
 		return (reason === "gitignore" || reason === "built_in") && isReached(this.#root, path);
 	}
 
-	/** As long as it is what was put there: what it becomes after that is not saved. */
+	/** Only while it is what the restore wrote; later changes are not saved. */
 	#isHeldThoughLarge(path: RawPath, hold: Held): boolean {
 		const stats = lstat(this.#root, path);
 		const before = this.before.get(path);
@@ -235,7 +235,7 @@ function isSaved(entry: Dirent): boolean {
 function entriesOf(folders: Folders, path: string): Dirent[] | "gone" | null {
 	try {
 		const folder = folders.open(path.slice(0, -1));
-		// There is a link by now, or nothing.
+		// It is a link by now, or gone.
 		if (typeof folder === "string") return path === "" ? null : "gone";
 		return listed(folder.at("."));
 	} catch (error) {
@@ -246,7 +246,7 @@ function entriesOf(folders: Folders, path: string): Dirent[] | "gone" | null {
 }
 
 interface Known {
-	/** Names of what was ignored, by folder; names of folders end with /. */
+	/** Ignored names, by folder; names of folders end with /. */
 	readonly ignored: ReadonlyMap<string, ReadonlySet<string>>;
 	readonly folders: ReadonlySet<RawPath>;
 }
@@ -274,7 +274,7 @@ function knownIgnored(cache: ScanCache | null): Known {
 	return { ignored, folders };
 }
 
-/** Whether a file or link is there, with no link on the way. */
+/** Whether a file or link exists there, with no link on the way. */
 function isReached(root: string, path: RawPath): boolean {
 	for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
 		if (!lstat(root, path.slice(0, slash) as RawPath)?.isDirectory()) return false;
@@ -290,7 +290,7 @@ function lstat(root: string, path: RawPath): BigIntStats | undefined {
 	}
 }
 
-/** Not every file system says what an entry is (NFS in large folders, old XFS): Node then fails on a path of bytes. */
+/** Some file systems do not report the type of an entry (NFS in large folders, old XFS): Node then fails on a path of bytes. */
 function listed(folder: Buffer): Dirent[] {
 	try {
 		return readdirSync(folder, { encoding: "latin1", withFileTypes: true });

@@ -25,22 +25,22 @@ import { type Held, type Scan, type ScanLimits, scan } from "./scan.ts";
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const FILES = "files";
 const GATHERED_BYTES = 256 * 1024;
-/** Of contents that were read to be compared, and are wanted again. */
+/** Memory for contents that were read for comparison and are needed again. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 export interface SnapshotRequest {
 	readonly root: string;
 	readonly repository: string;
-	/** What the commit is kept under. */
+	/** The ref of the commit. */
 	readonly ref: string;
 	readonly message: string;
 	readonly at: number;
 	readonly limits: ScanLimits;
-	/** The last checkpoint, where it is to learn what is not saved. */
+	/** The last checkpoint, if it must learn which files are not saved. */
 	readonly last: { readonly commit: string; readonly tree: string } | null;
-	/** The last checkpoint's commit: what it held is held again. Looked at only without a cache, which knows it, too. */
+	/** The last checkpoint's commit: held files stay held. Used only without a cache, which has this information too. */
 	readonly heldIn: string | null;
-	/** What a restore has just written: saved even where the rules of now exclude it. */
+	/** Files that a restore has just written: saved even if the current rules exclude them. */
 	readonly hold: readonly RawPath[];
 }
 
@@ -49,22 +49,22 @@ export interface Snapshot {
 	readonly tree: string;
 	readonly files: number;
 	readonly excluded: readonly ExcludedSummary[];
-	/** The commit of the last checkpoint, where this one holds the same files and knows more of what is not saved. */
+	/** The commit of the last checkpoint, if this one has the same files and knows more about unsaved ones. */
 	readonly replaces: string | null;
 }
 
-/** A snapshot that git has. */
+/** A snapshot that is in git. */
 type Made = Omit<ScanCache, "files">;
 
 interface Change {
 	readonly path: RawPath;
-	/** Without its content where the repository has it. */
+	/** Without its content if the repository has it. */
 	readonly entry: Reading | Found | null;
 }
 
 const NOTHING: Written = new Map();
 
-/** What a restore has just written is taken for that without being read, where it is still the same. */
+/** Files that a restore has just written are not read again if they are unchanged. */
 export async function makeSnapshot(request: SnapshotRequest, written: Written = NOTHING): Promise<Snapshot> {
 	const file = cacheFile(request.repository);
 	const cache = readCache(file);
@@ -73,7 +73,7 @@ export async function makeSnapshot(request: SnapshotRequest, written: Written = 
 		return await attempt(request, cache, written);
 	} catch (error) {
 		if (!(error instanceof KeryxError) || error.code !== "checkpoint.failed") throw error;
-		// What the cache builds on may be gone: then everything is read.
+		// The cache's base may be gone: then everything is read.
 		rmSync(file, { force: true });
 		return attempt(request, null, NOTHING);
 	}
@@ -100,13 +100,13 @@ async function snapshotOf(look: Look, request: SnapshotRequest, cache: ScanCache
 		facts: look.facts(),
 	}));
 	writeCache(cacheFile(repository), look.files.columns(), made);
-	// Back at the files of the last checkpoint, past a look that was none.
+	// Back at the files of the last checkpoint, after a scan that created none.
 	if (last?.tree === made.tree) return sameFiles(request, made, look);
 	const { commit: id, tree } = made;
 	return { commit: id, tree, files: look.files.size, excluded: summaryOf(look.manifest), replaces: null };
 }
 
-/** Nothing of the files changed. What is not saved may have: the checkpoint that holds these files is to know of both. */
+/** No saved file changed, but unsaved ones may have: the checkpoint with these files must record both states. */
 async function sameFiles(request: SnapshotRequest, cache: Made, look: Look): Promise<Snapshot> {
 	const { repository, last } = request;
 	const own = last?.tree === cache.tree ? last.commit : cache.commit;
@@ -133,7 +133,7 @@ async function heldSince(
 ): Promise<Held> {
 	const list = cache?.manifest ?? (heldIn === null ? null : await manifestIn(repository, heldIn));
 	const held = new Map<RawPath, "now" | "before">();
-	// Without a cache nobody knows whether such a file is still the same: it is taken for that.
+	// Without a cache it is unknown whether such a file changed: it counts as unchanged.
 	for (const path of list ? readManifest(list).held : []) held.set(path, cache ? "before" : "now");
 	for (const path of hold) held.set(path, "now");
 	return held;
@@ -143,13 +143,13 @@ async function manifestIn(repository: string, commit: string): Promise<Buffer> {
 	return (await git({ args: ["cat-file", "blob", `${commit}:${MANIFEST}`], repository })).out;
 }
 
-/** The workspace against what the cache knows of it. */
+/** The workspace compared with the cache. */
 class Look {
 	readonly files: FoundFiles;
-	/** No longer there, or there with another content: then it is among the changes, too. */
+	/** Removed or replaced; a replaced file is also among the changes. */
 	readonly removed = new Set<RawPath>();
 	readonly manifest: Manifest & { readonly excluded: Map<RawPath, ExcludeReason> };
-	/** With what was read already, as long as there is room for it. */
+	/** With contents that were already read, as long as memory allows. */
 	readonly #changed = new Map<RawPath, Reading | null>();
 	/** The repository has their contents. */
 	readonly #known = new Map<RawPath, Found>();
@@ -178,7 +178,7 @@ class Look {
 		return look;
 	}
 
-	/** When nothing more is read. */
+	/** Called when nothing more is read. */
 	close(): void {
 		this.#folders.close();
 	}
@@ -192,7 +192,7 @@ class Look {
 		);
 	}
 
-	/** Of what was found, after all of it was read. */
+	/** Counts of what was found, valid after all of it was read. */
 	facts(): Buffer {
 		const permissions = new Map(this.files.unusual(usualPermissions));
 		const [large, held] = [new Map<RawPath, string>(), new Map<RawPath, string>()];
@@ -200,7 +200,7 @@ class Look {
 		return writeFacts({ permissions, large, held });
 	}
 
-	/** Reads each as it is asked for: they are never all in memory. */
+	/** Reads each on demand: they are never all in memory. */
 	*changes(): Generator<Change> {
 		for (const [path, entry] of this.#known) yield { path, entry };
 		for (const [path, read] of this.#changed) {
@@ -211,7 +211,7 @@ class Look {
 		}
 	}
 
-	/** Most files with other times have the content that they had. */
+	/** Most files with new times have their old content. */
 	#compare(path: RawPath, before: Found | undefined): void {
 		const entry = before && this.#read(path);
 		if (before && !entry) return;
@@ -232,7 +232,7 @@ class Look {
 		return this.#room >= 0 ? entry : null;
 	}
 
-	/** An unreadable or meanwhile too large file is left out as if it had always been so. */
+	/** A file that became unreadable or too large is treated as if it had always been. */
 	#read(path: RawPath): Reading | null {
 		const { limits } = this.#request;
 		try {
@@ -254,7 +254,7 @@ class Look {
 	}
 }
 
-/** What the cache knows and this look has not found again. Every known file is looked for only if one of them is missing. */
+/** Files in the cache that this scan did not find. Searches all of them only if one is missing. */
 function goneOrOther(before: FileTable, { files, written, unknown }: Scan): readonly RawPath[] {
 	const known = unknown.filter((path) => before.rowOf(path) >= 0);
 	const rewritten = [...written.keys()].filter((path) => before.rowOf(path) >= 0);
@@ -262,7 +262,7 @@ function goneOrOther(before: FileTable, { files, written, unknown }: Scan): read
 	return [...files.unkept()].filter((path) => !written.has(path));
 }
 
-/** Answers when git has put the commit and its ref on the disk; before that nothing of it is visible. */
+/** Resolves when git has written the commit and its ref to disk; before that, nothing of it is visible. */
 async function commit(
 	{ repository, ref, message, at }: SnapshotRequest,
 	tree: string,
@@ -314,7 +314,7 @@ async function commit(
 	}
 }
 
-/** Many small pieces as a few large ones. */
+/** Joins many small pieces into a few large ones. */
 async function* gathered(pieces: Iterable<Buffer>): AsyncGenerator<Buffer> {
 	let waiting: Buffer[] = [];
 	let bytes = 0;

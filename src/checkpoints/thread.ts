@@ -4,7 +4,7 @@ import { SHARE_ENV, Worker } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
 import type { Job, JobReply, Work } from "./work.ts";
 
-/** Next to this file, in the form it runs in. Tests name a built one. */
+/** Next to this file, with the same extension. Tests name a built one. */
 const WORKER =
 	process.env.KERYX_CHECKPOINTS_THREAD ??
 	new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);

@@ -9,7 +9,7 @@ export interface CheckpointSettings {
 	readonly maxTotalMb: number;
 	readonly maxFileMb: number;
 	readonly maxFiles: number;
-	/** So long one waits for another on the same workspace. */
+	/** How long an operation waits for another one on the same workspace. */
 	readonly lockWaitMs?: number;
 }
 
@@ -18,7 +18,7 @@ export interface CheckpointsOptions extends Naming {
 	readonly home: string;
 	readonly store: Store;
 	readonly clock: Pick<Clock, "now">;
-	/** Asked each time: they may change. */
+	/** Read per call: they may change. */
 	readonly settings: () => CheckpointSettings;
 	readonly log?: (message: string, error: unknown) => void;
 }
@@ -27,7 +27,7 @@ export interface TakeInput {
 	/** The folder. */
 	readonly workspace: string;
 	readonly label: string;
-	/** before and after stand about a turn's changes of files, and need its id. */
+	/** before and after surround a turn's file changes, and need its id. */
 	readonly kind?: Exclude<CheckpointKind, "restore">;
 	readonly conversation?: string;
 	readonly session?: string;
@@ -49,7 +49,7 @@ export interface FileDiff {
 	readonly binary: boolean;
 	readonly insertions: number;
 	readonly deletions: number;
-	/** Unified, as far as there was room for it. */
+	/** Unified text, up to a limit. */
 	readonly text: string;
 	readonly cut: boolean;
 }
@@ -57,9 +57,9 @@ export interface FileDiff {
 export interface RestoreOptions {
 	/** Only this file, or what is in this folder. */
 	readonly file?: string;
-	/** Takes back what a person changed, too. */
+	/** Also reverts people's changes. */
 	readonly force?: boolean;
-	/** What takes effect in the transaction that ends it. */
+	/** Takes effect in the transaction that ends the restore. */
 	readonly together?: RestoreTogether;
 }
 
@@ -79,24 +79,24 @@ export interface RestorePlan {
 	readonly restore: readonly string[];
 	readonly remove: readonly string[];
 	readonly kept: readonly Kept[];
-	/** Differ, and are not saved: they stay. Includes files that existed and are gone. */
+	/** They differ and are not saved, so they stay. Includes files that existed and are gone. */
 	readonly untouched: readonly string[];
 }
 
 export interface RestoreReport {
 	readonly id: string;
 	readonly target: Checkpoint;
-	/** Restoring this one undoes it. */
+	/** Restoring this one undoes the restore. */
 	readonly before: Checkpoint;
 	readonly restored: readonly string[];
 	readonly removed: readonly string[];
 	readonly kept: readonly Kept[];
 	readonly untouched: readonly string[];
-	/** The turns undone with it. Null: none were to be, or the conversation has continued since. */
+	/** The turns undone with it. Null: none requested, or the conversation has continued since. */
 	readonly undone: Undone | null;
 }
 
-/** A restore in short: what is told of it, also after a crash. */
+/** A restore in short: what is reported about it, also after a crash. */
 export interface RestoreSummary {
 	readonly target: string;
 	readonly before: string;
@@ -106,7 +106,7 @@ export interface RestoreSummary {
 	readonly untouched: Some<string>;
 }
 
-/** How many, and the first of them. */
+/** The count, and the first few. */
 export interface Some<Item> {
 	readonly count: number;
 	readonly first: readonly Item[];
@@ -144,6 +144,6 @@ export interface RecoveredRestore {
 	readonly workspace: string;
 	readonly report: RestoreReport | null;
 	readonly problem: string | null;
-	/** What is left to do, where it could not be finished. */
+	/** What remains, if it could not be finished. */
 	readonly left: readonly string[];
 }

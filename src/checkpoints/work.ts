@@ -5,13 +5,13 @@ import type { Applied, ApplyRequest } from "./restore/apply.ts";
 import type { WriteAnswer, WriteRequest } from "./restore/writes.ts";
 import type { Snapshot, SnapshotRequest } from "./snapshot.ts";
 
-/** What is asked of the thread, and what it answers, by name. */
+/** The thread's requests and answers, by name. */
 export interface Work {
 	readonly snapshot: { readonly request: SnapshotRequest; readonly answer: Snapshot };
 	readonly apply: { readonly request: ApplyRequest; readonly answer: Applied };
 	/** One share of a large restore. */
 	readonly write: { readonly request: WriteRequest; readonly answer: WriteAnswer };
-	/** What a restore that was cut off has left. */
+	/** Leftovers of an interrupted restore. */
 	readonly undone: {
 		readonly request: { readonly root: string; readonly steps: string };
 		readonly answer: readonly RawPath[];

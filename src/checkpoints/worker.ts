@@ -9,7 +9,7 @@ import { makeSnapshot, type Snapshot, type SnapshotRequest } from "./snapshot.ts
 import { FilesThread } from "./thread.ts";
 import type { Job, JobReply, Work } from "./work.ts";
 
-/** By repository, until the next look at the workspace. */
+/** By repository, until the next scan of the workspace. */
 const written = new Map<string, Written>();
 
 const port = parentPort as MessagePort;

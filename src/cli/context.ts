@@ -5,7 +5,7 @@ import { createOutput, type Output, type Streams } from "./io/output.ts";
 export interface CliContext extends Streams {
 	readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
 	readonly env: Environment;
-	/** Milliseconds since 1970. The CLI may read the clock; the domain is told the time. */
+	/** Milliseconds since 1970. The CLI may read the clock; the domain gets the time as an argument. */
 	readonly now: () => number;
 	readonly json: boolean;
 	/** The value of --timeout; default: the usual. */

@@ -13,7 +13,7 @@ export class ConversationView {
 	readonly #mine = new Set<number>();
 	/** On their way: what they are accepted as is not known yet. */
 	#sending = 0;
-	/** What came meanwhile, from the first message on that may be one of these. */
+	/** Messages that arrived meanwhile, from the first that may be one of these. */
 	#waiting: Followed[] = [];
 	/** Deliveries of an unfinished turn: shown if the transcript does not contain them. */
 	readonly #replies = new Map<string, string[]>();
@@ -30,7 +30,7 @@ export class ConversationView {
 		return this.#running;
 	}
 
-	/** A message that is being sent from here. Its end says what it was accepted as, or null: it was not taken after all. */
+	/** A message being sent from here. Its end says which message it became, or null: it was not accepted after all. */
 	sent(text: string): (inbound: number | null) => void {
 		this.#sending++;
 		this.#show({ kind: "user", author: null, text, mine: true });
@@ -41,7 +41,7 @@ export class ConversationView {
 		};
 	}
 
-	/** Rows of the transcript as it stands, with one's own as such; those that come again as events are passed over. */
+	/** The current rows of the transcript, marking one's own; rows that come again as events are skipped. */
 	load(messages: readonly WireMessage[], isMine: boolean): void {
 		for (const message of messages) this.#message(message, { index: null, isMine, isShown: false });
 	}

@@ -31,7 +31,7 @@ try {
 	context.exitWith(reportError(error, context));
 }
 
-/** Words behind `--` are arguments, whatever they look like. */
+/** Words after `--` are arguments, whatever they look like. */
 function asksForJson(words: readonly string[]): boolean {
 	const json = words.indexOf("--json");
 	const end = words.indexOf("--");

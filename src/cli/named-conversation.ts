@@ -7,7 +7,7 @@ import { KeryxError } from "../errors.ts";
 import type { Client, WireConversation } from "../http/index.ts";
 import { texts } from "./texts.ts";
 
-/** Who speaks from this terminal: the user of this machine. */
+/** The person at this terminal: the user of this machine. */
 export function localSource() {
 	const { uid, username } = userInfo();
 	return { platform: "local", chat_id: "cli", chat_type: "dm", user_id: String(uid), user_name: username };

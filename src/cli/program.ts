@@ -73,7 +73,7 @@ function withGlobals(program: Command): Command {
 		.option("--timeout <seconds>", texts.program.timeout, readTimeout);
 }
 
-/** The first word that is no option, nor the value of one. */
+/** The first word that is neither an option nor an option's value. */
 function commandIn(words: readonly string[]): string | undefined {
 	return words.find((word, at) => !word.startsWith("-") && words[at - 1] !== "--timeout");
 }
@@ -83,10 +83,10 @@ function nameIn(term: string): string {
 }
 
 export interface Listed {
-	/** As the help shows it: its name, and what it takes. */
+	/** As shown in the help: its name and arguments. */
 	readonly term: string;
 	readonly about: string;
-	/** What adds it to the program. */
+	/** Adds it to the program. */
 	readonly load: () => Promise<(program: Command, context: CliContext) => void>;
 }
 

@@ -15,7 +15,7 @@ export interface TalkFlags {
 	readonly join?: string;
 }
 
-/** So many rows of the transcript are read at first. */
+/** How many rows of the transcript are read at first. */
 const REMEMBERED = 200;
 
 /** One conversation, from here. It exists from its first message on. */
@@ -66,7 +66,7 @@ export class Talk {
 		this.conversation = await this.client.conversation({ conversation: id });
 	}
 
-	/** The transcript so far, and then whatever happens, until the signal. */
+	/** The transcript so far, then everything that happens, until the signal. */
 	async follow(
 		view: ConversationView,
 		signal: AbortSignal,
@@ -88,7 +88,7 @@ export class Talk {
 		}
 	}
 
-	/** What has happened since the last event that was shown. */
+	/** Events since the last one shown. */
 	async catchUp(view: ConversationView): Promise<void> {
 		const conversation = this.conversation?.id;
 		if (conversation === undefined) return;
@@ -104,7 +104,7 @@ export class Talk {
 		}
 	}
 
-	/** Resolves when a message has its end, whatever that is. */
+	/** Resolves when a message has ended, however it ended. */
 	async ended(id: number): Promise<void> {
 		while ((await this.client.inbound({ id, wait: 30 })).disposition === null);
 	}

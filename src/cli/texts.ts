@@ -1171,8 +1171,8 @@ Exit codes: 0 done, even if they already were one person, 1 failure, 2 wrong usa
 	explain: {
 		about: "show which conversation a message belongs to and what it would do",
 		first: (end: Shown) => `The message opens the conversation's first session. ${end}`,
-		told: "The user is told",
-		notTold: "The user is not told",
+		notified: "The user is told",
+		notNotified: "The user is not told",
 		carried: "the last exchange is carried over",
 		notCarried: "nothing is carried over",
 		newSession: (reason: Shown, fact: Shown, notified: Shown, kept: Shown) =>

@@ -43,7 +43,7 @@ export interface LoadedConfig {
 }
 
 export interface ConfigCheck {
-	/** The file that was read; undefined when there is none. */
+	/** The file that was read; undefined if there is none. */
 	readonly file: string | undefined;
 	readonly problems: readonly ConfigProblem[];
 	readonly warnings: readonly string[];

@@ -1,4 +1,4 @@
-// Who may do what. Roles come from authentication alone; nothing that a caller sends with its request changes them.
+// Who may do what. Roles come only from authentication; nothing in a request can change them.
 import type { AuditVia, ConfirmationScope, TokenRole } from "../store/index.ts";
 
 /** A token's role, or that of a person logged in to the page; an owner is an operator. */
@@ -6,13 +6,13 @@ type CallerRole = TokenRole | "member" | "guest";
 
 /** An authenticated caller. */
 export interface Caller {
-	/** As the audit names it: `operator`, `token:<name>`, `person:<name>` of a login, `<platform>:<id>` of a chat. */
+	/** As named in the audit: `operator`, `token:<name>`, `person:<name>` for a login, `<platform>:<id>` for a chat. */
 	readonly who: string;
 	readonly role: CallerRole;
 	readonly via: AuditVia;
-	/** The one conversation that it may name; null: any. */
+	/** The only conversation it may name; null: any. */
 	readonly sessionKey: string | null;
-	/** Of a member or a guest: they read what was asked in their own conversations. */
+	/** For a member or guest: they see requests in their own conversations. */
 	readonly principal?: string | null;
 }
 

@@ -132,7 +132,7 @@ class StoredConfirmations implements Confirmations {
 	): Promise<ResolveArgs> {
 		await this.#assertMay(caller, "resolve", id);
 		const { store, clock } = this.#options;
-		// What it is about matters only to who asks for more than yes or no.
+		// Only grants and edited arguments need the request itself.
 		const before =
 			grant || editedDetails ? await store.confirmation({ scope: OPERATOR, id, now: clock.now() }) : null;
 		if (before && grant) this.#assertGrantable(before.action);
@@ -286,7 +286,7 @@ class StoredConfirmations implements Confirmations {
 			reason,
 			...(confirmation !== undefined && { confirmation: confirmation.slice(0, 64) }),
 		});
-		// Where nothing can be written nothing is noted; what was refused stays refused.
+		// If the store cannot be written, the attempt is not recorded; the refusal stands.
 		await noting.catch((error: unknown) => {
 			if (!(error instanceof KeryxError) || error.code !== "store.readonly") throw error;
 		});
@@ -311,7 +311,7 @@ class StoredConfirmations implements Confirmations {
 		throw new KeryxError("confirmation.refused", `the role ${caller.role} is not allowed to do this`);
 	}
 
-	/** What was refused because it is another's, used already or decided already is an attempt that the audit knows of. */
+	/** Refusals for foreign, used or already decided confirmations are audited as attempts. */
 	async #notingRefusals<Answer extends object>(
 		caller: Caller,
 		attempt: string,

@@ -5,7 +5,7 @@ import { KeryxError } from "../errors.ts";
 
 export type Details = Readonly<Record<string, unknown>>;
 
-/** The details in their one form. */
+/** The details in canonical form. */
 export function canonicalDetails(details: Details, field = "details"): string {
 	const canonical = canonicalJson(details);
 	if (canonical.kind === "json") return canonical.text;

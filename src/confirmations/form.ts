@@ -1,4 +1,4 @@
-// The form of a request that is bound, stored and shown, and who is told of it. What is hashed is what people see.
+// The form of a request that is bound, stored and shown, and who is notified. What is hashed is what people see.
 import { randomBytes } from "node:crypto";
 import { foldedAction } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
@@ -25,7 +25,7 @@ type Asking = RequestInput &
 type Bound = Asking & { readonly id: string; readonly digest: string };
 
 /**
- * Before it is hashed, so that what is stored, shown and hashed is the same. Anyone but the owner gets it back unchanged: without names.
+ * Hides secrets before hashing, so that the stored, shown and hashed bytes are equal. Only the operator's requests keep names of secrets.
  */
 export function hiddenInput(secrets: Store["secrets"], input: RequestInput, { role }: Caller): RequestInput {
 	const { action, description, requester, sessionKey } = input;
@@ -38,7 +38,7 @@ export function hiddenInput(secrets: Store["secrets"], input: RequestInput, { ro
 	};
 }
 
-/** Of Keryx's own agent. */
+/** For Keryx's own agent. */
 export function ownRequest(question: CallQuestion, timeoutSeconds: number): Asking {
 	const { action, description, once, details, sessionKey, askedBy, from, answerer } = question;
 	return {
@@ -81,7 +81,7 @@ export function requestForm(options: ConfirmationsOptions, asked: Asking): Confi
 	};
 }
 
-/** Where a turn asks and ends, the question is its reply; a program that waits has none, so its chat is told. */
+/** If a turn asks and ends, its reply is the question. A waiting program has no reply, so its chat is notified. */
 function deliveriesOf(
 	options: ConfirmationsOptions,
 	asked: Bound,
@@ -108,7 +108,7 @@ function reaches(
 	return render !== undefined && isThere(chat);
 }
 
-/** Arguments as an approver wants them. */
+/** The arguments, formatted for approvers. */
 export function editedForm(
 	secrets: Store["secrets"],
 	before: Confirmation,

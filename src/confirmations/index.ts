@@ -1,4 +1,4 @@
-// keryx/confirmations: a human says yes, to exactly that (I14): asking, resolving, grants, the audit, who is told.
+// keryx/confirmations: a human approves exactly one action (I14): requests, decisions, grants, the audit, notifications.
 // Usable without the gateway, on a store that was opened with its audit key.
 // Never here: running what was approved.
 

@@ -1,5 +1,5 @@
-// What a human is shown of a request. All of it but the frame is the requester's: quoted, capped, in code marks, so that no platform
-// finds markup, a mention or a file in it. The arguments are shown whole or it is said how much is missing.
+// The text a human sees of a request. Everything except the frame comes from the requester: it is quoted, capped and in code marks, so that
+// no platform finds markup, a mention or a file in it. Arguments are shown whole, or the text says how much is missing.
 import { KERYX } from "../called.ts";
 import type { Confirmation } from "../store/index.ts";
 
@@ -31,7 +31,7 @@ export interface Question {
 	/** Who may answer besides the owner; null: nobody. */
 	readonly answerer: string | null;
 	readonly ends: Ends;
-	/** Without what was asked. */
+	/** Without the request's own text. */
 	readonly shortEnds: Ends;
 }
 
@@ -44,7 +44,7 @@ const ENDS = {
 	cancelled: "Cancelled. It was not done.",
 } as const;
 
-/** `text`: as shown, if that is more than the question itself. */
+/** `text`: as shown, if longer than the question itself. */
 export function questionOf(
 	confirmation: Asked,
 	{
@@ -92,7 +92,7 @@ function inert(text: string): string {
 	return `\`${shown}\``;
 }
 
-/** Nothing invisible, and nothing that ends a code mark. */
+/** Contains nothing invisible, and nothing that ends a code mark. */
 function visible(text: string): string {
 	return text
 		.replace(/`/g, "ʼ")

@@ -7,10 +7,10 @@ import type { Details } from "./digest.ts";
 
 const SHORTEST_SECONDS = 30;
 const LONGEST_SECONDS = 3600;
-/** Of names and keys; a description and a reason may be longer. */
+/** For names and keys; a description or reason may be longer. */
 const NAME = 200;
 const TEXT = 10_000;
-/** The last one that a calendar has. */
+/** The latest representable date. */
 const LAST_SECOND = 8.64e12;
 
 export interface RequestInput {
@@ -38,7 +38,7 @@ export function readRequest(body: unknown, defaultTimeout: number): RequestInput
 	};
 }
 
-/** Lenient, as clients of long standing need it: numbers and numeric strings, cut and clamped; anything else is the default. */
+/** Lenient for old clients: accepts numbers and numeric strings, rounded down and clamped; anything else is the default. */
 export function readTimeout(value: unknown, otherwise: number): number {
 	const number =
 		typeof value === "number"
@@ -78,7 +78,7 @@ export interface GrantInput {
 	readonly action: string;
 	readonly pattern?: string;
 	readonly sessionKey?: string;
-	/** Whose requests it serves, as the audit names them. */
+	/** The requester it covers, as named in the audit. */
 	readonly askedBy?: string;
 	readonly until?: number;
 }
@@ -105,7 +105,7 @@ export function readGrant(body: unknown): GrantInput {
 	};
 }
 
-/** The name in the form that is kept, shown and compared. */
+/** The name in its stored, shown and compared form. */
 export function checkedAction(action: string): string {
 	const name = actionName(action);
 	if (name !== null) return name;
@@ -140,7 +140,7 @@ export function neededText(given: Readonly<Record<string, unknown>>, field: stri
 	throw new KeryxError("argument.invalid", `${field} is required and must not be blank`, { field });
 }
 
-/** Trimmed; undefined where it is left out or null. */
+/** Trimmed; undefined if absent or null. */
 function optionalText(
 	given: Readonly<Record<string, unknown>>,
 	field: string,

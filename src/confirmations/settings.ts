@@ -1,9 +1,9 @@
-// What the configuration says of confirmations, in the words of this folder.
+// Confirmation settings from the configuration.
 import type { Config } from "../config/index.ts";
 import type { ConfirmationSettings } from "./types.ts";
 import { weakSecret } from "./webhook.ts";
 
-/** A webhook whose secret is not set, or can be guessed, would send what nobody can check: it is left out, and `problems` says so. */
+/** Skips webhooks without a secret, or with one that is too easy to guess: nobody could verify them. `problems` lists them. */
 export function confirmationSettings(
 	{ confirmations }: Pick<Config, "confirmations">,
 	env: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-// What confirmations offer, and what they are made with.
+// The confirmations' interface and its dependencies.
 import type {
 	AskedForCall,
 	AuditEntry,
@@ -26,7 +26,7 @@ import type { Question } from "./notices.ts";
 import type { DecisionInput, GrantInput, RequestInput } from "./read.ts";
 import type { Webhook } from "./webhook.ts";
 
-/** Asked for at each use: they may change while Keryx runs. */
+/** Read per call: they may change while Keryx runs. */
 export interface ConfirmationSettings {
 	readonly alwaysConfirm: readonly string[];
 	readonly rateLimit: number;
@@ -35,21 +35,21 @@ export interface ConfirmationSettings {
 	readonly defaultTimeout: number;
 	readonly chats: readonly Destination[];
 	readonly webhooks: readonly Webhook[];
-	/** Named in the configuration, and known beforehand to be told nothing. */
+	/** Configured, but known in advance to be unreachable. */
 	readonly unreachable?: readonly string[];
 }
 
 export interface ConfirmationsOptions {
-	/** Opened with the key of its audit. */
+	/** Opened with its audit key. */
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly settings: () => ConfirmationSettings;
-	/** A question as a chat of that platform shows it. */
+	/** The question as shown in a chat of that platform. */
 	readonly render?: (
 		question: Question,
 		to: { readonly id: string; readonly destination: Destination },
 	) => ConfirmationRequest["notices"]["deliveries"];
-	/** Whether there is a channel to that chat; left out, there is one to each. */
+	/** Whether a channel reaches that chat; default: always. */
 	readonly reaches?: (destination: Destination) => boolean;
 	readonly log?: (message: string, error: unknown) => void;
 }
@@ -58,7 +58,7 @@ export interface ConfirmationsOptions {
 export interface CallQuestion {
 	readonly action: string;
 	readonly description: string;
-	/** Asked about every time: no grant answers, and none comes of the answer. */
+	/** Needs approval every time: no grant covers it, and the answer creates none. */
 	readonly once?: boolean;
 	readonly details: Details;
 	readonly sessionKey: string;
@@ -71,9 +71,9 @@ export interface CallQuestion {
 export type AskedOutcome = AskedForCall | { readonly kind: "secret" };
 
 export interface Confirmations {
-	/** Seconds that a human has, where who asks does not say. */
+	/** Default time for the human, in seconds. */
 	readonly defaultTimeout: number;
-	/** Watches deadlines and tells webhooks; without it everything else works, later. */
+	/** Watches deadlines and calls webhooks. Without it everything still works, but later. */
 	start(): void;
 	stop(): Promise<void>;
 	request(input: RequestInput, caller: Caller): Promise<Requested>;
@@ -83,19 +83,19 @@ export interface Confirmations {
 		turn: { readonly id: string; readonly token: number },
 		waiting: (id: string) => NewMessage & { readonly index: number },
 	): Promise<AskedOutcome>;
-	/** For a program that runs and waits. Answers when it is no longer pending, or the signal ends the waiting. */
+	/** For a running program that waits. Returns when it is no longer pending, or when the signal aborts. */
 	askLive(
 		question: CallQuestion,
 		signal: AbortSignal,
 	): Promise<Confirmation | { readonly status: "limited" | "secret" }>;
-	/** What `store.resolveConfirmation` takes, after everything that can be refused beforehand; for who commits more with it. */
+	/** The input of `store.resolveConfirmation`, after all checks; for callers who commit more with it. */
 	resolution(
 		id: string,
 		decision: "approved" | "denied",
 		input: DecisionInput,
 		caller: Caller,
 	): Promise<ResolveArgs>;
-	/** What is left to do after such a commit. */
+	/** The work that remains after such a commit. */
 	afterResolve(resolved: Resolved): void;
 	resolve(
 		id: string,
@@ -103,11 +103,11 @@ export interface Confirmations {
 		input: DecisionInput,
 		caller: Caller,
 	): Promise<Resolved>;
-	/** As the caller may see it. Another's is not found, which is noted under what was attempted. */
+	/** As the caller may see it. Foreign ids are not_found, and audited as attempts. */
 	see(id: string, caller: Caller, attempt: Attempt): Promise<Confirmation>;
 	cancel(id: string, caller: Caller): Promise<Cancelled>;
 	consume(id: string, digest: string, caller: Caller): Promise<Consumed>;
-	/** With a wait: answers when it is no longer pending, or so many milliseconds have passed. */
+	/** With a wait: returns when it is no longer pending, or after this many milliseconds. */
 	get(
 		id: string,
 		caller: Caller,
@@ -123,7 +123,7 @@ export interface Confirmations {
 	revokeGrant(id: string, caller: Caller): Promise<boolean>;
 	auditLog(filter: AuditFilter, caller: Caller): Promise<readonly AuditEntry[]>;
 	verifyAudit(caller: Caller): Promise<Verified>;
-	/** Takes the audit for right though its witness saw another one: after a restore. Throws audit.sound where there is no reason to. */
+	/** Accepts the audit although its witness saw a different one: after a restore. Throws audit.sound if nothing is wrong. */
 	acceptAudit(caller: Caller): Promise<AuditStanding>;
 	/** Records a refused attempt of an authenticated caller in the audit. */
 	refused(
@@ -132,6 +132,6 @@ export interface Confirmations {
 		reason: string,
 		confirmation?: string,
 	): Promise<void>;
-	/** Told of each conversation that has an outcome to look at. */
+	/** Called with each conversation that has a new outcome. */
 	onWoken(listener: (woken: Woken) => void): () => void;
 }

@@ -1,4 +1,4 @@
-// Who waits for an outcome. One path wakes them all: a commit was made, so those that are waited for are read again.
+// Callers that wait for an outcome. All are woken the same way: after a commit, the awaited confirmations are read again.
 import type { Confirmation, Store } from "../store/index.ts";
 import { type Clock, wakeAt } from "../time/index.ts";
 
@@ -7,7 +7,7 @@ interface Waiter {
 	look(confirmation: Confirmation): void;
 }
 
-/** After a look that failed. */
+/** Pause after a failed read. */
 const RETRY_MS = 1000;
 
 export interface WaitersOptions {
@@ -32,7 +32,7 @@ export class Waiters {
 		});
 	}
 
-	/** Answers it as it is when it is no longer pending, or when the signal or so many milliseconds end the waiting. */
+	/** Returns the confirmation once it is no longer pending, or when the signal or the time limit ends the wait. */
 	async settled(confirmation: Confirmation, signal: AbortSignal, ms = Infinity): Promise<Confirmation> {
 		const { clock, read } = this.#options;
 		const { id, expiresAt } = confirmation;
@@ -46,7 +46,7 @@ export class Waiters {
 				},
 			};
 			const cancelPatience = ms === Infinity ? () => {} : clock.after(ms, () => end());
-			// The deadline ends a confirmation whether or not anything is committed then.
+			// The deadline ends a confirmation even if nothing is committed then.
 			let cancelDeadline = () => {};
 			const awaitDeadline = () => {
 				cancelDeadline = wakeAt(clock, expiresAt, () => (clock.now() < expiresAt ? awaitDeadline() : end()));
@@ -64,13 +64,13 @@ export class Waiters {
 			this.#ends.add(end);
 			this.#waiting.add(waiter);
 			if (signal.aborted) end();
-			// It may have been decided between the reading and now.
+			// It may have been decided since it was read.
 			else void this.#look();
 		});
 		return last.status === "pending" ? read(id) : last;
 	}
 
-	/** Waiting callers get what is known. */
+	/** Waiting callers get the last known state. */
 	stop(): void {
 		this.#unlisten();
 		this.#cancel();
@@ -92,7 +92,7 @@ export class Waiters {
 				}
 			} while (this.#again);
 		} catch {
-			// The store cannot be read now. The next commit triggers another look.
+			// The store cannot be read now. The next commit triggers another read.
 			this.#cancel();
 			this.#cancel = this.#options.clock.after(RETRY_MS, () => void this.#look());
 		} finally {

@@ -20,7 +20,7 @@ export interface WatchOptions {
 export class Watch {
 	readonly #options: WatchOptions;
 	readonly #rounds: Rounds;
-	/** What other gateways were asked has deadlines, too, and its webhooks are told by whoever has that duty. */
+	/** Requests at other gateways have deadlines, too; the gateway with this duty calls their webhooks. */
 	readonly #elsewhere: Rounds;
 	readonly #duty: Duty;
 	#unlisten = () => {};

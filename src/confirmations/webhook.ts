@@ -9,7 +9,7 @@ export const LONGEST_PAUSE_MS = FIRST_PAUSE_MS * 2 ** (MOST_ATTEMPTS - 2);
 
 export interface Webhook {
 	readonly url: string;
-	/** Of the signature; known to the receiver. */
+	/** The signature's secret, shared with the receiver. */
 	readonly secret: string;
 }
 
@@ -26,7 +26,7 @@ export type WebhookOutcome =
 	| { readonly kind: "retry"; readonly reason: string; readonly afterMs: number }
 	| { readonly kind: "dead"; readonly reason: string };
 
-/** Never throws. The confirmation's id is in the body: a receiver that is told twice knows it. */
+/** Never throws. The body contains the confirmation's id, so that a receiver can recognise a repeated call. */
 export async function tellWebhook(
 	{ url, secret }: Webhook,
 	confirmation: Confirmation,

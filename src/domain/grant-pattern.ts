@@ -3,7 +3,7 @@
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** Null where it is a pattern; otherwise what is wrong with it. */
+/** Null if the pattern is valid; otherwise the problem. */
 export function grantPatternProblem(pattern: string): string | null {
 	const parsed = read(pattern);
 	return parsed !== undefined && typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
@@ -26,7 +26,7 @@ function read(text: string): Json | undefined {
 }
 
 function fits(pattern: Json, value: Json): boolean {
-	// Alone it is any one value that holds no others.
+	// Alone it matches any single value without nested ones.
 	if (pattern === "*") return typeof value !== "object" || value === null;
 	if (typeof pattern === "string") return typeof value === "string" && fitsText(pattern, value);
 	if (typeof pattern !== "object" || pattern === null) return pattern === value;

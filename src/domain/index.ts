@@ -1,4 +1,4 @@
-// The pure core: where a message belongs, when a session ends, what people and the agent are told.
+// The pure core: where a message belongs, when a session ends, and the notices for people and the agent.
 // Functions of facts, by subject: address, session, prompt, text.
 // Never here: IO, an ambient clock, randomness.
 

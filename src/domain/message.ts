@@ -48,7 +48,7 @@ export interface ToolCall {
 /** The message that another one replies to, as shown by its platform: untrusted, and not an instruction. */
 export interface Quote {
 	readonly text: string;
-	/** The name of who wrote it. */
+	/** The writer's name. */
 	readonly author?: string;
 	/** Written by Keryx. */
 	readonly own: boolean;

@@ -7,18 +7,18 @@ export type Standing = PersonRole | "none";
 
 /** A person a turn speaks for, with their role when they wrote. */
 export interface Speaker {
-	/** Null where the platform does not say who wrote. */
+	/** Null if the platform does not say who wrote. */
 	readonly principal: string | null;
 	readonly role: PersonRole;
-	/** Where they wrote. */
+	/** The chat they wrote in. */
 	readonly platform: string;
-	/** The platform's own role that let them in, where one did. */
+	/** The platform role that admitted them, if any. */
 	readonly platformRole?: string;
 }
 
 const RANK: Readonly<Record<Standing, number>> = { none: 0, guest: 1, member: 2, owner: 3 };
 
-/** Of several people, the one with the fewest rights decides. Nobody at all may do nothing. */
+/** The person with the fewest rights decides. Without people nothing is allowed. */
 export function leastStanding(standings: readonly Standing[]): Standing {
 	return standings.reduce(lesser, standings.length === 0 ? "none" : "owner");
 }

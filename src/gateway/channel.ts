@@ -100,7 +100,7 @@ export type SendResult =
 export interface ChannelTraits extends PlatformTraits {
 	/** The longest caption of a file, in the unit of `messageLimit`. Default: as long as a message. */
 	readonly captionLimit?: number;
-	/** An answer is one message, with its files and with what Keryx has to say beside it. */
+	/** An answer is one message, including its files and Keryx's own notices. */
 	readonly oneMessage?: boolean;
 	readonly shows: {
 		readonly attachments: boolean;

@@ -107,7 +107,7 @@ export type NotCompacted =
 	| { readonly kind: "longer" }
 	| { readonly kind: "failed"; readonly failure: AgentFailure };
 
-/** Told once per session: from here on the prompt is not shortened. */
+/** Sent once per session: from here on the prompt is not shortened. */
 export function uncompactedSentence(compacted: NotCompacted): string {
 	const full = "This conversation is almost too long for the model";
 	if (compacted.kind !== "failed")
@@ -161,7 +161,7 @@ function whyNot(failure: AgentFailure): string {
 	}
 }
 
-/** Told at the end of the turn. `lines` say which and why; `others` were left out only of this answer. */
+/** Sent at the end of the turn. `lines` say which and why; `others` were left out only of this answer. */
 export function leftOutSentence({
 	lines,
 	attachments,

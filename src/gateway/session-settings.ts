@@ -78,7 +78,7 @@ export function createSessionSettings(options: SessionSettingsOptions): SessionS
 }
 
 /**
- * A home channel on a disconnected platform leads nowhere, so the agent is not told about it. One set in a chat overrides the
+ * A home channel on a disconnected platform is not shown to the agent: it leads nowhere. One set in a chat overrides the
  * configuration.
  */
 export function homesOf(

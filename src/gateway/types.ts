@@ -35,7 +35,7 @@ export interface GatewayOptions {
 	/** The agents of configured profiles, by name. */
 	readonly profiles?: Readonly<Record<string, Agent>>;
 	readonly tools: ToolRegistry;
-	/** What the agent is told if a person asks for a prompt of an MCP server; otherwise null. Default: no prompts. */
+	/** The note for the agent if a person asks for a prompt of an MCP server; otherwise null. Default: no prompts. */
 	readonly promptOf?: (asked: AskedPrompt) => Promise<string | null>;
 	/** Chat commands in addition to Keryx's own. */
 	readonly commands?: readonly ChatCommand[];

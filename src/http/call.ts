@@ -126,7 +126,7 @@ export interface ChannelSetup {
 	readonly platforms: readonly string[];
 	/** Those that also need an app token, or a signing secret instead. */
 	readonly appTokenPlatforms: readonly string[];
-	/** Those with a server of their own: what to ask for, and which packages are still to be installed. */
+	/** Those with their own server: the fields to ask for, and the packages still to install. */
 	networks(): readonly (Network & {
 		readonly platform: string;
 		readonly packages: readonly string[];

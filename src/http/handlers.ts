@@ -237,7 +237,7 @@ export const handlers: HandlersOf<Endpoints> = {
 	retry: async (input, call) => changing(call, input.conversation, (actions) => actions.retry(input)),
 	compress: async (input, call) => changing(call, input.conversation, (actions) => actions.compress(input)),
 	setModel: async (input, call) => {
-		// The provider's key would go there.
+		// The provider's key would be sent there.
 		if (call.scope.kind !== "operator" && input.override?.base_url !== undefined)
 			throw new KeryxError("argument.invalid", "only an owner can choose the address of a model", {
 				field: "override.base_url",

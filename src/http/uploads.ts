@@ -7,10 +7,10 @@ import type { Visitor } from "./entry/auth.ts";
 
 const CODE_BYTES = 16;
 
-/** With several gateways, a message may come to another one than its files: all of them know the page's secret. */
+/** With several gateways, a message may reach another gateway than its files did: all of them have the page's secret. */
 type Keyed = Pick<ApiHost, "operatorSecret" | "pageSecret">;
 
-/** The owner of what a visitor uploads. The operator is one, whichever way they come: they may read everything anyway. */
+/** The owner of a visitor's uploads. The operator is one owner, however they connect: they may read everything anyway. */
 export function uploaderOf({ role, who }: Pick<Visitor, "role" | "who">): string {
 	return role === "operator" ? "operator" : who;
 }

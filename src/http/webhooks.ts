@@ -83,7 +83,7 @@ const hookRoute = createRoute({
 	},
 });
 
-/** In one spelling; or why it is none. A route that is not there is refused as a wrong signature is, after as much work. */
+/** In canonical spelling, or why it is invalid. An unknown route is refused like a wrong signature, after the same amount of work. */
 function signatureOf(
 	{
 		name,

@@ -118,7 +118,7 @@ export function toWireMessage(message: Message): WireMessage {
 	};
 }
 
-/** Its words alone: what belongs to the provider that made it stays inside. */
+/** Only its text: the provider's own data stays inside. */
 function thoughtIn(reasoning: unknown): string | null {
 	const { items } = (reasoning ?? {}) as { readonly items?: unknown };
 	if (!Array.isArray(items)) return null;
@@ -144,7 +144,7 @@ export function toWireInbound(item: InboxItem): WireInbound {
 	};
 }
 
-/** A person's message that was accepted just now: no turn has taken it yet. */
+/** A person's message, accepted just now: no turn has taken it yet. */
 export function toWireAdmitted(
 	{ id, conversation, disposition, acceptedAt }: StoredAdmission,
 	clientMessageId: string,

@@ -108,7 +108,7 @@ async function summaryOf(folder: string, file: ArchiveFile): Promise<ArchiveSumm
 	throw new KeryxError("archive.failed", `${file.name} holds no conversation`);
 }
 
-/** Throws archive.failed where it cannot be read. */
+/** Throws archive.failed if it cannot be read. */
 async function* rowsOf(folder: string, { name }: ArchiveFile): AsyncGenerator<ExportLine> {
 	let number = 0;
 	try {

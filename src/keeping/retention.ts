@@ -14,7 +14,7 @@ const AGAIN_MS = 60_000;
 const PAGE = 100;
 /** How many archives are written at once: most of the time is spent waiting for the disk. */
 const AT_ONCE = 4;
-/** So many failures in a row are the disk's or the store's, and end the pass. */
+/** This many failures in a row are the disk's or the store's, and end the pass. */
 const MOST_FAILURES = 8;
 
 interface RetentionOptions {

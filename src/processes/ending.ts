@@ -1,6 +1,7 @@
 // Kills a process reliably: ask, wait, kill, and check what is left. Anything left is named.
 import { setTimeout as delay } from "node:timers/promises";
-import { type Family, livingMembers, type Member, signalGroup, signalOne } from "./members.ts";
+import { type Family, livingMembers, signalGroup, signalOne } from "./members.ts";
+import type { Member } from "./membership.ts";
 import type { KillOptions, ProcessIdentity } from "./types.ts";
 
 const GRACE_MS = 5000;

@@ -1,17 +1,10 @@
-// All processes that belong to one: itself, its group and session, its namespace, everything with its mark, and their children. Only
-// proven members are signalled: a group number alone is not proof, because numbers are reused.
+// All processes on this machine that belong to one (membership.ts), including its namespace and the holders of its pipes. Only proven
+// members are signalled.
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type Namespace, namespaceMembers } from "../walls/index.ts";
-import {
-	bootId,
-	everyProcess,
-	hasStream,
-	hasVariable,
-	isAlive,
-	type RunningProcess,
-	startOrder,
-} from "./identity.ts";
+import { bootId, everyProcess, hasStream, hasVariable, isAlive } from "./identity.ts";
+import { type Member, membersAmong } from "./membership.ts";
 import type { ProcessIdentity } from "./types.ts";
 
 /** Set in the environment of every process, and inherited by what it starts. */
@@ -28,43 +21,19 @@ export interface Family {
 	readonly namespace?: Namespace | null;
 }
 
-export interface Member extends ProcessIdentity {
-	readonly group: number;
-}
-
-export function livingMembers(family: Family): Member[] {
-	const { id, folder, leader, witnesses, namespace } = family;
+export function livingMembers({ id, folder, leader, witnesses, namespace }: Family): Member[] {
 	const pipes = folder === undefined ? NONE : pipesIn(folder);
 	const inNamespace = new Set(namespace ? namespaceMembers(namespace) : []);
-	const all = everyProcess().filter(({ pid }) => pid !== process.pid);
-	const known = new Map(
-		[...(leader ? [leader] : []), ...witnesses]
-			.filter((identity) => identity.bootId === bootId())
-			.map((identity) => [identity.pid, identity.startTime]),
-	);
-	const isKnown = ({ pid, startTime }: RunningProcess) => known.get(pid) === startTime;
-	const inGroup = ({ group, session }: RunningProcess) =>
-		leader !== null && (group === leader.pid || session === leader.pid);
-	// While a member is in it the kernel does not reuse its number, so everything in it belongs to it.
-	const isGroupOurs = all.some((one) => isKnown(one) && inGroup(one));
-	const since = leader?.bootId === bootId() && leader.startTime !== "" ? startOrder(leader.startTime) : 0;
-	// Pipes are unique: whoever has one as input or output got it from the program.
-	const isMarked = (one: RunningProcess) =>
-		startOrder(one.startTime) >= since &&
-		(hasVariable(one.pid, `${MARK}=${id}`, { settle: inGroup(one) }) || hasStream(one.pid, pipes));
-	const members = new Map<number, RunningProcess>();
-	for (const one of all)
-		if (
-			isKnown(one) ||
-			inNamespace.has(one.pid) ||
-			(isGroupOurs && inGroup(one)) ||
-			(!one.isZombie && isMarked(one))
-		)
-			members.set(one.pid, one);
-	addDescendants(members, all);
-	return [...members.values()]
-		.filter(({ isZombie }) => !isZombie)
-		.map(({ pid, startTime, group }) => ({ bootId: bootId(), pid, startTime, group }));
+	return membersAmong({
+		bootId: bootId(),
+		all: everyProcess().filter(({ pid }) => pid !== process.pid),
+		leader,
+		witnesses,
+		isProven: ({ pid }) => inNamespace.has(pid),
+		// Pipes are unique: whoever has one as input or output got it from the program.
+		isMarked: ({ pid }, isInGroup) =>
+			hasVariable(pid, `${MARK}=${id}`, { settle: isInGroup }) || hasStream(pid, pipes),
+	});
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -87,13 +56,6 @@ export function signalOne(identity: ProcessIdentity, signal: NodeJS.Signals): bo
 /** In one call for the whole group, as long as its leader is alive. */
 export function signalGroup(leader: ProcessIdentity, signal: NodeJS.Signals): boolean {
 	return isAlive(leader) && send(-leader.pid, signal);
-}
-
-function addDescendants(members: Map<number, RunningProcess>, all: readonly RunningProcess[]): void {
-	for (let before = -1; before !== members.size; ) {
-		before = members.size;
-		for (const one of all) if (members.has(one.parent)) members.set(one.pid, one);
-	}
 }
 
 function send(target: number, signal: NodeJS.Signals): boolean {

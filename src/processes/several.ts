@@ -49,7 +49,7 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 			},
 		);
 	};
-	/** Of a program that no machine of this gateway has; null: it has ended, or there are no other gateways. */
+	/** For a program on none of this gateway's machines; null: it has ended, or there are no other gateways. */
 	const elsewhere = async (
 		rows: readonly Process[],
 	): Promise<ReadonlyMap<string, ListedProcess["elsewhere"]>> => {
@@ -71,7 +71,7 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 			clock: options.clock,
 			at: (name) => all.get(name),
 		});
-	/** Its gateway, which lives; null: it is this one's, or its gateway is gone. */
+	/** Its living gateway; null: it is this gateway's, or its gateway is gone. */
 	const otherOf = async ({ backend }: Process): Promise<number | null> => {
 		if (!others || all.has(backend)) return null;
 		return (await store.nodes({ scope: OPERATOR })).find((node) => isOf(node, backend))?.epoch ?? null;
@@ -79,7 +79,7 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 	const of = async (scope: ProcessScope, id: string, signal?: AbortSignal): Promise<Processes> =>
 		on((await usual.find(scope, id, signal)).backend);
 	const listeners = new Set<(woken: Woken) => void>();
-	/** Its gateway is gone, perhaps for ever: nothing can be done to it, but it need not be listed as running. */
+	/** Its gateway is gone, perhaps for ever: it cannot be controlled, and is not listed as running. */
 	const giveUp = async (actor: ProcessActor, process: Process, node: string): Promise<KilledProcess> => {
 		if (!mayTouch(actor, process)) throw refused(process);
 		const { id } = process;

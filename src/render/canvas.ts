@@ -91,7 +91,7 @@ export class Canvas {
 		return this.#text;
 	}
 
-	/** Writes text of one line that is the same in both twins. */
+	/** Writes text of one line that is equal in both twins. */
 	write(text: string): void {
 		if (text === "") return;
 		this.#settle(text);

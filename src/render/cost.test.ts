@@ -1,15 +1,9 @@
 // The cost of rendering follows the length of the text, counted in executed blocks of code, not in time.
-import { Session } from "node:inspector";
-import { setFlagsFromString } from "node:v8";
 import { expect, test } from "vitest";
+import { startCounting } from "../../test/support/blocks.ts";
 import { MARKUPS, type Markup } from "./types.ts";
 
-// Counts are exact only while nothing is compiled away, and of blocks only in code compiled after the count began.
-for (const flag of ["--no-opt", "--no-maglev", "--no-sparkplug"]) setFlagsFromString(flag);
-const session = new Session();
-session.connect();
-session.post("Profiler.enable");
-session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+const cost = startCounting(/\/render\//);
 const { renderParts } = await import("./index.ts");
 
 const KB = 1024;
@@ -90,17 +84,5 @@ function growth(piece: string, markup: Markup, length: number): number {
 /** How often the blocks of code of this folder are run for a text of that length. */
 function steps(piece: string, length: number, markup: Markup): number {
 	const source = piece.repeat(Math.ceil(length / piece.length));
-	countSinceLast();
-	renderParts(source, { markup, limit: { max: 512, unit: "utf16" } });
-	return countSinceLast();
-}
-
-function countSinceLast(): number {
-	let count = 0;
-	session.post("Profiler.takePreciseCoverage", (_, { result }) => {
-		for (const { functions } of result.filter(({ url }) => url.includes("/render/"))) {
-			for (const { ranges } of functions) for (const range of ranges) count += range.count;
-		}
-	});
-	return count;
+	return cost(() => renderParts(source, { markup, limit: { max: 512, unit: "utf16" } }));
 }

@@ -21,7 +21,7 @@ export interface Uncut {
 
 /** Invisible characters. Every platform refuses a message that contains nothing else. */
 const UNSEEN = /[\s\p{Cc}\p{Default_Ignorable_Code_Point}]*/uy;
-/** What belongs to the character before it. */
+/** Combining characters of the previous character. */
 const EXTENDS = /[\p{Grapheme_Extend}\p{M}\p{Emoji_Modifier}\u200d]/uy;
 const SENTENCE_END = /[.!?…。！？]["'”’)\]»]{0,3}$/;
 const WIDE_SENTENCE_END = /[。！？]/;
@@ -73,7 +73,7 @@ function boundaryBefore(
 	return line ?? sentence ?? word;
 }
 
-/** What ends at `at`. White space belongs to the text before it, but a line's indent to its line. */
+/** What ends at `at`. White space belongs to the text before it, but indentation to its line. */
 function boundaryAt(text: string, at: number): "paragraph" | "line" | "sentence" | "word" | undefined {
 	const code = text.charCodeAt(at - 1);
 	if (code > 0x20 && code < 0x80) return undefined;

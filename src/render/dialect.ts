@@ -1,4 +1,4 @@
-// What a platform's markup can say and how it says it. Everything that is not listed here is the same everywhere.
+// What a platform's markup can express, and how. Everything not listed here is the same everywhere.
 import type { LineRules, Prefix, Twin } from "./canvas.ts";
 import type { Style } from "./markdown/ast.ts";
 import type { Element } from "./types.ts";
@@ -11,7 +11,7 @@ export interface Dialect extends LineRules {
 	readonly code: Escapes;
 	readonly url: Escapes;
 	readonly unsafeStart: RegExp | undefined;
-	/** The element for a style, undefined where the platform has none. `outer` says which styles are open already. */
+	/** The element for a style; undefined if the platform has none. `outer`: the open styles. */
 	style(style: Style, outer: ReadonlySet<Style>): Element | undefined;
 	heading(level: number): Element | undefined;
 	codeSpan(value: string): Element | undefined;

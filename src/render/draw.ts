@@ -125,7 +125,7 @@ class Drawing {
 		this.#lines(this.#dialect.alignsTables ? alignedTable(cells, align) : flatTable(cells), "");
 	}
 
-	/** Lines as they are: code, or a table. */
+	/** Lines unchanged: code, or a table. */
 	#lines(lines: readonly string[], language: string): void {
 		if (lines.every((line) => line.trim() === "")) return;
 		const handle = this.#canvas.open(this.#dialect.fence(language));
@@ -263,7 +263,7 @@ function plainOf(text: string, { pattern, swap }: Escapes): string {
 	return text.replace(pattern, (match) => swap(match).plain);
 }
 
-/** What a reader sees of it, without any markup. */
+/** The visible text, without markup. */
 function stringOf(text: readonly Inline[]): string {
 	let shown = "";
 	for (const part of text) {

@@ -1,3 +1,4 @@
+// Builds elements of rendered text with the usual defaults.
 import type { Element } from "./types.ts";
 
 /** An element that a cut closes and reopens with the same tokens. */

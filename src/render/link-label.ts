@@ -11,7 +11,7 @@ export function passesForAnother(label: string, url: string): boolean {
 	return !saysWhere(label, url);
 }
 
-/** Only an address that begins with the host says by itself where it leads: anything before the host could pass for another one. */
+/** An address shows its own target only if it starts with the host: anything before the host could pass for another one. */
 function saysWhere(label: string, url: string): boolean {
 	if (/[^\x21-\x7e]/.test(label) || !URL.canParse(url)) return false;
 	const { host, pathname } = new URL(url);

@@ -1,3 +1,4 @@
+// Lengths of text in a platform's unit (UTF-16 units, bytes or characters). No offset returned here splits a character.
 import type { LimitUnit } from "./types.ts";
 
 /** The length of `text` between two offsets, in the platform's unit. */

@@ -1,11 +1,11 @@
-// Markdown for platforms that read it: the source as it is. Only fenced code is balanced when a cut falls inside.
+// Markdown for platforms that read it: the source unchanged. Only fenced code is closed and reopened at a cut.
 import { languageName } from "./dialect.ts";
 import { parseBlocks } from "./markdown/blocks.ts";
 import type { Fence } from "./markdown/raw.ts";
 import { sizeOf } from "./measure.ts";
 import type { Mark, MessageLimit, Rendered } from "./types.ts";
 
-/** What begins a block in the source, so that a cut before it in the middle of a line would begin one. */
+/** What starts a block in the source: a cut before it in the middle of a line would create one. */
 const UNSAFE_START = / {0,3}(?:`{3}|~{3}|(?:#{1,6}|[-+*>]|\d{1,9}[.)])(?:\s|$)|>|[-=*_]{3})/y;
 
 export function passThrough(source: string, limit: MessageLimit): Rendered {
@@ -20,7 +20,7 @@ export function passThrough(source: string, limit: MessageLimit): Rendered {
 	};
 }
 
-/** What would close a fence that is still open where the text ends; "" if none is. */
+/** The text that closes a fence still open at the end; "" if none is. */
 export function missingFence(source: string): string {
 	const last = parseBlocks(source).fences.at(-1);
 	return last && last.to === last.bodyTo && last.to === source.length ? closingLine(last) : "";
@@ -52,7 +52,7 @@ function closingLine(fence: Fence): string {
 	return `\n${indentOf(fence)}${fence.marker}`;
 }
 
-/** What a line inside the same quotes and list items begins with. */
+/** The prefix of a line inside the same quotes and list items. */
 function indentOf({ inside }: Fence): string {
 	return inside.map((one) => (one === "quote" ? "> " : " ".repeat(one))).join("");
 }

@@ -76,7 +76,7 @@ function literally(source: string): Block[] {
 	return [{ kind: "paragraph", apart: false, text: [{ kind: "text", value: source.trim() }] }];
 }
 
-/** The source in parts, each with a plain twin of its own; where that does not fit, the source is the twin. */
+/** The source in parts, each with its own plain twin; if that does not fit, the source is the twin. */
 function markdownParts(whole: Rendered, limit: MessageLimit): Part[] {
 	const hasFences = /`{3}|~{3}/.test(whole.text);
 	const fits = (text: string): boolean => sizeOf(text, limit.unit) <= limit.max;

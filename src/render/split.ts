@@ -123,7 +123,7 @@ function closing(open: readonly Element[]): string {
 		.join("");
 }
 
-/** The offset in the markup that a point stands for. */
+/** The offset in the markup for a point. */
 function textAt({ marks }: Rendered, { at, mark }: SplitPoint): number {
 	const last = marks[mark - 1];
 	return last ? at - last.at - last.skip + last.textAt + last.width : at;

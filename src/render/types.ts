@@ -60,13 +60,13 @@ export interface Mark {
 
 export type Glue = "none" | "next" | "previous";
 
-/** A whole answer, rendered and not yet split. */
+/** A whole answer, rendered but not split yet. */
 export interface Rendered extends Part {
 	/** In ascending order of place. */
 	readonly marks: readonly Mark[];
 	/** Offsets in `plain` where an outermost block begins: the best places to cut. */
 	readonly blocks: readonly number[];
-	/** A part never begins with this in the middle of a line, where it would have another meaning. */
+	/** A part never starts with this in the middle of a line, where its meaning would change. */
 	readonly unsafeStart: RegExp | undefined;
 	/** Each line becomes one message; the line breaks are not sent. */
 	readonly lineByLine: boolean;

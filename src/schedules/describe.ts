@@ -1,4 +1,4 @@
-// When a job runs, in words that leave nothing open: the date, the time, the zone.
+// Describes when a job runs, unambiguously: with date, time and zone.
 import {
 	firstInstant,
 	instantsAfter,
@@ -94,7 +94,7 @@ function wallWords(wall: number): string {
 	return `${WEEKDAYS[date.getUTCDay()]} ${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}, ${time}`;
 }
 
-/** What the next change of the clock does to a job; null: its zone has none within a year. */
+/** The effect of the next clock change on a job; null: none within a year. */
 export function nextChangeWords(
 	timing: Timing,
 	now: number,
@@ -130,7 +130,7 @@ export function nextChangeWords(
 	return { at: change.at, text: `${turned} The job keeps its time of day.${after}` };
 }
 
-/** The first time of the job between two wall times of one day, without regard to any zone. */
+/** The job's first time between two wall times of one day, ignoring zones. */
 function walled({ when }: Timing, from: number, to: number): number | null {
 	const [wall] = instantsAfter({ when, zone: "UTC" }, from - 1, 1);
 	return wall !== undefined && wall < to ? wall : null;

@@ -16,11 +16,11 @@ import type { Clock } from "../time/index.ts";
 import { describeTiming, localWords, nextChangeWords } from "./describe.ts";
 import { exactly, readExact, understand } from "./words.ts";
 
-/** Asked for at each use: they may change while Keryx runs. */
+/** Read per call: they may change while Keryx runs. */
 export interface ScheduleSettings {
 	readonly maxJobs: number;
 	readonly minIntervalSeconds: number;
-	/** The zone of jobs that name none. */
+	/** The zone of jobs that name no zone. */
 	readonly zone: string;
 }
 
@@ -30,27 +30,27 @@ export interface SchedulesOptions {
 	readonly settings: () => ScheduleSettings;
 }
 
-/** A time as it would hold. */
+/** A time as it would be stored. */
 export interface TimingView {
-	/** The form that makes a job. */
+	/** The exact form, which creates a job. */
 	readonly exact: string;
-	/** It was written that way. */
+	/** True if it was already written that way. */
 	readonly isExact: boolean;
 	readonly zone: string;
-	/** In words that leave nothing open. */
+	/** In unambiguous words. */
 	readonly shown: string;
 	/** The next instants. */
 	readonly next: readonly number[];
-	/** The same as clocks of the zone show them. */
+	/** The same in the zone's local time. */
 	readonly nextShown: readonly string[];
-	/** What the next change of the clock does to it; null: there is none within a year. */
+	/** The effect of the next clock change; null: none within a year. */
 	readonly change: { readonly at: number; readonly text: string } | null;
 }
 
 export interface WantedJob {
 	readonly name?: string | undefined;
 	readonly task: JobTask;
-	/** In its exact form, as `understand` answers it. */
+	/** The exact form, as `understand` returns it. */
 	readonly when: string;
 	readonly zone?: string | undefined;
 	readonly catchUp?: CatchUp | undefined;
@@ -68,20 +68,20 @@ export interface WantedJob {
 export type WantedChanges = Partial<Pick<WantedJob, keyof JobChanges>>;
 
 export interface Schedules {
-	/** Words or an exact form, made exact. Throws schedule.invalid where it is not sure what is meant. */
+	/** Makes words or an exact form exact. Throws schedule.invalid if the meaning is unclear. */
 	understand(text: string, zone?: string): TimingView;
-	/** How an existing job would go on. */
+	/** How an existing job would continue. */
 	view(job: Timing): TimingView;
 	create(wanted: WantedJob): Promise<Job>;
-	/** The job that `create` would make: for whoever commits it together with something else. */
+	/** The job that `create` would make, for callers that commit it together with something else. */
 	prepare(wanted: WantedJob): NewJob;
-	/** A job was made or changed in another way. */
+	/** A job was created or changed in another way. */
 	wake(woken: Woken | null): void;
 	update(scope: JobScope, id: string, changes: WantedChanges): Promise<Job>;
 	pause(scope: JobScope, id: string): Promise<Job>;
 	resume(scope: JobScope, id: string): Promise<Job>;
 	delete(scope: JobScope, id: string): Promise<Job>;
-	/** Answers the instant that the run is known by. */
+	/** Returns the run's instant, which identifies it. */
 	runNow(scope: JobScope, id: string): Promise<number>;
 	find(scope: JobScope, id: string): Promise<Job>;
 	list(scope: JobScope, page: { readonly limit: number; readonly after?: string }): ReturnType<Store["jobs"]>;
@@ -98,7 +98,7 @@ const SHOWN = 5;
 const LONGEST_NAME = 100;
 const LONGEST_TASK = 20_000;
 const DAY_SECONDS = 86_400;
-/** What a late run is still good for, where nobody says: a reminder for a day, a regular report for two hours. */
+/** The default for how late a run may start: a day for a reminder, two hours for a regular report. */
 const ONCE_DELAY = DAY_SECONDS;
 const REGULAR_DELAY = 7200;
 
@@ -206,7 +206,7 @@ export function createSchedules({ store, clock, settings }: SchedulesOptions): S
 	};
 }
 
-/** The model of a job as people write it; `default`: the one that its conversation has. */
+/** A job's model as people write it; `default`: its conversation's model. */
 export function jobModel(text: string): NewJob["model"] {
 	const name = text.trim();
 	if (name === "default") return null;
@@ -218,12 +218,12 @@ export function jobModel(text: string): NewJob["model"] {
 	});
 }
 
-/** As people write it; null: the one that its conversation has. */
+/** As people write it; null: its conversation's model. */
 export function jobModelText({ model }: Pick<Job, "model">): string | null {
 	return model && [model.provider, model.model].filter(Boolean).join(":");
 }
 
-/** Words are shown back first. */
+/** Times in words are shown back first. */
 function exactWhen(text: string): When {
 	const when = readExact(text.trim());
 	if (when) return when;

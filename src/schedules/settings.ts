@@ -1,4 +1,4 @@
-// What the configuration says of jobs, in the words of this folder.
+// Job settings from the configuration.
 import type { Config } from "../config/index.ts";
 import type { ScheduleSettings } from "./schedules.ts";
 

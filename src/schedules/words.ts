@@ -30,11 +30,11 @@ const NUMBERS: Readonly<Record<string, number>> = {
 
 export interface Understood {
 	readonly when: When;
-	/** It was written exactly as it will hold. */
+	/** True if it was already exact. */
 	readonly exact: boolean;
 }
 
-/** Throws schedule.invalid where it is not sure what is meant. */
+/** Throws schedule.invalid if the meaning is unclear. */
 export function understand(text: string, zone: string, now: number): Understood {
 	const words = text.trim().toLowerCase().replace(/\s+/g, " ");
 	const exact = readExact(text.trim());
@@ -52,7 +52,7 @@ export function understand(text: string, zone: string, now: number): Understood 
 	);
 }
 
-/** As `exactly` writes it. Null: these are words. */
+/** As written by `exactly`. Null: these are words. */
 export function readExact(text: string): When | null {
 	if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?$/.test(text)) {
 		const at = text.replace(" ", "T");
@@ -76,7 +76,7 @@ export function readExact(text: string): When | null {
 	return null;
 }
 
-/** The form that makes a job. */
+/** The exact form, which creates a job. */
 export function exactly(when: When): string {
 	switch (when.kind) {
 		case "once":
@@ -154,12 +154,12 @@ function timeOfDay(text: string): { readonly hour: number; readonly minute: numb
 	return { hour: (hour % 12) + (half === "pm" ? 12 : 0), minute };
 }
 
-/** Loaded with the first date in words: it would be a tenth of every start. */
+/** Loaded with the first date in words: it would take a tenth of every start. */
 function chrono(): typeof import("chrono-node/en") {
 	return createRequire(import.meta.url)("chrono-node/en");
 }
 
-/** A date with a time of day, read by chrono, and nothing beside it. */
+/** A date with a time of day, parsed by chrono, and nothing else. */
 function onDate(words: string, zone: string, now: number): When | null {
 	const local = localTime(now, zone);
 	const found = chrono().casual.parse(
@@ -171,7 +171,7 @@ function onDate(words: string, zone: string, now: number): When | null {
 	if (!one || found.length > 1 || one.end) return null;
 	const left = `${words.slice(0, one.index)}${words.slice(one.index + one.text.length)}`.trim();
 	if (left !== "" && left !== "on" && left !== "at") return null;
-	// A zone of its own would be an offset, which is never kept.
+	// A zone in the words would be an offset, which is never stored.
 	if (one.start.isCertain("timezoneOffset")) return null;
 	if (!one.start.isCertain("hour")) throw invalid(`"${words}" has no time of day`, `write "${words} at 9"`);
 	const part = (name: "year" | "month" | "day" | "hour" | "minute" | "second") => one.start.get(name) ?? 0;
@@ -192,7 +192,7 @@ function wallText(wall: number): string {
 	return text.endsWith(":00") ? text.slice(0, 16) : text;
 }
 
-/** "20 minutes", "2h", "an hour"; null: no span of time. */
+/** "20 minutes", "2h", "an hour"; null: not a duration. */
 function secondsOf(text: string): number | null {
 	const [, count = "1", unit] = new RegExp(`^(?:${NUMBER} ?)?([a-z]+)$`).exec(text) ?? [];
 	const seconds = unit === undefined ? 0 : unitSeconds(unit);
@@ -204,7 +204,7 @@ function unitSeconds(unit: string): number {
 	return UNITS.find(([pattern]) => pattern.test(unit))?.[1] ?? 0;
 }
 
-/** For maximal delays and the like. Null: not a span. */
+/** For maximum delays and similar settings. Null: not a duration. */
 export function spanSeconds(text: string): number | null {
 	return secondsOf(text.trim().toLowerCase());
 }

@@ -1,42 +1,42 @@
-// Finds any of many words in a text, in one pass and without going back (after Aho and Corasick). Letters count as their folding says,
-// alike in upper and lower case. A step costs the same however many words there are.
+// Finds any of many words in a text, in one pass and without going back (after Aho and Corasick). Letters are folded,
+// so upper and lower case are equal. A step costs the same however many words there are.
 import { type Folding, SKIPPED } from "./folding.ts";
 
-/** The class of characters that stand in no word. */
+/** The class of characters that are in no word. */
 const NOWHERE = 0;
-/** The class of what is passed over. */
+/** The class of characters that are skipped. */
 const PASSED = 1;
-/** The class of what counts as several characters, and of halves of characters: what is looked at must be read first. */
+/** The class of characters that count as several, and of surrogates: the text must be read first. */
 const SEVERAL = 2;
-/** Halves of characters that count as others: mathematical letters, letters in squares, ideographs, and invisible ones. */
+/** Surrogates of characters that count as others: mathematical letters, letters in squares, ideographs, and invisible ones. */
 const FOLDED_HALVES = [0xd835, 0xd83b, 0xd83c, 0xd87e, 0xdb40];
 const ROOT = 0;
-/** States of less depth are reached all the time: their steps are looked up, not searched. */
+/** Shallow states are reached all the time: their steps are looked up, not searched. */
 const SHALLOW = 2;
 
-/** What a look at a text says. unread: it cannot be told before the text is read. */
+/** The result of a first look at a text. unread: unknown until the text is read. */
 export type Look = "found" | "unread" | "clean";
 
-/** A set of words, and how far a text has spelt one of them: a state, beginning with 0. */
+/** A set of words, and how far a text has spelt one of them: a state, starting with 0. */
 export class Automaton {
-	/** By UTF-16 unit, of a text as it was written. */
+	/** By UTF-16 unit, for a text as written. */
 	readonly #classes: Uint16Array;
-	/** The same, of a text that was read. */
+	/** The same for a text that was read. */
 	readonly #known: Uint16Array;
 	readonly #width: number;
-	/** Every step of the first and of the last states; of the first up to this number, of the last from that one on. */
+	/** Every step of the first and the last states: the first up to this number, the last from that one on. */
 	readonly #table: Int32Array;
 	readonly #wide: number;
 	readonly #lastWide: number;
-	/** Of other states the one step that goes on; any other leads on from the state below. */
+	/** For other states, the one step that continues; any other falls back to the state below. */
 	readonly #onlyClass: Int32Array;
 	readonly #onlyNext: Int32Array;
-	/** The state of the longest end of what was spelt that begins another word. */
+	/** The state of the longest suffix that starts another word. */
 	readonly #shorter: Int32Array;
 	readonly #depths: Int32Array;
 	/** The longest word that ends here, or -1. */
 	readonly #ends: Int32Array;
-	/** From this state on a word ends in each. */
+	/** From this state on, a word ends in each state. */
 	readonly #ending: number;
 
 	/** Words as they count in a text. */
@@ -67,12 +67,12 @@ export class Automaton {
 		);
 	}
 
-	/** The state after one more character of a text that was read. */
+	/** The state after one more character of a read text. */
 	next(state: number, unit: number): number {
 		return this.#step(state, this.#known[unit] as number);
 	}
 
-	/** How many of the last characters may be the beginning of a word. */
+	/** How many of the last characters may be the start of a word. */
 	depth(state: number): number {
 		return this.#depths[state] as number;
 	}
@@ -82,7 +82,7 @@ export class Automaton {
 		return this.#ends[state] as number;
 	}
 
-	/** Whether any word stands in the text. read: it was. indents: it was not, and spaces and tabs behind a line break are passed over. */
+	/** Whether the text contains any word. read: it was read. indents: it was not, and spaces and tabs after a line break are skipped. */
 	look(text: string, how: "read" | "written" | "indents"): Look {
 		const indents = how === "indents";
 		const [classes, table, wide, width, ending] = [
@@ -136,7 +136,7 @@ export class Automaton {
 	}
 }
 
-/** While the automaton is made. */
+/** Used while the automaton is built. */
 class State {
 	readonly steps = new Map<number, State>();
 	readonly depth: number;
@@ -168,7 +168,7 @@ class Trie {
 		if (state !== this.#root && state.end < 0) state.end = index;
 	}
 
-	/** Every state under its number: those last in which a word ends; of both kinds those outermost whose steps are looked up. */
+	/** Numbers the states: those in which a word ends come last; within both kinds, those with looked-up steps are outermost. */
 	finished(): {
 		readonly states: readonly State[];
 		readonly wide: number;
@@ -176,7 +176,7 @@ class Trie {
 		readonly lastWide: number;
 	} {
 		const all = [this.#root];
-		// By depth: what a step falls back to is known by then.
+		// By depth: the fallback of a step is known by then.
 		for (const state of all)
 			for (const [kind, next] of state.steps) {
 				next.shorter = state.depth === 0 ? state : state.shorter.next(kind);
@@ -209,14 +209,14 @@ const LINE_FEED = 10;
 const RETURN = 13;
 const INDENTS = " \t";
 
-/** The last of the spaces and tabs behind this place. */
+/** The last of the spaces and tabs after this position. */
 function afterIndent(text: string, from: number): number {
 	let at = from;
 	while (at + 1 < text.length && INDENTS.includes(text.charAt(at + 1))) at++;
 	return at;
 }
 
-/** One class for each character that stands in a word, and for whatever counts as it. */
+/** One class for each character in a word, and for everything that counts as it. */
 function classesOf(
 	words: readonly string[],
 	{ units, several, hasPairs }: Folding,

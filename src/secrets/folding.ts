@@ -1,29 +1,29 @@
-// What one character counts as in the search for secrets. Text changes after hiding: accents and wide letters are folded for search,
-// invisible characters are removed from titles. None of this may reveal a secret that was not recognised, so a text is searched as if all
+// What each character counts as in the search for secrets. Text changes after hiding: accents and wide letters are folded for search,
+// invisible characters are removed from titles. None of this may reveal an unrecognised secret, so a text is searched as if all
 // of it had been done.
 
 /** How a text is read: see reading.ts. */
 export type Manner = "strict" | "loose" | "squeezed";
 
-/** Counts as nothing: a line break, a control or format character, a mark on the letter before it. */
+/** Counts as nothing: a line break, a control or format character, or a mark on the previous letter. */
 export const SKIPPED = 0;
 
 export interface Folding {
-	/** By UTF-16 unit: the unit that it counts as, or SKIPPED. */
+	/** By UTF-16 unit: the unit it counts as, or SKIPPED. */
 	readonly units: Uint16Array;
 	/** Units that count as several. */
 	readonly several: ReadonlyMap<number, string>;
-	/** Whether two units are one character. */
+	/** Whether two units form one character. */
 	readonly hasPairs: boolean;
 }
 
 const UNITS = 65_536;
 const LINE_BREAKS = [10, 13];
-/** Read loosely, an escape and what Markdown takes for emphasis and code do not count. */
+/** In the loose reading, escapes and Markdown's marks for emphasis and code do not count. */
 const MARKS = "\\\\*_~`";
-/** White space, as it is folded. */
+/** White space, folded. */
 const WHITE = " \t\v\f\u1680\u2028\u2029";
-/** A tab and its like are white space, and the readings differ in what that counts as. */
+/** Tabs and similar are white space; the readings differ in what that counts as. */
 const INVISIBLE = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]|[\p{Cc}--[\t\n\v\f]]/gv;
 /** In between are scripts without case and compatibility forms, and surrogates. */
 const FOLDED = [
@@ -34,7 +34,7 @@ const FOLDED = [
 
 const made = new Map<string, Folding>();
 
-/** For texts, or for bytes with one unit each. What everything counts as is found out once, when it is first needed. */
+/** For texts, or for bytes with one unit each. The table is built once, on first use. */
 export function foldingFor(kind: "text" | "bytes", manner: Manner): Folding {
 	const name = `${kind} ${manner}`;
 	const known = made.get(name);
@@ -56,7 +56,7 @@ function looser(strict: Folding, manner: Manner): Folding {
 	return { ...strict, units };
 }
 
-/** What characters count as, of however many units they are. */
+/** The folding of characters of any number of units. */
 export function folded(characters: string): string {
 	return characters.normalize("NFKD").replace(INVISIBLE, "").toUpperCase().toLowerCase();
 }
@@ -66,7 +66,7 @@ function textFolding(): Folding {
 	for (let unit = 0; unit < UNITS; unit++) units[unit] = unit;
 	const several = new Map<number, string>();
 	for (const [from, to] of FOLDED) {
-		// Many at once, one on each line: a call for each of them takes five times as long.
+		// Many at once, one per line: a call for each takes five times as long.
 		let lines = "";
 		for (let unit = from; unit < to; unit++)
 			lines += LINE_BREAKS.includes(unit) ? "\n" : `${String.fromCharCode(unit)}\n`;
@@ -78,7 +78,7 @@ function textFolding(): Folding {
 	return { units, several, hasPairs: true };
 }
 
-/** Which characters bytes make is not known: only case is folded. */
+/** Which characters the bytes form is unknown: only case is folded. */
 function byteUnits(): Uint16Array {
 	const units = new Uint16Array(UNITS);
 	for (let unit = 0; unit < UNITS; unit++) {

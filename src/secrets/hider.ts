@@ -3,10 +3,10 @@
 import { MOST_BACKSLASHES } from "./reading.ts";
 import { latin, nameOf, type Stretch, type Words } from "./words.ts";
 
-/** Stands for a secret where its name would tell too much. */
+/** Replaces a secret whose name would reveal too much. */
 export const HIDDEN = "***";
 
-/** Who will see what is hidden. */
+/** The reader of the hidden text. */
 export type Audience = "owner" | "others";
 
 export function hideText(words: Words, text: string, audience: Audience): string {
@@ -15,7 +15,7 @@ export function hideText(words: Words, text: string, audience: Audience): string
 	return stream.push(text) + stream.end();
 }
 
-/** How many characters the longest secret in it has; 0 where there is none. Names are none. */
+/** The length of the longest secret in it, in characters; 0: none. Names do not count. */
 export function longestIn(words: Words, text: string): number {
 	return Math.max(0, ...stretchesIn(words, text).map(({ word }) => (word.isName ? 0 : word.length)));
 }
@@ -29,7 +29,7 @@ function stretchesIn(words: Words, text: string): readonly Stretch[] {
 }
 
 /**
- * Hides in a text that comes in pieces, as if it had come whole. What it answers is final; only an end that may still become a
+ * Hides in streamed text, as if it had come whole. Returned text is final; only an end that may still become a
  * secret is held back.
  */
 export class HidingStream {
@@ -37,11 +37,11 @@ export class HidingStream {
 	readonly #audience: Audience;
 	#words: Words;
 	#search: ReturnType<Words["search"]>;
-	/** What was held back, and where it begins. */
+	/** The held text, and where it starts. */
 	#held = "";
 	#from = 0;
 
-	/** `current`: what is known at that moment; it may become more. */
+	/** `current`: the secrets known at that moment; more may be added. */
 	constructor(current: () => Words, audience: Audience) {
 		this.#current = current;
 		this.#audience = audience;
@@ -62,7 +62,7 @@ export class HidingStream {
 		return this.#release(this.#search.settledTo);
 	}
 
-	/** What was held back. */
+	/** The held rest. */
 	end(): string {
 		this.#search.end();
 		return this.#release(this.#from + this.#held.length);
@@ -86,21 +86,21 @@ export class HidingStream {
 	}
 }
 
-/** Bytes keep their number and their lines, so that what they are part of keeps its form. */
+/** Bytes keep their count and their lines, so that their container stays valid. */
 export function hideBytes(words: Words, bytes: Uint8Array): Uint8Array {
 	if (!words.isInBytes(bytes)) return bytes;
 	const text = latin(bytes);
 	return covered(bytes, stretchesIn(words, text));
 }
 
-/** Of bytes without a secret only so many of the last are looked at: a secret is shorter, whatever it is written as. */
+/** Of bytes without a secret, only this many of the last are checked: a secret is shorter, in any spelling. */
 const LONGEST_OPEN = 64 * 1024;
 
 /** The same for bytes that come in pieces. */
 export class HidingBytes {
 	readonly #words: Words;
 	#held: Uint8Array = new Uint8Array();
-	/** So many of these are hidden, whatever follows: they are part of what went out already. */
+	/** This many of these are hidden, whatever follows: they belong to a secret that was already partly sent. */
 	#begun = 0;
 
 	constructor(words: Words) {
@@ -114,11 +114,11 @@ export class HidingBytes {
 		const search = this.#words.search();
 		search.read(text.slice(skipped));
 		const settled = skipped + search.settledTo;
-		// A backslash may make a line break of what follows it: the two are read together.
+		// A backslash and the next character may be a line break: the two are read together.
 		const whole = settled - backslashesBefore(text, settled);
 		const stretches = search.takeUpTo(text.length);
 		const across = stretches.find(({ from, to }) => skipped + from < whole && skipped + to > whole);
-		// Finds that overlap each other without an end are let go piece by piece, hidden: what is held is read again each time.
+		// Endlessly overlapping finds are released piece by piece, hidden: held text is read again each time.
 		const to = Math.max(across ? skipped + across.from : whole, bytes.length - LONGEST_OPEN);
 		this.#held = bytes.slice(to);
 		const released = this.#hidden(
@@ -130,7 +130,7 @@ export class HidingBytes {
 		return released;
 	}
 
-	/** What was held back. */
+	/** The held rest. */
 	end(): Uint8Array {
 		const held = this.#held;
 		this.#held = new Uint8Array();

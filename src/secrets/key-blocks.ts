@@ -1,21 +1,21 @@
-// Private keys as files have them: a line that says so, then lines of base64. Only such lines are taken: what a text or a program says
-// about these files stays, and so does everything behind a key that was cut off.
+// Private keys as in files: a header line, then lines of base64. Only such lines match: text about these files stays,
+// and so does everything after a key that was cut off.
 
-/** How long a block may be, from its first character on. What is behind that is not looked at, so that a stream may go on. */
+/** The longest block, from its first character. Text after that is not checked, so that a stream can continue. */
 const LONGEST = 16 * 1024;
 const FIRST_LINE = /-----BEGIN [A-Z0-9 ]{0,64}?PRIVATE KEY(?: BLOCK)?-----/g;
 const LAST_LINE = /-----END [A-Z0-9 ]{0,64}?PRIVATE KEY(?: BLOCK)?-----/g;
 /** A line of a key. Words are shorter. */
 const LINE = /[A-Za-z0-9+/=]{32,}/g;
 const LINE_LENGTH = 32;
-/** So far behind the first line the key begins: there may be headers, and the marks of what it is quoted in. */
+/** The key starts within this distance of the first line: there may be headers, and quote marks. */
 const FARTHEST = 400;
-/** The next line, behind whatever a program or a mail puts between two. */
+/** The next line, after anything a program or a mail puts between two lines. */
 const NEXT = /(?:\\[nrt]|[\s"'`,>|\\]| \+ ){0,32}[A-Za-z0-9+/=]{32,}/y;
 /** The rest of a key, alone on its line. */
 const REST = /[ "'`,>|]{0,32}(?:\n|\\n)[\s"'`,>|]{0,32}[A-Za-z0-9+/=]{1,31}(?=\s*(?:[\r\n"'`\\]|$))/y;
 const LONGEST_FIRST_LINE = 128;
-/** What may become a first line. */
+/** May become a first line. */
 const MAY_BEGIN = /-----BEGIN [A-Z0-9 ]{0,96}-{0,4}$/;
 
 interface Stretch {
@@ -23,10 +23,10 @@ interface Stretch {
 	readonly to: number;
 }
 
-/** What stands behind a first line. open: it is not decided yet, of a text that goes on. */
+/** What follows a first line. open: undecided, because the text continues. */
 type Block = { readonly kind: "key"; readonly to: number } | { readonly kind: "none" | "open" };
 
-/** The text with this in the place of each key. */
+/** The text with each key replaced. */
 export function maskKeyBlocks(text: string, mask: string): string {
 	let masked = "";
 	let at = 0;
@@ -37,7 +37,7 @@ export function maskKeyBlocks(text: string, mask: string): string {
 	return masked + text.slice(at);
 }
 
-/** Of a text that goes on: from where a block is not decided, or null; and where the last key ends. */
+/** For a text that continues: where the first undecided block starts, or null; and where the last key ends. */
 export function openBlock(text: string): { readonly from: number | null; readonly after: number } {
 	const { keys, open } = keysIn(text, "goes on");
 	const after = keys.at(-1)?.to ?? 0;
@@ -82,7 +82,7 @@ function blockAt(
 	return begins ? { kind: "key", to: endOfLines(text.slice(0, limit), line.to) } : { kind: "none" };
 }
 
-/** Of a key without a last line. */
+/** For a key without a last line. */
 function endOfLines(text: string, firstEnds: number): number {
 	let to = Math.min(firstEnds, text.length);
 	for (const pattern of [NEXT, REST]) {

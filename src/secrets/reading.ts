@@ -1,8 +1,8 @@
-// How a text is read when secrets are looked for: line breaks, marks on letters and invisible characters never count. Read loosely,
-// neither does a line break that is written out (`\n`, as JSON has it), nor what indents the line after it, nor any backslash, so that
-// it does not matter how often a text was escaped; nor do marks of Markdown and escape sequences of terminals, and a reference such as
-// `&#45;` counts as its character. Read squeezed, white space does not count either: for secrets that hold some. All are needed: read
-// loosely, a text loses the letter n after a backslash, which may be the first of a secret.
+// How a text is read when searching for secrets. Line breaks, marks on letters and invisible characters never count. The loose reading
+// also ignores written-out line breaks (`\n`, as in JSON), the indentation after them, and all backslashes, so that
+// repeated escaping does not matter. It ignores Markdown's marks and terminal escape sequences, and reads a reference such as
+// `&#45;` as its character. The squeezed reading also ignores white space, for secrets that contain some. All are needed: the
+// loose reading drops the letter n after a backslash, which may be the first letter of a secret.
 import type { Automaton } from "./automaton.ts";
 import { type Folding, folded, type Manner, SKIPPED } from "./folding.ts";
 import { LONGEST_REFERENCE, referenced } from "./references.ts";
@@ -20,16 +20,16 @@ const BACKSLASH = 92;
 const N = 110;
 const R = 114;
 const T = 116;
-/** As one character for an escape and the bracket behind it. */
+/** One character for an escape and the bracket after it. */
 const CONTROL_SEQUENCE = 0x9b;
 const SEQUENCES = new RegExp(`[\\\\&${String.fromCharCode(ESCAPE, CONTROL_SEQUENCE)}]`);
-/** A sequence that is longer is none. */
+/** A longer sequence does not count as one. */
 const LONGEST_SEQUENCE = 256;
 
-/** Of many backslashes the last ones: a text that was escaped often has no more, and each piece would be read again with all before it. */
+/** Of many backslashes, only the last count: no text is escaped more often, and each piece would be read again with all of them. */
 export const MOST_BACKSLASHES = 1024;
 
-/** What counts of a text: the same that a `Reader` passes on. */
+/** The characters of a text that count, the same as a `Reader` passes on. */
 export function readAs(manner: Manner, folding: Folding, text: string): string {
 	let counts = "";
 	const reader = new Reader(manner, folding, (unit) => {
@@ -40,32 +40,32 @@ export function readAs(manner: Manner, folding: Folding, text: string): string {
 	return counts;
 }
 
-/** Whether the loose reading of a text that needs no reader differs from the strict one. */
+/** Whether the loose and the strict reading of a text that needs no reader differ. */
 export function isReadTwice(text: string): boolean {
 	return /[\r\n][ \t]|[*_~`]/.test(text);
 }
 
-/** Whether what a character counts as depends on those around it. */
+/** Whether a character's meaning depends on its neighbours. */
 export function needsReader(text: string): boolean {
 	return SEQUENCES.test(text);
 }
 
-/** Passes on the characters that count, each with where it begins, backslashes before it included, and where it ends. */
+/** Passes on the characters that count, each with its start (including backslashes before it) and end. */
 export class Reader {
 	readonly #isLoose: boolean;
 	readonly #manner: Manner;
 	readonly #folding: Folding;
 	readonly #take: (unit: number, from: number, to: number) => void;
-	/** Backslashes that came last: with the next character they may be a line break. */
+	/** The last backslashes: with the next character they may be a line break. */
 	#backslashes = 0;
 	#indents = false;
-	/** The first half of a character of two units, with where it stands; or -1. */
+	/** The first half of a surrogate pair, with its position; or -1. */
 	#high = -1;
 	#highAt = 0;
-	/** What may become a reference to a character, from its `&` on, and where that stands. */
+	/** A possible character reference, from its `&` on, and its position. */
 	#reference = "";
 	#referenceAt = 0;
-	/** How far an escape sequence has come, and which kind it is. */
+	/** How far an escape sequence has come, and its kind. */
 	#sequence: "none" | "begun" | "control" | "string" | "string ends" = "none";
 	#sequenceLength = 0;
 	#sequenceAt = 0;
@@ -77,7 +77,7 @@ export class Reader {
 		this.#take = take;
 	}
 
-	/** From here on nothing is decided, of a text that ends here. */
+	/** From here on everything is undecided, if the text ends here. */
 	openFrom(end: number): number {
 		if (this.#sequence !== "none") return this.#sequenceAt;
 		if (this.#reference !== "") return this.#referenceAt - this.#backslashes;
@@ -99,7 +99,7 @@ export class Reader {
 		} else this.#plain(unit, at);
 	}
 
-	/** Nothing follows: what may have become something else counts as it stands. */
+	/** The text has ended: unfinished sequences count as written. */
 	end(): void {
 		this.#dropReference();
 		this.#dropHigh();
@@ -151,7 +151,7 @@ export class Reader {
 		this.#indents = false;
 	}
 
-	/** Half a character counts as it is. */
+	/** Half a character counts as itself. */
 	#dropHigh(): void {
 		const high = this.#high;
 		this.#high = -1;
@@ -180,7 +180,7 @@ export class Reader {
 		for (let at = 0; at < units.length; at++) this.#plain(units.charCodeAt(at), this.#referenceAt + at);
 	}
 
-	/** False for what is no part of it. */
+	/** False: not part of it. */
 	#isInSequence(unit: number): boolean {
 		const kind = this.#sequence;
 		if (++this.#sequenceLength > LONGEST_SEQUENCE) this.#sequence = "none";
@@ -200,20 +200,20 @@ function isReferring(unit: number): boolean {
 	);
 }
 
-/** A word that was found: from here to there, of the text from its beginning. */
+/** A found word: its range in the whole text. */
 export interface Found {
 	readonly from: number;
 	readonly to: number;
 	readonly word: number;
 }
 
-/** Looks for words in a text that is read in one manner. */
+/** Searches for words in one reading of a text. */
 export class Search {
 	readonly #automaton: Automaton;
 	readonly #lengths: readonly number[];
 	readonly #reader: Reader;
 	readonly #found: (found: Found) => void;
-	/** The offsets of the last characters that counted, as many as the longest word has, over and over. */
+	/** The offsets of the last counted characters, as many as the longest word has, in a ring. */
 	readonly #offsets: Float64Array;
 	#count = 0;
 	#state = 0;
@@ -222,7 +222,7 @@ export class Search {
 		manner: Manner,
 		folding: Folding,
 		automaton: Automaton,
-		/** The words that it knows. */
+		/** The words to find. */
 		words: readonly string[],
 		found: (found: Found) => void,
 	) {
@@ -237,12 +237,12 @@ export class Search {
 		this.#reader.read(unit, at);
 	}
 
-	/** Nothing follows. */
+	/** The text has ended. */
 	end(): void {
 		this.#reader.end();
 	}
 
-	/** Where something may begin that has not been found yet, of a text that ends here. */
+	/** Where an undecided word may start, if the text ends here. */
 	openFrom(end: number): number {
 		const depth = this.#automaton.depth(this.#state);
 		return depth > 0 ? this.#offset(depth) : this.#reader.openFrom(end);
@@ -255,7 +255,7 @@ export class Search {
 		if (word >= 0) this.#found({ from: this.#offset(this.#lengths[word] as number), to, word });
 	}
 
-	/** Of the so-many-th character from the end. */
+	/** The nth character from the end. */
 	#offset(back: number): number {
 		return this.#offsets[(this.#count - back) % this.#offsets.length] as number;
 	}

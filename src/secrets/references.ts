@@ -1,4 +1,4 @@
-// References to characters, as HTML and Markdown write them: by number, or by name for what secrets are made of.
+// Character references of HTML and Markdown: by number, or by name for characters that secrets contain.
 
 /** From the `&` on, without the semicolon: `&NewLine`, `&#x10ffff`. */
 export const LONGEST_REFERENCE = 9;
@@ -42,7 +42,7 @@ const NAMES = new Map(
 	}).flatMap(([character, names]) => names.split(" ").map((name) => [name, character] as const)),
 );
 
-/** The character, or undefined where it refers to none. */
+/** The character; undefined if there is none. */
 export function referenced(reference: string): string | undefined {
 	const [, hex, decimal] = /^&#(?:[xX]([0-9a-fA-F]{1,6})|([0-9]{1,7}))$/.exec(reference) ?? [];
 	if (hex === undefined && decimal === undefined) return NAMES.get(reference.slice(1));

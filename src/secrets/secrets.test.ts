@@ -118,10 +118,10 @@ test("others than the owner see neither value nor name", () => {
 test("one that is learnt later is hidden from then on, also in a text that is on its way", () => {
 	const live = createSecrets(new Map([["KEY", KEY]]));
 	const stream = live.stream();
-	const told = stream.push("it is brand-new-va");
+	const shown = stream.push("it is brand-new-va");
 	live.learn(new Map([["NEW", "brand-new-value"]]));
 	expect(live.hide("brand-new-value")).toBe("\u0024{secret:NEW}");
-	expect(told + stream.push("lue and brand-new-value") + stream.end()).toBe(
+	expect(shown + stream.push("lue and brand-new-value") + stream.end()).toBe(
 		"it is brand-new-value and \u0024{secret:NEW}",
 	);
 	live.learn(new Map([["NEW", "another value"]]));

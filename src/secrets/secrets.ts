@@ -7,7 +7,7 @@ import { Words } from "./words.ts";
 
 /** Hides in streamed text, as if it had come whole. */
 export interface TextStream {
-	/** Everything that is final by now. */
+	/** Everything that is final. */
 	push(text: string): string;
 	/** The rest. */
 	end(): string;
@@ -18,35 +18,35 @@ export interface ByteStream {
 	end(): Uint8Array;
 }
 
-/** How secrets are hidden from somebody. */
+/** How secrets are hidden from a reader. */
 export interface Hider {
 	hide(text: string): string;
 	stream(): TextStream;
 	/**
-	 * In every text, number and byte of a value that is to be stored or shown, and in names of fields where others gave them. Answers the
-	 * same value where there is none. A short secret that is part of Keryx's own ids and kinds by chance is left there.
+	 * Hides in every text, number and byte of a value to be stored or shown, and in field names that come from outside. Returns the
+	 * same value if it contains no secret. A short secret that is by chance part of Keryx's own ids and kinds stays.
 	 */
 	hideIn<Value>(value: Value): Value;
 }
 
 /** Hides from the owner, who sees names. */
 export interface Secrets extends Hider {
-	/** Hides from everyone else: names are hidden, too, so that hiding confirms no guess. */
+	/** Hides from everyone else, including names, so that hiding confirms no guess. */
 	readonly forOthers: Hider;
 	/** Whether `hideIn` would change it. */
 	changes(value: unknown): boolean;
-	/** Whether something that others made up holds one, in whatever form; a name that stands for one is none. */
+	/** Whether text from outside contains a secret in any form; a name that stands for one does not count. */
 	isIn(value: unknown): boolean;
-	/** Bytes keep their number. */
+	/** Bytes keep their count. */
 	hideBytes(bytes: Uint8Array): Uint8Array;
 	byteStream(): ByteStream;
-	/** What `${secret:NAME}` stands for. */
+	/** The value of `${secret:NAME}`. */
 	valueOf(name: string): string | undefined;
-	/** More of them, by name. */
+	/** Adds secrets, by name. */
 	learn(values: ReadonlyMap<string, string>): void;
 }
 
-/** `maskShapes`: what looks like a credential is masked, too, though nobody has named it; never in what a call is made with. */
+/** `maskShapes`: also masks text that looks like a credential although nobody listed it; never in the arguments of a call. */
 export function createSecrets(
 	values: ReadonlyMap<string, string> = new Map(),
 	options: { readonly maskShapes?: boolean } = {},
@@ -54,19 +54,19 @@ export function createSecrets(
 	return new KnownSecrets(values, options.maskShapes ?? false);
 }
 
-/** Any name in hidden text, also as markup escapes it; where a text was cut, the beginning of one. */
+/** Any name in hidden text, also escaped by markup; in a cut text, the start of one. */
 const NAME = /\\?\$\\?\{secret:(?:\\?\w)*(?:\\?\})?/g;
 
-/** For whoever is not the owner: what was hidden before, without its names. */
+/** For anyone but the owner: removes names from hidden text. */
 export function withoutNames(text: string): string {
 	return text.replace(NAME, HIDDEN);
 }
 
 class KnownSecrets implements Secrets {
 	readonly #values = new Map<string, string>();
-	/** Values that a name had before. */
+	/** Earlier values of a name. */
 	readonly #earlier: (readonly [string, string])[] = [];
-	/** Made when they are needed. */
+	/** Created on first use. */
 	#text: Words | undefined;
 	#bytes: Words | undefined;
 	/** By value alone. */
@@ -184,5 +184,5 @@ function masking(hiding: Hiding): Hiding {
 	};
 }
 
-/** Where there are none: for tests, and for programs that keep theirs elsewhere. */
+/** Without secrets: for tests, and for programs that keep theirs elsewhere. */
 export const NO_SECRETS: Secrets = createSecrets();

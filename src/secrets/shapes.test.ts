@@ -63,8 +63,8 @@ describe("what looks like a credential is masked, by its kind", () => {
 					const text = written.join(between);
 					const stream = secrets.stream();
 					const bounds = [0, ...at.toSorted((a, b) => a - b), text.length];
-					const told = bounds.slice(1).map((bound, index) => stream.push(text.slice(bounds[index], bound)));
-					expect(told.join("") + stream.end()).toBe(secrets.hide(text));
+					const shown = bounds.slice(1).map((bound, index) => stream.push(text.slice(bounds[index], bound)));
+					expect(shown.join("") + stream.end()).toBe(secrets.hide(text));
 				},
 			),
 			{ numRuns: 300 },
@@ -133,8 +133,8 @@ test.each(["-----", "sk-", "eyJ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN A "
 	(unit) => {
 		const text = `${unit.repeat(Math.floor(800_000 / unit.length))} `;
 		const stream = new MaskingStream();
-		let told = "";
-		for (let at = 0; at < text.length; at += 4) told += stream.push(text.slice(at, at + 4));
-		expect(told + stream.end()).toBe(maskShapes(text));
+		let shown = "";
+		for (let at = 0; at < text.length; at += 4) shown += stream.push(text.slice(at, at + 4));
+		expect(shown + stream.end()).toBe(maskShapes(text));
 	},
 );

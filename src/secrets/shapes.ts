@@ -2,11 +2,11 @@
 // could be an id or a digest stays.
 import { maskKeyBlocks, openBlock } from "./key-blocks.ts";
 
-// Time follows the length of the text, whatever it is made of: a shape takes in all of a run of characters that it begins in, or begins
-// at the start of one only, so that none is read again and again.
+// Takes time proportional to the length of any text: a shape takes in the whole run of characters it starts in, or starts
+// only at the start of a run, so that nothing is read repeatedly.
 const SHAPES: readonly (readonly [kind: string, shape: RegExp, isOne?: (found: string) => boolean])[] = [
 	["AWS key", /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g],
-	// At least one digit: there are words with dashes that begin alike.
+	// At least one digit: some words with dashes start like keys.
 	["provider key", /\bsk-[\w-]{20,}/g, hasDigit],
 	["Stripe key", /\b[prs]k_(?:live|test)_[A-Za-z0-9]{16,}/g],
 	["Google key", /\bAIza[\w-]{35}/g],
@@ -18,16 +18,16 @@ const SHAPES: readonly (readonly [kind: string, shape: RegExp, isOne?: (found: s
 	["signed token", /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/g],
 ];
 
-/** What every shape begins with. */
+/** The starts of all shapes. */
 const STARTS = [
 	...["-----BEGIN ", "AKIA", "ASIA", "sk-", "pk_", "rk_", "sk_", "AIza", "github_pat_", "glpat-"],
 	...["gho_", "ghp_", "ghr_", "ghs_", "ghu_", "npm_", "hf_", "xox", "xapp-", "eyJ"],
 ];
 const START = new RegExp(STARTS.join("|"));
-/** A key that has not ended after so many characters is shown as far as it goes. */
+/** A key that has not ended after this many characters is shown so far. */
 const LONGEST = 16 * 1024;
 
-/** The text with each of them named by its kind alone. Doing it again changes nothing. */
+/** Replaces each with the name of its kind. Repeating it changes nothing. */
 export function maskShapes(text: string): string {
 	if (!START.test(text)) return text;
 	return SHAPES.reduce(
@@ -45,14 +45,14 @@ export function hasShape(text: string): boolean {
 	return maskShapes(text) !== text;
 }
 
-/** Masks in a text that comes in pieces. What it answers is final; an end that may still become one is held back. */
+/** Masks in streamed text. Returned text is final; an end that may still become a credential is held back. */
 export class MaskingStream {
 	#held = "";
-	/** The last character before that: a shape may not begin within a word. */
+	/** The last character before the held text: no shape starts within a word. */
 	#before = "";
-	/** Of what is held: it is a key that may go on for lines, not a run of characters. */
+	/** The held text is a key that may continue for lines, not a run of characters. */
 	#isBlock = false;
-	/** What is held is looked at again when it has become so long, or its run has ended: not with every piece. */
+	/** The held text is checked again at this length, or when its run ends: not with every piece. */
 	#lookAt = 0;
 
 	push(text: string): string {
@@ -66,7 +66,7 @@ export class MaskingStream {
 		return this.#masked(all.slice(0, from));
 	}
 
-	/** What was held back. */
+	/** The held rest. */
 	end(): string {
 		const held = this.#held;
 		this.#held = "";
@@ -81,7 +81,7 @@ export class MaskingStream {
 	}
 }
 
-/** It has grown by this part of it. */
+/** Checked again after it has grown by one part in this many. */
 const LOOK_AGAIN = 8;
 
 function isRun(text: string): boolean {
@@ -89,7 +89,7 @@ function isRun(text: string): boolean {
 	return true;
 }
 
-/** From here on it is not decided what the text is. */
+/** From here on the text is undecided. */
 function openFrom(text: string): { readonly from: number; readonly isBlock: boolean } {
 	const block = openBlock(text);
 	if (block.from !== null) return { from: block.from, isBlock: true };
@@ -100,14 +100,14 @@ function openFrom(text: string): { readonly from: number; readonly isBlock: bool
 	return { from: mayBegin ? text.length - run.length : text.length, isBlock: false };
 }
 
-/** Of characters that a shape may go on with; looked for from the end, and no further than one may reach. */
+/** Characters that a shape may continue with; searched from the end, at most as far as one can reach. */
 function startOfLastRun(text: string): number {
 	let start = text.length;
 	while (start > 0 && text.length - start <= LONGEST && goesOn(text.charCodeAt(start - 1))) start--;
 	return start;
 }
 
-/** [\w.-], asked of every character of a stream. */
+/** [\w.-], tested for every character of a stream. */
 function goesOn(code: number): boolean {
 	const isDigit = code >= 0x30 && code <= 0x39;
 	const isLetter = (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);

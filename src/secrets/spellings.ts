@@ -1,9 +1,9 @@
-// The forms in which a value may be written. The search handles case, line breaks and backslashes; this lists one spelling per encoding.
+// The spellings of a value. The search handles case, line breaks and backslashes; this lists one spelling per encoding.
 
-/** Shorter values would hide ordinary words all over the place. */
+/** Shorter values would hide ordinary words everywhere. */
 export const SHORTEST_HIDDEN = 6;
 
-/** Every spelling of a value, each once. White space around it is no part of a secret. */
+/** Every spelling of a value, without duplicates. Surrounding white space is not part of a secret. */
 export function spellings(value: string): readonly string[] {
 	const text = value.trim().toWellFormed();
 	const bytes = Buffer.from(text);
@@ -15,14 +15,14 @@ export function spellings(value: string): readonly string[] {
 			...jsonForms(text),
 			...urlForms(text, bytes),
 			bytes.toString("hex"),
-			// Bytes that were read as another alphabet.
+			// Bytes decoded with another character set.
 			bytes.toString("latin1"),
 			...base64Forms(bytes),
 		]),
 	];
 }
 
-/** As writers of JSON escape it. However often it is escaped again, that adds backslashes only, which do not count. */
+/** As JSON writers escape it. Repeated escaping only adds backslashes, which do not count. */
 function jsonForms(text: string): string[] {
 	return [json, asciiJson, htmlJson].map((write) => write(text));
 }
@@ -31,12 +31,12 @@ function json(text: string): string {
 	return JSON.stringify(text).slice(1, -1);
 }
 
-/** Many writers escape everything beyond ASCII. */
+/** Many writers escape all non-ASCII characters. */
 function asciiJson(text: string): string {
 	return json(text).replace(/[^\u0020-\u007e]/g, unicodeEscape);
 }
 
-/** Others escape what would matter inside a page. */
+/** Others escape characters with a meaning in HTML. */
 function htmlJson(text: string): string {
 	return json(text).replace(/[<>&'\u2028\u2029]/g, unicodeEscape);
 }
@@ -50,12 +50,12 @@ function urlForms(text: string, bytes: Buffer): string[] {
 	return [
 		component,
 		encodeURI(text),
-		// As a path is left where only what would change its meaning stays encoded.
+		// As in a path, where only characters that would change its meaning stay encoded.
 		text.replace(/[;/?:@&=+$,#%]/g, percent),
 		component.replace(/[!'()*~]/g, percent),
 		// As forms send it.
 		new URLSearchParams({ "": text }).toString().slice(1),
-		// Every byte of it, and a value that was encoded twice.
+		// Every byte encoded, and a value encoded twice.
 		bytes.toString("hex").replace(/../g, "%$&"),
 		encodeURIComponent(component),
 	];
@@ -66,8 +66,8 @@ function percent(unit: string): string {
 }
 
 /**
- * Base64 of any text that holds the value: it may begin at each of three places within a group. Only the characters that the value
- * alone decides are taken, and for the value by itself also the last one and the padding. In both alphabets, and as URLs carry them.
+ * Base64 of any text that contains the value, which may start at each of three positions within a group. Only characters determined by
+ * the value alone are taken; for the value by itself also the last one and the padding. In both alphabets, and as in URLs.
  */
 function base64Forms(bytes: Buffer): string[] {
 	const plain = bytes.toString("base64");
@@ -86,5 +86,5 @@ function base64Forms(bytes: Buffer): string[] {
 	]);
 }
 
-/** How many characters hold bits of so many bytes before the value. */
+/** How many characters contain bits of the bytes before the value. */
 const SHARED_AT_START = [0, 2, 3];

@@ -5,34 +5,34 @@ export interface Hiding {
 	/** Whether there is anything to hide in it. */
 	isIn(text: string): boolean;
 	isInBytes(bytes: Uint8Array): boolean;
-	/** Whether a number may be one. */
+	/** Whether a number may be a secret. */
 	readonly hasNumbers: boolean;
 	hide(text: string): string;
 	hideBytes(bytes: Uint8Array): Uint8Array;
-	/** How many characters the longest find in it has. */
+	/** The length of the longest match in it, in characters. */
 	longestIn(text: string): number;
-	/** For what others made up and Keryx acts on, which must stay the same bytes; left out: this one. */
+	/** For outside data that Keryx acts on, which must keep its exact bytes; default: this one. */
 	readonly exact?: Hiding;
 }
 
 /**
- * Whose the fields of an object are. own: Keryx's, each judged by its name. other: Keryx's too, and every text in them is text.
- * free: somebody else's, so that names and numbers may be secrets as well.
+ * Who defined an object's fields. own: Keryx, each judged by its name. other: Keryx too, but every text in them is text.
+ * free: someone else, so names and numbers may be secrets as well.
  */
 export type Ground = "own" | "other" | "free";
 
-/** The same value where there is nothing to hide. */
+/** Returns the same value if there is nothing to hide. */
 export function hideIn<Value>(value: Value, hiding: Hiding, ground: Ground): Value {
 	return touches(value, hiding, ground) ? (hidden(value, hiding, ground, "") as Value) : value;
 }
 
-/** Whether that would change it: a name that stands for a secret is none. */
+/** Whether hiding would change it; a name that stands for a secret does not count. */
 export function isHiddenIn(value: unknown, hiding: Hiding, ground: Ground): boolean {
 	const found = hideIn(value, hiding, ground);
 	return found !== value && JSON.stringify(value) !== JSON.stringify(found);
 }
 
-/** Looked at first: nearly always there is nothing, and nothing is copied. */
+/** Checked first: nearly always there is nothing to hide, and nothing is copied. */
 function touches(value: unknown, hiding: Hiding, ground: Ground): boolean {
 	if (typeof value === "string") return hiding.isIn(value);
 	if (typeof value === "number") return hiding.hasNumbers && hiding.isIn(String(value));
@@ -56,7 +56,7 @@ function within(ground: Ground, field: string): Ground {
 	return ground === "own" && isHolder(field) ? "own" : "other";
 }
 
-/** `field`: what it is called. `role`: what a text is there. */
+/** `field`: its name. `role`: the role of a text there. */
 function hidden(
 	value: unknown,
 	hiding: Hiding,

@@ -1,11 +1,11 @@
-// The words that known secrets are found by: every spelling of each value, and each name as it stands in hidden text, which is left as
-// it is. So hiding a second time changes nothing, also where a value is part of a name.
+// The words by which secrets are found: every spelling of each value, and each name as it appears in hidden text, which stays.
+// So hiding twice changes nothing, even if a value is part of a name.
 import { Automaton } from "./automaton.ts";
 import { type Folding, foldingFor, type Manner } from "./folding.ts";
 import { type Found, isReadTwice, needsReader, readAs, Search } from "./reading.ts";
 import { SHORTEST_HIDDEN, spellings } from "./spellings.ts";
 
-/** What was found is one spelling of a secret, or its name. */
+/** A match is one spelling of a secret, or its name. */
 export interface Word {
 	readonly name: string;
 	readonly isName: boolean;
@@ -13,13 +13,13 @@ export interface Word {
 	readonly length: number;
 }
 
-/** A stretch of text that is hidden, or a name that stays. */
+/** A stretch of text to hide, or a name that stays. */
 export interface Stretch {
 	readonly from: number;
 	readonly to: number;
-	/** The longest of those in it. */
+	/** The longest match in it. */
 	readonly word: Word;
-	/** Where that begins. */
+	/** Where that starts. */
 	readonly at: number;
 }
 
@@ -34,14 +34,14 @@ interface Reading {
 export class Words {
 	readonly #strict: Reading;
 	readonly #loose: Reading;
-	/** For those that hold white space: null where none does. */
+	/** For values with white space; null if there are none. */
 	readonly #squeezed: Reading | null;
-	/** Of what is found in any of them; infinite where there is nothing to find. */
+	/** The length of the shortest match; infinite if there is nothing to find. */
 	readonly #shortest: number;
-	/** A number may hold one of them. */
+	/** A number may contain one of them. */
 	readonly hasNumbers: boolean;
 
-	/** Names with their values. `units`: bytes for what is read byte by byte. */
+	/** Names with their values. `units`: bytes for data read byte by byte. */
 	constructor(values: readonly (readonly [name: string, value: string])[], units: "text" | "bytes") {
 		const all = values.flatMap(([name, value]) => [
 			...spellings(value).map((spelling) => ({ name, isName: false, spelling })),
@@ -52,7 +52,7 @@ export class Words {
 			spelling: units === "bytes" ? Buffer.from(spelling).toString("latin1") : spelling,
 		}));
 		this.#strict = reading("strict", units, written);
-		// A name with a backslash before it stays as it is.
+		// A name after a backslash stays.
 		const secret = written.filter(({ isName }) => !isName);
 		this.#loose = reading("loose", units, secret);
 		const spaced = secret.filter(({ spelling }) => /[^\S\r\n]/.test(spelling));
@@ -63,7 +63,7 @@ export class Words {
 
 	/** Whether anything is found in it. */
 	isIn(text: string): boolean {
-		// Not by its length: one character may count as several (`ß`, `ﬃ`).
+		// Not by length: one character may count as several (`ß`, `ﬃ`).
 		if (this.#shortest === Infinity) return false;
 		const look = this.#strict.automaton.look(text, "written");
 		if (look === "found") return true;
@@ -100,10 +100,10 @@ export class Words {
 	}
 }
 
-/** A secret with single spaces has so many characters without them. */
+/** The shortest secret with single spaces, not counting the spaces. */
 const SHORTEST_SQUEEZED = 4;
 
-/** Bytes as a text of as many characters. */
+/** Bytes as a text with one character per byte. */
 export function latin(bytes: Uint8Array): string {
 	return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }
@@ -134,10 +134,10 @@ function reading(
 	};
 }
 
-/** What is found in a text, in whatever pieces it comes. Stretches that overlap are one, by the name of the longest. */
+/** The matches in a text, in whatever pieces it comes. Overlapping stretches are one, named after the longest. */
 export class WordSearch {
 	readonly #searches: readonly Search[];
-	/** In order; none overlaps another. */
+	/** In order, without overlaps. */
 	#stretches: Stretch[] = [];
 	#length = 0;
 
@@ -153,12 +153,12 @@ export class WordSearch {
 		}
 	}
 
-	/** Nothing follows. */
+	/** The text has ended. */
 	end(): void {
 		for (const search of this.#searches) search.end();
 	}
 
-	/** Up to here nothing more can be found: before it are whole stretches only. */
+	/** Everything before this position is decided: it contains only whole stretches. */
 	get settledTo(): number {
 		const open = Math.min(...this.#searches.map((search) => search.openFrom(this.#length)));
 		const across = this.#stretches.find(({ from, to }) => from < open && to > open);
@@ -175,7 +175,7 @@ export class WordSearch {
 	#add(stretch: Stretch): void {
 		let joined = stretch;
 		const after: Stretch[] = [];
-		// What is found comes nearly in order: only the last ones can overlap it.
+		// Matches come nearly in order: only the last ones can overlap.
 		for (let last = this.#stretches.at(-1); last && last.to > stretch.from; last = this.#stretches.at(-1)) {
 			this.#stretches.pop();
 			if (last.from >= stretch.to) after.push(last);
@@ -190,7 +190,7 @@ function join(a: Stretch, b: Stretch): Stretch {
 	return { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to), word, at };
 }
 
-/** The longest, then the first; the rest only makes it the same every time. */
+/** The longest, then the first; the rest only makes the order deterministic. */
 function isBefore(a: Stretch, b: Stretch): boolean {
 	if (a.word.length !== b.word.length) return a.word.length > b.word.length;
 	if (a.at !== b.at) return a.at < b.at;

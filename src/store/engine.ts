@@ -36,22 +36,22 @@ export interface Cluster {
 	onNodeDead(listener: () => void): () => void;
 	/** The lease may have expired (false), or is valid again (true). */
 	onLease(listener: (holds: boolean) => void): () => void;
-	/** Tells every other node something of at most TOLD_BYTES. It may be lost. */
-	tell(text: string): void;
-	/** What other nodes tell, with the epoch of the one that does. */
-	onTold(listener: (text: string, from: number) => void): () => void;
+	/** Sends a text to every other node: at most BROADCAST_BYTES. It may be lost. */
+	broadcast(text: string): void;
+	/** Texts that other nodes broadcast, with the sender's epoch. */
+	onBroadcast(listener: (text: string, from: number) => void): () => void;
 }
 
 /** PostgreSQL passes on less than 8,000 bytes at a time; encrypted, it is a third longer. */
-export const TOLD_BYTES = 5900;
+export const BROADCAST_BYTES = 5900;
 
 /** One gateway on a store that several may share. */
 export interface NodeOptions {
 	/** Shown to people; one living node has it. Left out: a name that no other node has. */
 	readonly name?: string | undefined;
-	/** many: beside other gateways that say so, too. Left out: nobody else may use the store. */
+	/** many: shares the store with other gateways that say so, too. Default: nobody else may use the store. */
 	readonly nodes?: "one" | "many";
-	/** How long a node that is silent is left alone. */
+	/** How long a silent node is left alone. */
 	readonly leaseMs?: number;
 	/** How often the lease is renewed, and others are looked at. */
 	readonly heartbeatMs?: number;

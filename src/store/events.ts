@@ -70,7 +70,7 @@ interface Checked {
 interface Amended {
 	/** It had not been read yet. */
 	readonly waited: boolean;
-	/** The agent is told in its next turn. */
+	/** The agent's next turn reports it. */
 	readonly told: boolean;
 }
 interface Reacted {
@@ -107,13 +107,13 @@ export const EVENTS = {
 		tell: ({ facts }) =>
 			facts.waited
 				? "Its sender edited it while it was waiting; the new text counts."
-				: `Its sender edited it later${told(facts)}.`,
+				: `Its sender edited it later${reportSuffix(facts)}.`,
 	}),
 	"inbound.deleted": event<Amended>({
 		tell: ({ facts }) =>
 			facts.waited
 				? "Its sender deleted it while it was waiting."
-				: `Its sender deleted it later${told(facts)}.`,
+				: `Its sender deleted it later${reportSuffix(facts)}.`,
 	}),
 	"inbound.reacted": event<Reacted>({ tell: ({ facts }) => `Someone reacted to it with ${facts.emoji}.` }),
 	"inbound.refused": event<{ platform: string; reason: string }>({ log: "info" }),
@@ -346,8 +346,8 @@ export function logLevelOf(type: EventType): "debug" | "info" | "warn" {
 	return entry?.log ?? "debug";
 }
 
-function told({ told: isTold }: Amended): string {
-	return isTold ? "; the agent is told in its next turn" : "";
+function reportSuffix({ told: isReported }: Amended): string {
+	return isReported ? "; the agent is told in its next turn" : "";
 }
 
 /** A delivery's id ends in the number of its part. */

@@ -14,13 +14,13 @@ export {
 } from "./archive.ts";
 export { ASK_EVERY_MS, Duty } from "./duty.ts";
 export {
+	BROADCAST_BYTES,
 	type Cluster,
 	type Drawn,
 	type Engine,
 	type NodeOptions,
 	type ReadName,
 	type StoreFacts,
-	TOLD_BYTES,
 	type WriteName,
 } from "./engine.ts";
 export {
@@ -87,7 +87,7 @@ export { shownUrl } from "./postgres/address.ts";
 export { NodeCalls } from "./postgres/node-calls.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
-export { isAlive, ownerOf } from "./sqlite/ownership.ts";
+export { isAlive, ownerOf, tryLock } from "./sqlite/ownership.ts";
 export { glanceAt, inspectStore, replaceStore, saveStore } from "./sqlite/snapshot.ts";
 export { beginWitness } from "./sqlite/witness.ts";
 export {

@@ -1,3 +1,4 @@
+// The operator's scope: sees and may do everything.
 import type { OperatorScope } from "./types.ts";
 
 /** Keryx itself, or its operator. */

@@ -83,7 +83,7 @@ export function foldBetween(text: string): string {
 	return unified(text.normalize("NFKC")).replace(/\s+/g, " ");
 }
 
-/** A whole text, in which each ASCII sign stands that a stretch of it has after `foldBetween`. Decomposed: no mark takes a sign with it. */
+/** A whole text with every ASCII sign that its parts have after `foldBetween`. Decomposed: no mark absorbs a sign. */
 export function foldSigns(text: string): string {
 	return unified(text.normalize("NFKD"));
 }

@@ -107,7 +107,7 @@ export async function migrateStore(
 	return (await import("./postgres/engine.ts")).migratePostgres(url);
 }
 
-/** What a doctor wants to know of the server that a store is on. */
+/** The server's facts for `keryx doctor`. */
 export async function serverFacts(url: string, now: () => number): Promise<ServerFacts> {
 	return (await import("./postgres/facts.ts")).serverFacts(url, now);
 }

@@ -6,7 +6,7 @@ import type { Channel, Inbound, Outgoing } from "../gateway/index.ts";
 import type { Destination } from "../store/index.ts";
 import { TakingHost } from "./taking-host.ts";
 
-/** What a user sees of a message of Keryx. */
+/** A Keryx message as a user sees it. */
 export interface SeenMessage {
 	readonly receipt: string;
 	readonly text: string;
@@ -17,49 +17,49 @@ export interface SeenMessage {
 
 type Behaviour = "refuse" | "pause" | "markup_refused" | "lose_ack" | "lost";
 
-/** A channel and the platform behind it. What a platform has not is left out. */
+/** A channel and the platform behind it. Leave out what the platform does not have. */
 export interface ChannelPeer {
 	readonly channel: Channel;
 	/** A chat of the platform. */
 	readonly destination: Destination;
-	/** A user writes in that chat; answers the platform's id of the message. */
+	/** A user writes in that chat; returns the platform's id of the message. */
 	say(text: string): string;
 	/** A user changes a message. */
 	edit?(id: string, text: string): void;
-	/** A user sends a file with a few words; answers the id of the message. */
+	/** A user sends a file with a few words; returns the id of the message. */
 	sendFile?(text: string, name: string, bytes: Uint8Array): string;
-	/** A user sends several files as one; answers the ids of the messages. */
+	/** A user sends several files as one; returns the ids of the messages. */
 	sendAlbum?(files: readonly { readonly name: string; readonly bytes: Uint8Array }[]): readonly string[];
-	/** A user presses a button; resolves with what they are shown. */
+	/** A user presses a button; resolves with the text they see. */
 	press?(receipt: string, button: string): Promise<string>;
-	/** The platform delivers a message once more. Left out: it never does. */
+	/** The platform delivers a message once more. Absent: it never does. */
 	redeliver?(id: string): void;
 	/** The connection is lost. */
 	disconnect(): void;
-	/** Nobody can connect, until it is undone. */
+	/** Refuses all connections until undone. */
 	refuseConnections?(): Promise<() => Promise<void>>;
-	/** Ids of the messages that the platform has been told were taken, as far as nothing before them is missing. */
+	/** Ids of the messages acknowledged to the platform, up to the first gap. */
 	acknowledged(): readonly string[];
-	/** What users see of Keryx in the chat, oldest first. */
+	/** Keryx's messages in the chat as users see them, oldest first. */
 	visible(): readonly SeenMessage[];
 	/** How many requests to send or edit have reached the platform. */
 	requests(): number;
-	/** What the platform does with the next request; a pause asked for is of `PAUSE_MS`. */
+	/** How the platform answers the next request; a requested pause lasts `PAUSE_MS`. */
 	next(behaviour: Behaviour): void;
-	/** What the platform never does. */
+	/** Faults that the platform never has. */
 	readonly never?: readonly Behaviour[];
 	/** The token or password is refused from now on. */
 	revoke?(): void;
-	/** Texts to send beside the usual ones. */
+	/** More texts to send, in addition to the usual ones. */
 	readonly texts?: readonly string[];
-	/** How a text looks on the platform; left out: as it was written. */
+	/** How a text looks on the platform; default: as written. */
 	shownAs?(text: string): string;
 	/** Lets a little time pass, on the channel's clock. */
 	pass(): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** As vitest and node:test have them. */
+/** As in vitest and node:test. */
 export interface TestRunner {
 	readonly describe: (name: string, body: () => void) => unknown;
 	readonly test: (name: string, body: () => Promise<void>) => unknown;
@@ -79,7 +79,7 @@ const TEXTS: readonly string[] = [
 	"👩‍👩‍👧‍👦 ünïcödé 漢字 \u200b",
 	"%20 %s \\n \\u0041",
 ];
-/** Or as long as the platform allows. */
+/** Or the platform's maximum. */
 const LONG = 1000;
 
 export function testChannel(
@@ -87,7 +87,7 @@ export function testChannel(
 	createPeer: () => Promise<ChannelPeer>,
 	{ describe, test }: TestRunner,
 ): void {
-	/** Each test has a peer of its own, which is closed after it. */
+	/** Each test has its own peer, which is closed after it. */
 	const check = (title: string, body: (scene: Scene) => Promise<void>) =>
 		test(title, async () => {
 			const scene = new Scene(await createPeer());
@@ -204,7 +204,7 @@ export function testChannel(
 			check("after a lost connection it comes back by itself", async (scene) => {
 				const { peer, host } = scene;
 				await scene.started();
-				// Only what has come through shows that the platform knows of the connection, and so can break it.
+				// Only received data proves that the platform has the connection, and so can break it.
 				peer.say("before");
 				await scene.eventually(() => peer.acknowledged().length === 1);
 				peer.disconnect();
@@ -523,7 +523,7 @@ class Scene {
 		await this.eventually(() => this.peer.channel.health().state === "connected");
 	}
 
-	/** Time enough for what must not happen. */
+	/** Long enough to see that something does not happen. */
 	async aWhile(): Promise<void> {
 		for (let n = 0; n < 100; n++) await this.peer.pass();
 	}

@@ -1,61 +1,61 @@
-// Several gateways on one database, each a process of its own that reaches the database over its own line, and what can go wrong with
-// each of them: it is killed, it stands still, its line is cut, silent or slow, its clock is wrong.
+// Several gateways on one database, each a separate process with its own line to the database. Each can be
+// killed, stopped, cut off, silenced, slowed down, or given a wrong clock.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 
 export interface ClusterOptions {
-	/** Of the database that the nodes share: postgres://... */
+	/** The address of the shared database: postgres://... */
 	readonly url: string;
 	readonly nodes: number;
-	/** Starts the process of a node. Resolves once that node answers. */
+	/** Starts a node's process. Resolves once the node answers. */
 	start(setup: NodeSetup): ChildProcess | Promise<ChildProcess>;
 }
 
-/** What the process of a node needs to know. */
+/** The settings of a node's process. */
 export interface NodeSetup {
-	/** From 0 on. */
+	/** Counted from 0. */
 	readonly n: number;
-	/** Of the database, over this node's line. */
+	/** The database's address, over this node's line. */
 	readonly url: string;
-	/** To be added to its environment: a clock that is wrong (Node programs only). */
+	/** Variables for its environment: a wrong clock (Node programs only). */
 	readonly env: Readonly<Record<string, string>>;
 }
 
 export interface ClusterNode {
 	readonly n: number;
 	readonly pid: number | undefined;
-	/** False before its start and once its process has ended. */
+	/** False before its start and after its process has ended. */
 	readonly isRunning: boolean;
-	/** Again after an end: the same place, a new process. */
+	/** Restarts it: same settings, a new process. */
 	start(): Promise<void>;
 	/** SIGKILL. Resolves when the process is gone. */
 	kill(): Promise<void>;
-	/** SIGTERM. Answers its exit code. */
+	/** SIGTERM. Resolves with its exit code. */
 	stop(): Promise<number | null>;
-	/** Resolves with its exit code when the process has ended, however that came. */
+	/** Resolves with its exit code when the process has ended, however it ended. */
 	ended(): Promise<number | null>;
-	/** SIGSTOP: it stands still, and its connections stay. */
+	/** SIGSTOP: it stops, and its connections stay open. */
 	halt(): void;
 	/** SIGCONT. */
 	resume(): void;
-	/** Its line to the database is gone: connections are ended and refused. */
+	/** Cuts its line to the database: connections are closed and refused. */
 	cut(): Promise<void>;
-	/** Its line to the database takes bytes and passes none on: nobody is told. */
+	/** Silences its line: it accepts bytes and passes nothing on, and nobody notices. */
 	silence(): Promise<void>;
-	/** Every piece between it and the database takes so much longer: statements, commits, answers. */
+	/** Delays every piece between it and the database: statements, commits, answers. */
 	slow(ms: number): void;
-	/** The line is as it was at first. What was lost on it stays lost: connections are ended. */
+	/** Restores the line. Lost data stays lost: connections are closed. */
 	mend(): Promise<void>;
-	/** From its next start on, its wall clock is so far ahead, or behind where negative. */
+	/** From its next start on, its wall clock is ahead by this much; negative: behind. */
 	skew(ms: number): void;
 }
 
 export interface TestCluster {
 	readonly nodes: readonly ClusterNode[];
-	/** Starts all that do not run, one after the other: the first makes what the others find. */
+	/** Starts all that do not run, one by one: the first one creates what the others need. */
 	start(): Promise<void>;
-	/** Kills what runs, and closes the lines. */
+	/** Kills all running ones, and closes the lines. */
 	close(): Promise<void>;
 }
 
@@ -169,7 +169,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 	return exitCode !== null || signalCode !== null;
 }
 
-/** A module that Node loads first, as an address. Durations stay right: they are measured by the monotonic clock. */
+/** A module that Node loads first, as a URL. Durations stay right: they use the monotonic clock. */
 function skewed(ms: number): string {
 	const code = `const real = Date.now;
 globalThis.Date = class extends Date {

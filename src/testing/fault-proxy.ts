@@ -4,20 +4,20 @@ import { Transform } from "node:stream";
 
 export type LinkState =
 	| "open"
-	/** Takes connections and bytes, and passes on neither: nobody is told. */
+	/** Accepts connections and bytes, and passes nothing on, silently. */
 	| "silent"
-	/** Takes no connections, ends the others. */
+	/** Refuses connections, and closes existing ones. */
 	| "cut";
 
 export interface FaultProxy {
 	readonly port: number;
 	readonly url: string;
-	/** How long each piece is held back. */
+	/** The delay of each piece. */
 	delayMs: number;
-	/** The most bytes that pass at a time; the rest follows piece by piece. */
+	/** The most bytes passed on at a time; the rest follows piece by piece. */
 	pieceBytes: number;
 	set(state: LinkState): Promise<void>;
-	/** Ends every connection; new ones are taken. */
+	/** Closes every connection; new ones are accepted. */
 	cut(): void;
 	connections(): number;
 	/** How many bytes were not passed on. */
@@ -32,7 +32,7 @@ export async function createFaultProxy(target: string): Promise<FaultProxy> {
 	let swallowed = 0;
 	const proxy = { delayMs: 0, pieceBytes: Number.POSITIVE_INFINITY };
 
-	/** Asks for the state at each piece, so that a change holds for what is under way. */
+	/** Reads the state for each piece, so that a change applies at once. */
 	const line = () =>
 		new Transform({
 			transform(chunk: Buffer, _encoding, done) {
@@ -64,7 +64,7 @@ export async function createFaultProxy(target: string): Promise<FaultProxy> {
 		near.pipe(line()).pipe(far);
 		far.pipe(line()).pipe(near);
 	});
-	/** Somebody may have the port for a moment. */
+	/** Someone else may use the port for a moment. */
 	const listen = (at: number) =>
 		new Promise<void>((resolve) => {
 			const again = () => setImmediate(() => server.listen(at, "127.0.0.1"));

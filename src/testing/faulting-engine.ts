@@ -1,11 +1,11 @@
-// A store that fails once, at an exact operation: before its commit, after it with the answer lost, or by taking half a minute. With
-// it a test can try every operation of a scenario, reads too, and see whether everything comes to rest afterwards.
+// A store that fails once, at an exact operation: before its commit, after it with the answer lost, or by taking half a minute. A
+// test can try every operation of a scenario, including reads, and check that everything settles afterwards.
 import { KeryxError } from "../errors.ts";
 import type { Engine, ReadName, WriteName } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 
 /**
- * before: nothing is done. after: it is done, and neither its caller nor those who follow the commits learn of it. slow: it takes
+ * before: nothing is done. after: it is done, but neither its caller nor followers of commits learn of it. slow: it takes
  * `SLOW_MS`, half of that before it is done and half after.
  */
 export type Fault = "before" | "after" | "slow";
@@ -19,15 +19,15 @@ export interface FaultPoint {
 	readonly fault: Fault;
 	/** How many fail from there on (default 1). */
 	readonly times?: number;
-	/** From there on every operation fails before it is done, for so long. */
+	/** From there on, every operation fails before it is done, for this long. */
 	readonly forMs?: number;
-	/** Meanwhile what is read is answered, as by a disk that is full. */
+	/** Reads still work meanwhile, as with a full disk. */
 	readonly readable?: boolean;
-	/** Counts only these; left out: every read and every write. */
+	/** Counts only these; default: every read and write. */
 	readonly of?: (name: ReadName | WriteName) => boolean;
-	/** Told of each operation that counts, before anything is done with it. */
+	/** Called for each counted operation before it is done. */
 	readonly onOperation?: (n: number, name: ReadName | WriteName) => void;
-	/** What is asked after so many operations is never answered: it brings a loop without a pause to a stand. */
+	/** After this many operations nothing is answered: this stops a loop without a pause. */
 	readonly most?: number;
 }
 
@@ -42,7 +42,7 @@ export function faultingEngine(engine: Engine, point: FaultPoint): FaultingEngin
 	let operations = 0;
 	let counted = 0;
 	let isGone = false;
-	/** Writes under way whose commit nobody is to hear of. */
+	/** Running writes whose commit must stay unnoticed. */
 	let unheard = 0;
 	const pause = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
 	const run = async <Value>(
@@ -68,7 +68,7 @@ export function faultingEngine(engine: Engine, point: FaultPoint): FaultingEngin
 			return value;
 		}
 		if (fault === "after") {
-			// A read commits nothing: what others commit meanwhile is heard.
+			// A read commits nothing: commits of others are still passed on.
 			if (isRead) await work();
 			else {
 				unheard++;

@@ -1,5 +1,5 @@
-// keryx/testing: what a test of a gateway, a channel, an agent or a tool needs.
-// The conformance suites here say what every store, channel, agent and process backend promises.
+// keryx/testing: tools for testing a gateway, a channel, an agent or a tool.
+// The conformance suites define the promises of every store, channel, agent and process backend.
 // Never here: anything that a running Keryx loads.
 
 export {
@@ -26,8 +26,8 @@ export {
 export type { AgentUnderTest, Ask } from "./conformance/agent.ts";
 export {
 	countedIds,
-	type VirtualClock as WallClock,
-	virtualClock as createWallClock,
+	createWallClock,
+	type WallClock,
 } from "./conformance/clock.ts";
 export type { BackendUnderTest } from "./conformance/process-backend.ts";
 export type { ConformanceOptions, Open, Opened } from "./conformance/store.ts";

@@ -1,5 +1,5 @@
-// The line between a channel and its platform: requests one way, updates the other. In this process it is a few calls; behind
-// a socket (socket-link.ts) it is lines of JSON. A line that breaks leaves its open requests without an answer.
+// The line between a channel and its platform: requests one way, updates the other. Within a process it is a few calls; over
+// a socket (socket-link.ts) it is lines of JSON. If it breaks, open requests get no answer.
 import type { Outgoing, SendResult } from "../gateway/index.ts";
 import type { Destination } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
@@ -14,16 +14,16 @@ export type PlatformRequest =
 export type PlatformAnswer = SendResult | ReturnType<ScriptedPlatform["lookup"]> | null;
 
 export interface LinkEvents {
-	/** `subscription` is the number that was given when it was asked for. */
+	/** `subscription`: the number given when subscribing. */
 	onUpdate(update: Update, subscription: number): void;
 	/** The line broke by itself. Not called after `close`. */
 	onBroken(): void;
 }
 
 export interface Link {
-	/** Rejects when there is nobody at the other end. */
+	/** Rejects if nobody is at the other end. */
 	open(events: LinkEvents): Promise<void>;
-	/** Asks for what follows `after`, or for what is not acknowledged; ends the subscription before. */
+	/** Subscribes to everything after `after`, or to everything unacknowledged; ends the previous subscription. */
 	subscribe(after: number | null, subscription: number): void;
 	/** Rejects when the line breaks before the answer came. */
 	ask(request: PlatformRequest): Promise<PlatformAnswer>;
@@ -31,7 +31,7 @@ export interface Link {
 	close(): void;
 }
 
-/** Serves one request. A request that has reached the platform is done in its time, whoever still listens. */
+/** Serves one request. A request that has reached the platform is processed in any case. */
 export function serve(
 	platform: ScriptedPlatform,
 	clock: Clock,
@@ -50,7 +50,7 @@ export function serve(
 	});
 }
 
-/** Hands out updates as they come, a moment later, so that what is said in one breath can still be reordered. */
+/** Delivers updates as they come, a moment later, so that simultaneous ones can still be reordered. */
 export function follow(
 	platform: ScriptedPlatform,
 	after: number | null,
@@ -81,7 +81,7 @@ export function follow(
 }
 
 export interface DirectLink extends Link {
-	/** Breaks the line, as a network does. */
+	/** Breaks the line, as a network failure does. */
 	break(): void;
 }
 

@@ -1,5 +1,5 @@
-// A platform behind a socket: the test holds it, and a gateway in a process of its own connects as to a real one. Killing that
-// process takes nothing of the platform's memory with it.
+// A platform behind a socket: the test owns it, and a gateway in another process connects as to a real one. Killing that
+// process leaves the platform's memory intact.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import type { ScriptedPlatform } from "./platform.ts";
 import { type FromChannel, onLines, writeLine } from "./wire.ts";
 
 export interface PlatformServer {
-	/** What `connectScriptedChannel` connects to. */
+	/** The address for `connectScriptedChannel`. */
 	readonly address: string;
 	readonly platform: ScriptedPlatform;
 	/** Breaks every connection. Channels come back by themselves. */
@@ -55,7 +55,7 @@ export async function createPlatformServer({
 
 function serveConnection(platform: ScriptedPlatform, clock: Clock, socket: Socket): void {
 	let unfollow = () => {};
-	// A killed process resets its connections: that is an end like any other.
+	// A killed process resets its connections, which is an ordinary end.
 	socket.on("error", () => {});
 	socket.on("close", () => unfollow());
 	onLines<FromChannel>(socket, (line) => {

@@ -1,31 +1,31 @@
-// A chat platform as far as a gateway can see it: what its users wrote and have been shown, what it was asked and what it
-// answered. No clock, no connection, no threads: those who serve it bring them, in this process or behind a socket.
+// A chat platform as a gateway sees it: users' messages, shown messages, requests and answers.
+// No clock, no connection, no threads: its server brings those, in this process or behind a socket.
 import type { ChatType, Content } from "../domain/index.ts";
 import type { Inbound, Outgoing, SendResult } from "../gateway/index.ts";
 import type { Destination } from "../store/index.ts";
 
-/** What the platform does with one request. */
+/** How the platform handles one request. */
 export type Behaviour =
 	| Undelayed
-	/** Takes its time, then does what `andThen` says (left out: ok). */
+	/** Waits, then does what `andThen` says (default: ok). */
 	| { readonly delayMs: number; readonly andThen?: Undelayed };
 
 type Undelayed =
 	| "ok"
 	| "refuse"
-	/** Text with markup is not understood; the plain twin is taken. */
+	/** Refuses text with markup, and accepts the plain twin. */
 	| "markup_refused"
-	/** Taken, but the answer is lost. */
+	/** Accepted, but the answer is lost. */
 	| "lose_ack"
-	/** Not taken, and the answer is lost. */
+	/** Not accepted, and the answer is lost. */
 	| "lost"
-	/** Too many at once. */
+	/** Rate limited. */
 	| { readonly retryAfterMs: number };
 
 export interface Attempt {
 	/** Counts every attempt, from 1. */
 	readonly n: number;
-	/** Counts those of one delivery, from 1. */
+	/** Counts attempts of one delivery, from 1. */
 	readonly nth: number;
 	readonly kind: "send" | "edit";
 	readonly id: string;
@@ -35,15 +35,15 @@ export interface Attempt {
 	readonly at: number;
 }
 
-/** What the channel was told; null while the platform takes its time. */
+/** The answer to the channel; null while the platform waits. */
 export interface AttemptRecord extends Attempt {
 	readonly outcome: SendResult["kind"] | null;
 }
 
-/** A message of Keryx as users see it now. */
+/** A Keryx message as users see it now. */
 export interface VisibleMessage {
 	readonly receipt: string;
-	/** The delivery that it came from. */
+	/** The delivery it came from. */
 	readonly id: string;
 	readonly chat: string;
 	readonly thread: string | undefined;
@@ -52,19 +52,19 @@ export interface VisibleMessage {
 	readonly edits: number;
 }
 
-/** What a user wrote. */
+/** A user's message. */
 export interface Saying {
 	readonly chat: string;
 	readonly text?: string;
-	/** In place of the text. */
+	/** Instead of the text. */
 	readonly content?: Content;
-	/** Left out: in a dm the chat is the person, elsewhere it is `someone`. */
+	/** Default: the chat itself in a dm, otherwise `someone`. */
 	readonly user?: string;
 	readonly chatType?: ChatType;
 	readonly thread?: string;
-	/** The platform's id of the message; left out: a new one. */
+	/** The platform's id of the message; default: a new one. */
 	readonly id?: string;
-	/** More of the source, on the wire. */
+	/** More fields of the source, on the wire. */
 	readonly source?: Readonly<Record<string, unknown>>;
 	readonly addressed?: boolean;
 	readonly mentioned?: boolean;
@@ -74,7 +74,7 @@ export interface Saying {
 	readonly transport?: Inbound["transport"];
 }
 
-/** A message on its way to the gateway. The offset is its place in the stream, not its identity: a message may come twice. */
+/** A message on its way to the gateway. The offset is its position in the stream, not its identity: a message may come twice. */
 export interface Update {
 	readonly offset: number;
 	readonly inbound: Inbound;
@@ -85,13 +85,13 @@ export interface PlatformOptions {
 	readonly platform: string;
 	readonly account?: string;
 	readonly behave?: (attempt: Attempt) => Behaviour;
-	/** Whether a delivery that was taken before is answered with its receipt, and not shown again. */
+	/** Whether a repeated delivery gets its first receipt, and is not shown again. */
 	readonly idempotent?: boolean;
-	/** The longest text it takes, in UTF-16 units. */
+	/** The longest accepted text, in UTF-16 units. */
 	readonly maxLength?: number;
 }
 
-/** A request that has reached the platform: when its time has come, `finish` does it and says what the channel is told. */
+/** A request that has reached the platform. `finish` processes it when its time has come, and returns the channel's answer. */
 export interface Started {
 	readonly delayMs: number;
 	finish(now: number): SendResult;
@@ -105,11 +105,11 @@ export class ScriptedPlatform {
 	readonly #idempotent: boolean;
 	readonly #maxLength: number;
 	readonly #messages: VisibleMessage[] = [];
-	/** Where each message stands, by its receipt; the first of each delivery, by that one's id. */
+	/** Each message by its receipt; the first of each delivery by the delivery's id. */
 	readonly #byReceipt = new Map<string, number>();
 	readonly #byDelivery = new Map<string, number>();
 	readonly #attempts: AttemptRecord[] = [];
-	/** How many attempts each delivery had, and how many of them have not ended. */
+	/** The number of attempts of each delivery, and of those still open. */
 	readonly #tries = new Map<string, { count: number; underWay: number }>();
 	readonly #typing: Destination[] = [];
 	readonly #updates: Update[] = [];
@@ -132,7 +132,7 @@ export class ScriptedPlatform {
 		this.#maxLength = maxLength ?? Number.POSITIVE_INFINITY;
 	}
 
-	/** A user writes; answers the platform's id of the message. */
+	/** A user writes; returns the platform's id of the message. */
 	say(saying: Saying): string {
 		const { chat, text = "", user, chatType = "dm", sentAt, transport } = saying;
 		const { addressed, mentioned, quoted, album } = saying;
@@ -165,13 +165,13 @@ export class ScriptedPlatform {
 		if (update) this.#add(update.inbound);
 	}
 
-	/** Changes the order of what has not been handed out yet. What it leaves out is never delivered. */
+	/** Reorders updates that were not delivered yet. Omitted ones are never delivered. */
 	reorder(order: (waiting: readonly Inbound[]) => readonly Inbound[]): void {
 		const waiting = this.#updates.splice(this.#handedOut);
 		for (const inbound of order(waiting.map((update) => update.inbound))) this.#add(inbound);
 	}
 
-	/** What users see, in one chat or in all of them, oldest first. */
+	/** Messages as users see them, in one chat or all, oldest first. */
 	visible(chat?: string): readonly VisibleMessage[] {
 		return this.#messages.filter((message) => chat === undefined || message.chat === chat);
 	}
@@ -180,27 +180,27 @@ export class ScriptedPlatform {
 		return this.#attempts;
 	}
 
-	/** Where somebody was shown that an answer is being written. */
+	/** Where the typing indicator was shown. */
 	get typing(): readonly Destination[] {
 		return this.#typing;
 	}
 
-	/** Up to here the gateway said that it has taken what was delivered. */
+	/** The last acknowledged offset. */
 	get acknowledged(): number {
 		return this.#acknowledged;
 	}
 
-	/** Everything that was delivered or waits to be, in its order. */
+	/** All updates, delivered or waiting, in order. */
 	get updates(): readonly Update[] {
 		return this.#updates;
 	}
 
-	/** What was delivered or waits to be, and has not been acknowledged. */
+	/** Updates that were not acknowledged. */
 	get unacknowledged(): readonly Update[] {
 		return this.#updates.slice(this.#acknowledged);
 	}
 
-	/** Resolves as soon as it holds; it is asked again after every change. */
+	/** Resolves as soon as the condition holds; checked after every change. */
 	until(condition: () => boolean): Promise<void> {
 		return new Promise((resolve, reject) => {
 			const look = () => {
@@ -223,7 +223,7 @@ export class ScriptedPlatform {
 		return () => this.#listeners.delete(listener);
 	}
 
-	/** For who serves it: what follows an offset. What is handed out keeps its place. */
+	/** For its server: the updates after an offset. Delivered updates keep their position. */
 	handOut(after: number): readonly Update[] {
 		this.#handedOut = this.#updates.length;
 		return this.#updates.slice(after);
@@ -271,7 +271,7 @@ export class ScriptedPlatform {
 		};
 	}
 
-	/** Absent is said only where it will stay so: of a request that is still under way nothing is known. */
+	/** Absent only if it will stay absent: an open request may still arrive. */
 	lookup(
 		id: string,
 	): { readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" } {

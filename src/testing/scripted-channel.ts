@@ -1,5 +1,5 @@
 // A channel to a scripted platform. It keeps the promises of every channel: updates are handed in in order and acknowledged only
-// after the gateway has committed them (I3), it never retries by itself, and an answer that did not come is "unknown".
+// after the gateway has committed them (I3), it never retries by itself, and a missing answer is "unknown".
 import type { Channel, ChannelHealth, ChannelHost, Clock, Outgoing, SendResult } from "../gateway/index.ts";
 import { directLink, type Link, type PlatformRequest } from "./link.ts";
 import { type PlatformOptions, ScriptedPlatform, type Update } from "./platform.ts";
@@ -7,24 +7,24 @@ import { type PlatformOptions, ScriptedPlatform, type Update } from "./platform.
 export interface ChannelAbilities {
 	/** Whether messages can be edited in place (default true); without it nothing is previewed. */
 	readonly edit?: boolean;
-	/** Whether the platform can be asked what became of a delivery (default false). */
+	/** Whether a delivery can be looked up on the platform (default false). */
 	readonly lookup?: boolean;
 	/** How many messages are handed in before the first of them is committed (default 1). */
 	readonly window?: number;
-	/** platform: what it has not been acknowledged comes again. cursor: what follows the cursor that is stored with each message. */
+	/** platform: unacknowledged updates come again. cursor: updates after the stored cursor. */
 	readonly readFrom?: "platform" | "cursor";
-	/** How long it waits before it connects again (default 1000). */
+	/** Pause before reconnecting (default 1000). */
 	readonly reconnectMs?: number;
 }
 
-/** With `on` the platform outlives the channel; else it gets one of its own, by the options given here. */
+/** With `on` the platform outlives the channel; otherwise it gets its own, with the options given here. */
 export type ScriptedChannelOptions = ChannelAbilities & { readonly clock: Clock } & (
 		| PlatformOptions
 		| { readonly on: ScriptedPlatform }
 	);
 
 export interface ScriptedChannel extends Channel {
-	/** The platform behind it: what its users say and see. */
+	/** The platform behind it: its users' messages and view. */
 	readonly world: ScriptedPlatform;
 	/** Loses the connection; it comes back after `reconnectMs`. */
 	disconnect(): void;
@@ -75,7 +75,7 @@ interface HandedIn {
 
 const UNKNOWN = { kind: "unknown", reason: "the connection broke before the platform answered" } as const;
 
-/** What belongs to an earlier connection or subscription is recognised by its number, and ignored. */
+/** Events of an earlier connection or subscription are recognised by its number, and ignored. */
 class Line {
 	readonly #link: Link;
 	readonly #clock: Clock;
@@ -98,12 +98,12 @@ class Line {
 		this.#link = link;
 		this.#clock = clock;
 		this.#byCursor = readFrom === "cursor";
-		// A cursor that is committed ahead of an earlier message would lose that one.
+		// A cursor committed ahead of an earlier message would lose that message.
 		this.#window = this.#byCursor ? 1 : window;
 		this.#reconnectMs = reconnectMs;
 	}
 
-	/** Resolves when it is connected, or waits to try again. */
+	/** Resolves when it is connected, or waits for a retry. */
 	async start(host: ChannelHost): Promise<void> {
 		await this.#stopping;
 		if (this.#state !== "stopped") return;
@@ -112,7 +112,7 @@ class Line {
 		await this.#connect();
 	}
 
-	/** Hands in nothing more; what has been handed in is waited for, and acknowledged. */
+	/** Hands in nothing more; waits for running work, and acknowledges it. */
 	stop(): Promise<void> {
 		if (this.#state === "stopped") return this.#stopping;
 		this.#state = "stopped";
@@ -139,7 +139,7 @@ class Line {
 		return (await this.ask(request)) as SendResult;
 	}
 
-	/** Unknown where no answer came. */
+	/** Unknown if no answer came. */
 	async ask(request: PlatformRequest): Promise<unknown> {
 		if (this.#state !== "connected") return UNKNOWN;
 		try {
@@ -181,7 +181,7 @@ class Line {
 		this.#later(() => this.#connect());
 	}
 
-	/** Again and again, until it is done or stopped: the cursor cannot be read while the store is away. */
+	/** Repeats until done or stopped: the cursor cannot be read while the store is unavailable. */
 	#later(what: () => Promise<void>): void {
 		this.#cancelTimer();
 		this.#cancelTimer = this.#clock.after(this.#reconnectMs, () => {
@@ -197,7 +197,7 @@ class Line {
 		this.#handedIn = [];
 		const cursor = this.#byCursor ? Number((await this.#host?.cursor()) ?? 0) : null;
 		if (subscription !== this.#subscription || this.#state !== "connected") return;
-		// What lies behind the cursor was committed, though the acknowledgement may not have come through.
+		// Everything before the cursor was committed, though the acknowledgement may be lost.
 		if (cursor !== null) this.#link.acknowledge(cursor);
 		this.#link.subscribe(cursor, subscription);
 	}
@@ -227,7 +227,7 @@ class Line {
 			await this.#host?.accept(this.#byCursor ? { ...inbound, cursor: String(offset) } : inbound);
 			entry.committed = true;
 		} catch {
-			// Nothing was committed, so the platform must deliver it again, and with it what came after.
+			// Nothing was committed, so the platform must redeliver it and everything after it.
 			if (subscription === this.#subscription && this.#state === "connected") {
 				this.#subscription++;
 				this.#later(() => this.#subscribe());
@@ -239,7 +239,7 @@ class Line {
 		this.#handIn();
 	}
 
-	/** As far as everything before has been committed too. */
+	/** Up to the first uncommitted message. */
 	#acknowledge(): void {
 		let last: HandedIn | undefined;
 		while (this.#handedIn[0]?.committed) last = this.#handedIn.shift();

@@ -6,7 +6,7 @@ import { type ChannelSettings, channelOver } from "./scripted-channel.ts";
 import { type FromPlatform, onLines, writeLine } from "./wire.ts";
 
 export interface ConnectOptions extends ChannelSettings {
-	/** Of a platform server. */
+	/** The address of a platform server. */
 	readonly address: string;
 }
 
@@ -64,7 +64,7 @@ function connected(address: string): Promise<Socket> {
 	return new Promise((resolve, reject) => {
 		const socket = connect(address);
 		socket.once("connect", () => resolve(socket));
-		// It stays for the socket's whole life: an error is followed by its close.
+		// It stays for the socket's whole life: a close follows every error.
 		socket.on("error", reject);
 	});
 }

@@ -1,4 +1,4 @@
-// A host that takes what a channel hands in, as a gateway would: it commits when it is let, and sometimes not.
+// A host that accepts a channel's input as a gateway would. Tests decide when it commits, and when it fails.
 import { KeryxError } from "../errors.ts";
 import type { ChannelHost, Inbound } from "../gateway/index.ts";
 
@@ -18,10 +18,10 @@ export class TakingHost implements ChannelHost {
 	readonly goings: Gone[] = [];
 	readonly moves: Move[] = [];
 	readonly blobs = new Map<string, Buffer>();
-	/** How large a file may be. */
+	/** The largest accepted file. */
 	blobLimit = Number.POSITIVE_INFINITY;
 	asked = 0;
-	/** So many of the next messages are not committed. */
+	/** This many of the next messages are not committed. */
 	refusals = 0;
 	refused = 0;
 	#cursor: string | null = null;
@@ -80,7 +80,7 @@ export class TakingHost implements ChannelHost {
 		return id;
 	}
 
-	/** Everybody but these. */
+	/** Everyone except these. */
 	readonly strangers = new Set<string>();
 
 	welcomes({ source }: Parameters<ChannelHost["welcomes"]>[0]): Promise<boolean> {

@@ -1,9 +1,9 @@
-// Knows when a store has nothing to do. Its threads answer in their own time; with this a virtual clock can wait for them.
+// Knows when a store is idle. A store's threads take real time; this lets a virtual clock wait for them.
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import type { Engine } from "../store/index.ts";
 
 export interface TrackedEngine extends Engine {
-	/** Resolves when nothing is under way in the store and nothing new begins in the next turns of the event loop. */
+	/** Resolves when nothing runs in the store and nothing new starts within a few turns of the event loop. */
 	idle(): Promise<void>;
 }
 

@@ -36,6 +36,25 @@ describe("a virtual clock", () => {
 		expect(seen).toEqual(["settled", "nested at 15", "second"]);
 	});
 
+	test("passes at once where nothing needs room, timers that a timer sets included", () => {
+		const clock = createVirtualClock(1000);
+		const fired: [string, number][] = [];
+		clock.after(20, () => fired.push(["second", clock.now()]));
+		clock.after(10, () => {
+			fired.push(["first", clock.now()]);
+			clock.after(5, () => fired.push(["nested", clock.now()]));
+		});
+		clock.after(31, () => fired.push(["not yet", clock.now()]));
+		clock.pass(30);
+		expect(fired).toEqual([
+			["first", 1010],
+			["nested", 1015],
+			["second", 1020],
+		]);
+		expect([clock.now(), clock.monotonic(), clock.pendingTimers()]).toEqual([1030, 30, [1031]]);
+		expect(() => clock.pass(-1)).toThrow("time passes forwards only");
+	});
+
 	test("a cancelled timer never fires, also when another one cancels it at the same instant", async () => {
 		const clock = createVirtualClock(0);
 		const fired: string[] = [];

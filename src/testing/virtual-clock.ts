@@ -1,15 +1,17 @@
-// Time that only a test moves. Timers fire in the order of their times, and between two of them everything that they set off is
-// given room to happen.
+// Time that only a test moves. Timers fire in order, and after each one everything it triggers
+// can happen.
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { KeryxError } from "../errors.ts";
 import type { Clock } from "../time/index.ts";
 
 export interface VirtualClock extends Clock {
-	/** Lets so much time pass: fires what falls due, in order, and resolves when that has settled. */
+	/** Advances by this much: fires due timers in order, and resolves when everything has settled. */
 	advance(ms: number): Promise<void>;
-	/** The same, up to an instant, which must not be in the past. */
+	/** The same at once: nothing that is set off has room to happen in between. For code that does all its work in its timers. */
+	pass(ms: number): void;
+	/** As advance, up to an instant, which must not be in the past. */
 	advanceTo(at: number): Promise<void>;
-	/** Sets the wall clock forwards or back, as an administrator would. No time passes: timers stay as far away as they were. */
+	/** Sets the wall clock forwards or back, as an administrator would. No time passes: timers keep their remaining time. */
 	jump(ms: number): void;
 	/** When each waiting timer is due, soonest first. */
 	pendingTimers(): readonly number[];
@@ -17,8 +19,8 @@ export interface VirtualClock extends Clock {
 
 export interface VirtualClockOptions {
 	/**
-	 * Resolves when nothing is under way any more. Left out: a few turns of the event loop, which is enough for what happens in
-	 * this thread; a store has threads of its own (see `trackedEngine`).
+	 * Resolves when nothing is running any more. Default: a few turns of the event loop, enough for work in
+	 * this thread; a store has its own threads (see `trackedEngine`).
 	 */
 	readonly settle?: () => Promise<void>;
 }
@@ -42,23 +44,29 @@ export function createVirtualClock(
 		wall += at - elapsed;
 		elapsed = at;
 	};
+	const endAfter = (ms: number) => {
+		if (ms >= 0) return elapsed + ms;
+		throw new KeryxError("argument.invalid", "time passes forwards only", {
+			hint: "use jump to set the clock back",
+		});
+	};
+	/** False: nothing is due until then. */
+	const fireNext = (until: number) => {
+		const timer = nextBy(timers, until);
+		if (!timer) return false;
+		timers.delete(timer);
+		passTo(timer.at);
+		timer.callback();
+		return true;
+	};
 	const move = async (ms: number) => {
-		if (!(ms >= 0))
-			throw new KeryxError("argument.invalid", "time passes forwards only", {
-				hint: "use jump to set the clock back",
-			});
-		const until = elapsed + ms;
+		const until = endAfter(ms);
 		await settle();
-		for (let timer = nextBy(timers, until); timer; timer = nextBy(timers, until)) {
-			timers.delete(timer);
-			passTo(timer.at);
-			timer.callback();
-			await settle();
-		}
+		while (fireNext(until)) await settle();
 		passTo(until);
 		await settle();
 	};
-	/** One after the other, also when nobody waits in between. */
+	/** One after the other, even if the caller does not wait in between. */
 	const queue = (ms: () => number): Promise<void> => {
 		const moved = moving.then(() => move(ms()));
 		moving = moved.catch(() => {});
@@ -74,6 +82,11 @@ export function createVirtualClock(
 			return () => timers.delete(timer);
 		},
 		advance: (ms) => queue(() => ms),
+		pass: (ms) => {
+			const until = endAfter(ms);
+			while (fireNext(until));
+			passTo(until);
+		},
 		advanceTo: (at) => queue(() => at - wall),
 		jump: (ms) => {
 			wall += ms;
@@ -82,7 +95,7 @@ export function createVirtualClock(
 	};
 }
 
-/** The soonest; of several at one instant the one that was set first. */
+/** The earliest; of several at one instant, the one set first. */
 function nextBy(timers: ReadonlySet<Timer>, until: number): Timer | undefined {
 	let next: Timer | undefined;
 	for (const timer of timers) if (timer.at <= until && (!next || timer.at < next.at)) next = timer;

@@ -1,4 +1,4 @@
-// What travels between a scripted channel and its platform's server: one JSON value a line.
+// The messages between a scripted channel and its platform's server: one JSON value per line.
 import type { Socket } from "node:net";
 import type { PlatformAnswer, PlatformRequest } from "./link.ts";
 import type { Update } from "./platform.ts";
@@ -12,7 +12,7 @@ export type FromPlatform =
 	| { readonly kind: "answer"; readonly id: number; readonly answer: PlatformAnswer }
 	| { readonly kind: "update"; readonly update: Update; readonly subscription: number };
 
-/** Nothing when the other end is gone: whoever waits learns it from the closing socket. */
+/** Does nothing if the other end is gone: waiting callers learn it from the closed socket. */
 export function writeLine(socket: Socket, line: FromChannel | FromPlatform): void {
 	if (socket.writable) socket.write(`${JSON.stringify(line)}\n`);
 }

@@ -34,7 +34,7 @@ export function createSystemClock(timers: SystemTimers = nodeTimers): Clock {
 
 /** What the machine's timers can do. */
 export interface SystemTimers {
-	/** At most 2^31 - 1 milliseconds; answers how to cancel it. */
+	/** At most 2^31 - 1 milliseconds; returns the cancel function. */
 	set(ms: number, callback: () => void): () => void;
 }
 
@@ -54,5 +54,5 @@ const nodeTimers: SystemTimers = {
 
 export const systemClock: Clock = createSystemClock();
 
-/** For what must still happen before the process may exit: its timers keep the process alive. */
+/** For work that must finish before the process exits: its timers keep the process alive. */
 export const holdingClock: Clock = createSystemClock(holdingTimers);

@@ -1,41 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { createVirtualClock } from "../testing/index.ts";
 import { WallHistory, wakeAt } from "./instants.ts";
 
 /** A wall clock that is set, and time that passes. */
-function clocks(wall = 1_000_000_000) {
-	let elapsed = 0;
-	let offset = wall;
-	let timers: { readonly at: number; readonly callback: () => void }[] = [];
-	const clock = {
-		now: () => offset + elapsed,
-		monotonic: () => elapsed,
-		after: (ms: number, callback: () => void) => {
-			const timer = { at: elapsed + ms, callback };
-			timers.push(timer);
-			return () => {
-				timers = timers.filter((one) => one !== timer);
-			};
-		},
-	};
-	return {
-		clock,
-		set: (by: number) => {
-			offset += by;
-		},
-		pass: (ms: number) => {
-			const until = elapsed + ms;
-			for (;;) {
-				const next = timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
-				if (!next) break;
-				timers = timers.filter((one) => one !== next);
-				elapsed = next.at;
-				next.callback();
-			}
-			elapsed = until;
-		},
-		waiting: () => timers.length,
-	};
+function clocks() {
+	const clock = createVirtualClock(1_000_000_000);
+	return { clock, set: clock.jump, pass: clock.pass, waiting: () => clock.pendingTimers().length };
 }
 
 const HOUR = 3_600_000;

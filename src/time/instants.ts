@@ -1,11 +1,11 @@
 // Instants on a wall clock that may change at any moment: waiting for one, and measuring how long ago one was.
 import type { Clock } from "./clock.ts";
 
-/** A wall clock that was set is noticed after this at the latest. */
+/** A changed wall clock is noticed after this at the latest. */
 const LOOK_EVERY_MS = 60_000;
 /** Machines correct their clocks by less than this all the time; more is a jump. */
 const JUMP_MS = 1000;
-/** Older stretches are forgotten: a clock that is set this often tells nobody's age. */
+/** Older stretches are forgotten: with a clock set this often, ages are unknown anyway. */
 const MOST_STRETCHES = 32;
 
 type Clocks = Pick<Clock, "now" | "monotonic">;
@@ -30,17 +30,17 @@ export function wakeAt(clock: Clock, at: number, callback: () => void): () => vo
 /** While the wall clock is not set, it is the monotonic clock plus an offset. */
 interface Stretch {
 	readonly offset: number;
-	/** By the monotonic clock: at the earliest, at the latest. */
+	/** By the monotonic clock: the earliest and the latest time. */
 	readonly from: number;
 	until: number;
 }
 
-/** What the wall clock has shown since the process began, so that the age of what it dated does not jump with it. */
+/** The history of the wall clock since the process started, so that ages do not jump with it. */
 export class WallHistory {
 	readonly #clock: Clocks;
-	/** The newest last; what was dated before the process began counts to the first. */
+	/** Newest last. Anything dated before the start belongs to the first. */
 	readonly #stretches: Stretch[];
-	/** The offset that was last told of. */
+	/** The offset that was last reported. */
 	#reportedOffset: number;
 
 	constructor(clock: Clocks) {
@@ -51,7 +51,7 @@ export class WallHistory {
 		];
 	}
 
-	/** By how much the wall clock was set since this was last asked; 0 where it was not, or was set right again. */
+	/** By how much the wall clock was set since the last call; 0 if it was not, or was set back again. */
 	jumped(): number {
 		this.#look();
 		const by = this.#newest.offset - this.#reportedOffset;
@@ -59,7 +59,7 @@ export class WallHistory {
 		return by;
 	}
 
-	/** How many milliseconds have passed since the wall clock showed this. 0 for what it has not shown yet. */
+	/** Milliseconds since the wall clock showed this. 0 for a time it has not shown yet. */
 	ageOf(instant: number): number {
 		this.#look();
 		const at = this.#stretches
@@ -68,7 +68,7 @@ export class WallHistory {
 		return at === undefined ? this.#beyond(instant) : Math.max(0, this.#clock.monotonic() - at);
 	}
 
-	/** Dated by a stretch that is forgotten, or in the future: only the wall clock can tell. */
+	/** Dated in a forgotten stretch, or in the future: only the wall clock is left. */
 	#beyond(instant: number): number {
 		return Math.max(0, this.#clock.now() - instant);
 	}

@@ -1,26 +1,16 @@
 import { expect, test } from "vitest";
+import { createVirtualClock } from "../testing/index.ts";
 import { Rounds } from "./rounds.ts";
 
 /** Rounds whose time and whose answers only the test gives. */
 function scene() {
-	let now = 0;
-	let setBy = 0;
-	let timer: { readonly at: number; readonly run: () => void } | null = null;
+	const clock = createVirtualClock(0);
 	const open: { readonly answer: (next: number | null) => void; readonly fail: (error: Error) => void }[] =
 		[];
 	const faults: unknown[] = [];
 	let begun = 0;
 	const rounds = new Rounds({
-		clock: {
-			now: () => now + setBy,
-			monotonic: () => now,
-			after: (ms, run) => {
-				timer = { at: now + ms, run };
-				return () => {
-					timer = null;
-				};
-			},
-		},
+		clock,
 		round: () => {
 			begun++;
 			return new Promise((answer, fail) => open.push({ answer, fail }));
@@ -32,17 +22,9 @@ function scene() {
 		rounds,
 		faults,
 		begun: () => begun,
-		wakesAt: () => timer?.at ?? null,
-		pass: (ms: number) => {
-			now += ms;
-			const due = timer;
-			if (!due || due.at > now) return;
-			timer = null;
-			due.run();
-		},
-		set: (by: number) => {
-			setBy += by;
-		},
+		wakesAt: () => clock.pendingTimers()[0] ?? null,
+		pass: clock.pass,
+		set: clock.jump,
 		end: async (next: number | null) => {
 			open.shift()?.answer(next);
 			await settle();

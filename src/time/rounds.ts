@@ -3,14 +3,14 @@
 import type { Clock } from "./clock.ts";
 import { wakeAt } from "./instants.ts";
 
-/** After a round that failed. */
+/** After a failed round. */
 const RETRY_MS = 5_000;
-/** Between rounds each of which says that there is something to do at once. */
+/** Between rounds that each report more work at once. */
 const HURRY_MS = 100;
 
 export interface RoundsOptions {
 	readonly clock: Clock;
-	/** Answers when there is something to do again; null: not before something new happens. */
+	/** Returns when there is work again; null: only after something new happens. */
 	round(): Promise<number | null>;
 	failed(error: unknown): void;
 }
@@ -19,11 +19,11 @@ export class Rounds {
 	readonly #options: RoundsOptions;
 	#state: "stopped" | "idle" | "looking" | "looking again" | "resting" = "stopped";
 	#cancel = () => {};
-	/** When it looks again by itself; null: not at all. */
+	/** The time of the next check; null: none. */
 	#wakesAt: number | null = null;
-	/** What was expected during the round under way; null: nothing. */
+	/** A check requested during the current round; null: none. */
 	#expected: number | null = null;
-	/** The last round said that there is something to do at once. */
+	/** The last round reported more work at once. */
 	#hurries = false;
 	#running: Promise<void> = Promise.resolve();
 
@@ -41,7 +41,7 @@ export class Rounds {
 		this.look();
 	}
 
-	/** Starts, and looks when it is told to. */
+	/** Starts without a first check. */
 	wait(): void {
 		if (this.#state === "stopped") this.#state = "idle";
 	}
@@ -61,8 +61,8 @@ export class Rounds {
 	}
 
 	/**
-	 * There will be something to do at that time. Costs nothing where it looks before that anyway. During a round it is remembered, not
-	 * done at once: a round that makes itself expected, as one does that meets a full disk, would follow itself without a pause.
+	 * There will be work at that time. Free if an earlier check is due anyway. During a round this is only
+	 * remembered: a round that requests itself, for example because of a full disk, must not repeat without a pause.
 	 */
 	expects(at: number): void {
 		if (this.#state === "idle") {
@@ -86,7 +86,7 @@ export class Rounds {
 			return;
 		}
 		if (this.isStopped) return;
-		// Something may have become due while the round was under way. Where it still is after another one, rounds change nothing about it.
+		// Work may have become due during the round. If it is still due after another round, rounds do not help.
 		const isDue = next !== null && next <= clock.now();
 		const again = this.#state === "looking again" || (isDue && !this.#hurries);
 		this.#hurries = isDue;

@@ -1,3 +1,4 @@
+// The usual form of a tool's result: JSON with named fields.
 import type { ToolResult } from "./types.ts";
 
 /** A tool's result in named fields. */

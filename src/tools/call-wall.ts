@@ -3,7 +3,7 @@ import type { CommandWall, WallKind } from "../walls/index.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
 import type { ConfirmationQuestion, ToolCaller } from "./types.ts";
 
-/** For the owner to answer, whoever's turn it is. */
+/** Only the owner may approve, whoever's turn it is. */
 export const WIDEN_WALL = "widen_wall";
 
 export function turnOf({

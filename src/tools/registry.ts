@@ -29,7 +29,7 @@ export const WORLD_TOOLS: ReadonlySet<string> = new Set(OWN_TOOLS.filter((name) 
 
 export interface ToolRegistry {
 	readonly names: readonly string[];
-	/** What the model is told about them. */
+	/** The descriptions for the model. */
 	readonly specs: readonly ToolSpec[];
 	find(name: string): Tool | undefined;
 	/** Resolves when external tools are ready, or are not waited for. Absent: all are. */

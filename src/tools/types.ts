@@ -105,7 +105,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
 	return {
 		name,
 		description,
-		// Made for the first model that is told of it: all of them would take a tenth of the start.
+		// Created on first use by a model: creating all of them would take a tenth of the start.
 		get schema() {
 			described ??= z.toJSONSchema(schema) as Record<string, unknown>;
 			return described;

@@ -34,7 +34,7 @@ function isAsked(home: string): boolean {
 	}
 }
 
-/** Taken before anything is closed: a script that was renamed since is not found any more. */
+/** Read before anything is closed: a script that was renamed since can no longer be found. */
 export function forHandOver(): { readonly script: string; readonly words: readonly string[] } {
 	const [, script = "", ...words] = process.argv;
 	return { script, words };

@@ -43,7 +43,7 @@ const journal = z.object({
 	trialMs: z.number(),
 	/** Whether /ready said yes before; only then is it expected of the new version. */
 	wasReady: z.boolean(),
-	/** Starts of the new version since it was let go. */
+	/** Starts of the new version since it took over. */
 	attempts: z.int(),
 	/** The launcher that works on it. */
 	worker: identity.nullable(),
@@ -120,7 +120,7 @@ export function writeJournal(home: string, value: Journal): Journal {
 	return value;
 }
 
-/** The beginning of an update. Throws update.under_way where there is another one. */
+/** Begins an update. Throws update.under_way if another one runs. */
 export function beginJournal(home: string, value: Journal): Journal {
 	const file = updatePaths(home).journal;
 	const draft = `${file}.new-${process.pid}`;

@@ -11,7 +11,7 @@ const OF_REGISTRY =
 	/^(E[45]\d\d|EAI_AGAIN|ECONN\w+|ENETUNREACH|EHOSTUNREACH|ENOTFOUND|ENOTCACHED|ETIMEDOUT|ETARGET|ERR_SOCKET_TIMEOUT|.*CERT\w*)$/;
 
 export interface Fetching {
-	/** Of the error. */
+	/** The error's code. */
 	readonly code: "update.fetch" | "channel.packages";
 	/** What is fetched, for messages. */
 	readonly what: string;
@@ -19,7 +19,7 @@ export interface Fetching {
 	readonly file?: string;
 }
 
-/** What npm prints. Throws an error that quotes it. */
+/** npm's output. Throws an error that quotes it. */
 export async function npm(
 	words: readonly string[],
 	env: Environment,

@@ -44,7 +44,7 @@ export function manifestIn(root: string): Manifest {
 }
 
 export interface Plan {
-	/** What npm is asked to install. */
+	/** The argument for npm install. */
 	readonly spec: string;
 	/** Known before it is fetched, from the registry alone. */
 	readonly version: string | null;
@@ -54,10 +54,10 @@ export interface Plan {
 
 /** Of the package with everything it needs, unpacked. */
 const PACKAGE_BYTES = 250e6;
-/** The copy for the trial, the one that the trial makes of it, and the one that is kept. */
+/** The copy for the trial, the trial's own copy, and the one that is kept. */
 const COPIES = 2.2;
 
-/** What an update needs, and what there is. `to`: a version, a tag or a file; left out, the newest version. */
+/** What an update needs and what is available. `to`: a version, a tag or a file; default: the newest version. */
 export async function planUpdate(
 	{ home, env }: { readonly home: string; readonly env: Environment },
 	to: string | undefined,

@@ -34,13 +34,13 @@ export interface ResumeOptions {
 	readonly onlySwitch?: boolean;
 }
 
-/** How long the new version may take to open the store, at least; and to answer once it was let go. More on a slow machine. */
+/** How long the new version may take to open the store, at least; and to answer after its start. More on a slow machine. */
 const PREPARE_MS = 15_000;
 const READY_MS = 12_000;
 /** This many times the duration of the trial, which also starts a program and opens the store. */
 const PREPARE_TRIALS = 6;
 const READY_TRIALS = 5;
-/** How long an earlier process may take to let go of the store. */
+/** How long an earlier process may take to release the store. */
 const FREE_MS = 10_000;
 const LOOK_MS = 50;
 const MOST_ATTEMPTS = 2;

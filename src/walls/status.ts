@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 /** The first process of a program's namespace. When it is killed, the kernel kills everything in it. */
 export interface Namespace {
-	/** As seen from outside. */
+	/** As seen from outside the namespace. */
 	readonly pid: number;
 	/** The number of its PID namespace: the pid alone may belong to another process by now. */
 	readonly inode: number;

@@ -1,7 +1,7 @@
 // What a program says, as Keryx's events; what it is shown; what happens when it misbehaves.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { LoopInput, Permission } from "../../src/agents/index.ts";
 import { createSecrets } from "../../src/secrets/index.ts";
 import {
@@ -9,6 +9,7 @@ import {
 	agentConformance,
 	person as someone,
 } from "../../src/testing/conformance/agent.ts";
+import { eventually } from "../support/soon.ts";
 import { inputOf, person } from "./input.ts";
 import { answer, Bench, begun, goneSoon, rowsOf, textIn, told } from "./support.ts";
 
@@ -236,13 +237,10 @@ describe.each([
 				"cancelled",
 			);
 			await answer(agent, { ...given, history: [person("ask when it is over")] });
-			await vi.waitFor(
-				async () => {
-					const events = await answer(agent, { ...given, history: [person("what were you told")] });
-					expect(textIn(events)).toBe("cancelled");
-				},
-				{ timeout: 10_000, interval: 10 },
-			);
+			await eventually(async () => {
+				const events = await answer(agent, { ...given, history: [person("what were you told")] });
+				expect(textIn(events)).toBe("cancelled");
+			});
 		});
 
 		test("a yes that comes after the end of the prompt allows nothing", async () => {
@@ -251,13 +249,10 @@ describe.each([
 			const events = await answer(agent, { ...given, history: [person("ask and do not wait")] });
 			expect(JSON.stringify(events)).toContain("Burn it. It was cancelled");
 			decision.resolve("approved");
-			await vi.waitFor(
-				async () => {
-					const later = await answer(agent, { ...given, history: [person("what were you told")] });
-					expect(textIn(later)).toBe("cancelled");
-				},
-				{ timeout: 10_000, interval: 10 },
-			);
+			await eventually(async () => {
+				const later = await answer(agent, { ...given, history: [person("what were you told")] });
+				expect(textIn(later)).toBe("cancelled");
+			});
 		});
 
 		test("an approved call is stored before the program hears that it may", async () => {
@@ -405,7 +400,7 @@ describe.each([
 		test("one that never answers initialize is ended at its deadline", async () => {
 			const { agent, clock } = bench.make("mute");
 			const waiting = answer(agent, "hello");
-			await vi.waitFor(() => expect(clock.pendingTimers()).toEqual([60_000]), { timeout: 10_000 });
+			await eventually(() => expect(clock.pendingTimers()).toEqual([60_000]));
 			await clock.advance(60_000);
 			expect(await waiting).toMatchObject([
 				{

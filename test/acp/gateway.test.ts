@@ -1,13 +1,13 @@
 // A program behind the real gateway: messages in, answers out, the transcript Keryx's.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { Scene, type SceneOptions } from "../gateway/support.ts";
 import { asJson, call, commandIn, workspacesOf } from "../support/keryx.ts";
+import { eventually } from "../support/soon.ts";
 import { read } from "../walls/scene.ts";
 import { Bench, goneSoon, isGone, PROGRAM } from "./support.ts";
 
-const WAIT = { timeout: 20_000, interval: 10 };
 const bench = new Bench();
 const scenes: Scene[] = [];
 /** Of Keryx in processes of its own. */
@@ -31,20 +31,20 @@ async function scene(config: SceneOptions["config"] = {}): Promise<Scene> {
 
 /** The program has a process of its own, which no virtual clock waits for. */
 async function answers(life: Scene, count: number): Promise<string[]> {
-	await vi.waitFor(async () => {
+	await eventually(async () => {
 		await life.clock.advance(0);
 		expect(life.texts()).toHaveLength(count);
-	}, WAIT);
+	});
 	return life.texts();
 }
 
 /** What the program said it was shown, when it was asked last. */
 async function told(life: Scene): Promise<{ texts: string[] }> {
 	const id = await life.say("tell");
-	await vi.waitFor(async () => {
+	await eventually(async () => {
 		await life.clock.advance(0);
 		expect(await life.disposition(id)).toBe("answered");
-	}, WAIT);
+	});
 	return JSON.parse(String((await life.rows(id)).at(-1)?.content));
 }
 
@@ -81,10 +81,10 @@ test("an answer past turn.max_answer_mb is cut, stored and said to be, and the s
 	const life = await scene({ turn: { max_answer_mb: 1 } });
 	const id = await life.say("talk for ever");
 	const mark = "(The answer was longer than 1 MB, so it was cut here. Setting: turn.max_answer_mb.)";
-	await vi.waitFor(async () => {
+	await eventually(async () => {
 		await life.clock.advance(0);
 		expect(life.texts().at(-1)?.endsWith(mark)).toBe(true);
-	}, WAIT);
+	});
 	const row = (await life.rows(id)).at(-1);
 	expect(row).toMatchObject({ role: "assistant", finishReason: "max_answer" });
 	expect(String(row?.content)).toBe(`${"x".repeat(1_000_000)}\n\n${mark}`);
@@ -96,9 +96,7 @@ test("/stop cancels the prompt, and the program stays for the next message", asy
 	const id = await life.say("wait");
 	const conversation = await life.conversation(id);
 	// Its last letter may be the beginning of a secret in one of its forms, and is held back until more is said.
-	await vi.waitFor(() => expect(life.gateway.partial(conversation)?.text).toMatch(/^I beg/), {
-		timeout: 20_000,
-	});
+	await eventually(() => expect(life.gateway.partial(conversation)?.text).toMatch(/^I beg/));
 	await life.say("/stop");
 	await answers(life, 1);
 	const shown = await told(life);
@@ -119,7 +117,7 @@ test("Keryx is killed with SIGKILL in mid-turn: the program goes with it, and th
 	started.push(first.pid);
 	await call(["send", "--no-wait", "dig"], { env });
 	const pidFile = join(root, "pid");
-	await vi.waitFor(() => expect(existsSync(pidFile)).toBe(true), WAIT);
+	await eventually(() => expect(existsSync(pidFile)).toBe(true));
 	await found("dig", env);
 	const programs = programsOf(args);
 	expect(programs.length).toBeGreaterThan(0);
@@ -150,8 +148,8 @@ function programsOf(args: readonly string[]): number[] {
 
 /** The agent said this, and it is in the store. */
 async function found(word: string, env: Readonly<Record<string, string>>): Promise<void> {
-	await vi.waitFor(async () => {
+	await eventually(async () => {
 		const { hits } = asJson(await call(["sessions", "search", word, "--json"], { env }));
 		expect(hits.filter(({ role }: { role: string }) => role === "assistant")).toHaveLength(1);
-	}, WAIT);
+	});
 }

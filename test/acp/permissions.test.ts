@@ -1,10 +1,10 @@
 // What a program asks leave for, as confirmations of the real store: a human decides in the chat, and the program waits.
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import type { Confirmation, Engine } from "../../src/store/index.ts";
 import { MINUTE, OPERATOR, Scene, type SceneOptions, SECOND, SECRET } from "../gateway/support.ts";
+import { eventually } from "../support/soon.ts";
 import { Bench } from "./support.ts";
 
-const WAIT = { timeout: 20_000, interval: 10 };
 const bench = new Bench();
 const scenes: Scene[] = [];
 afterEach(async () => {
@@ -19,11 +19,11 @@ async function scene(options: SceneOptions = {}): Promise<Scene> {
 }
 
 /** The program has a process of its own, which no virtual clock waits for. */
-async function soon<Value>(life: Scene, look: () => Value | Promise<Value>): Promise<Value> {
-	return vi.waitFor(async () => {
+function seen<Value>(life: Scene, look: () => Value | Promise<Value>): Promise<Value> {
+	return eventually(async () => {
 		await life.clock.advance(0);
 		return look();
-	}, WAIT);
+	});
 }
 
 /** Oldest first. */
@@ -33,7 +33,7 @@ async function confirmations(life: Scene): Promise<Confirmation[]> {
 }
 
 async function waiting(life: Scene, count = 1): Promise<Confirmation[]> {
-	return soon(life, async () => {
+	return seen(life, async () => {
 		const open = (await confirmations(life)).filter(({ status }) => status === "pending");
 		expect(open).toHaveLength(count);
 		return open;
@@ -54,7 +54,7 @@ async function audited(life: Scene): Promise<string[][]> {
 }
 
 async function ended(life: Scene, id: string, disposition = "answered"): Promise<void> {
-	await soon(life, async () => expect(await life.disposition(id)).toBe(disposition));
+	await seen(life, async () => expect(await life.disposition(id)).toBe(disposition));
 }
 
 async function transcript(life: Scene, id: string): Promise<unknown[]> {
@@ -73,7 +73,7 @@ test("the chat is asked, and what it approves is done once, with its result in t
 		waiter: "live",
 		askedBy: "agent:default",
 	});
-	await soon(life, () => expect(life.texts()).toHaveLength(1));
+	await seen(life, () => expect(life.texts()).toHaveLength(1));
 	expect(life.texts()[0]).toContain("acp:delete");
 	expect(life.texts()[0]).toContain('"path": "notes.txt"');
 	expect(life.texts()[0]).toContain(`/approve ${asked?.id}`);
@@ -81,7 +81,7 @@ test("the chat is asked, and what it approves is done once, with its result in t
 
 	await life.say(`/approve ${asked?.id}`);
 	await ended(life, id);
-	await soon(life, () => expect(life.texts().at(-1)).toBe("I was told allow_once."));
+	await seen(life, () => expect(life.texts().at(-1)).toBe("I was told allow_once."));
 	expect(await transcript(life, id)).toEqual([
 		["user", "delete: notes.txt", false],
 		["assistant", "", false],
@@ -123,7 +123,7 @@ test("silence is a refusal, told apart from a no; the turn waits longer for it t
 	expect(await confirmations(life)).toMatchObject([{ status: "expired", resolvedBy: "system:timeout" }]);
 	expect(await audited(life)).toEqual([["requested", "expired"]]);
 	await life.say("/approve");
-	await soon(life, () => expect(life.texts().at(-1)).toContain("Nothing is waiting for confirmation"));
+	await seen(life, () => expect(life.texts().at(-1)).toContain("Nothing is waiting for confirmation"));
 });
 
 test("what has expired stays so, also where the turn ends before anybody has looked at the clock", async () => {
@@ -214,7 +214,7 @@ test("/stop cancels what the program waits for, and the program stays for the ne
 	await ended(life, next);
 	expect(JSON.parse(String((await life.rows(next)).at(-1)?.content))).toMatchObject({ prompts: 2 });
 	await life.say(`/approve ${asked?.id}`);
-	await soon(life, () => expect(life.texts().at(-1)).toContain("is not waiting here"));
+	await seen(life, () => expect(life.texts().at(-1)).toContain("is not waiting here"));
 });
 
 test("a crash while it waits: the request is cancelled, the turn interrupted and resumed, and asks anew", async () => {
@@ -229,7 +229,7 @@ test("a crash while it waits: the request is cancelled, the turn interrupted and
 		{ id: asked?.id, status: "pending" },
 	]);
 	await life.say(`/approve ${before?.id}`);
-	await soon(life, () => expect(life.texts().at(-1)).toContain("is not waiting here"));
+	await seen(life, () => expect(life.texts().at(-1)).toContain("is not waiting here"));
 	await life.say(`/approve ${asked?.id}`);
 	await ended(life, id);
 	expect(life.shown.map(({ turn }) => turn)).toEqual([asked?.turn, asked?.turn]);
@@ -248,9 +248,7 @@ test("a program that dies while it waits fails the turn, and its request is canc
 	const id = await life.say("say who you are, and ask");
 	await waiting(life);
 	const conversation = await life.conversation(id);
-	await vi.waitFor(() => expect(life.gateway.partial(conversation)?.text).toMatch(/^\d+\.$/), {
-		timeout: 20_000,
-	});
+	await eventually(() => expect(life.gateway.partial(conversation)?.text).toMatch(/^\d+\.$/));
 	const pid = Number.parseInt(life.gateway.partial(conversation)?.text ?? "", 10);
 	process.kill(pid, "SIGKILL");
 	await ended(life, id, "failed");

@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { vi } from "vitest";
 import {
 	type AcpAgent,
 	type AcpAgentOptions,
@@ -15,6 +14,7 @@ import { NO_SECRETS } from "../../src/secrets/index.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
 import { type CommandWall, newWall, readMachine, type WallKind, withoutWall } from "../../src/walls/index.ts";
 import { programFile } from "../support/programs.ts";
+import { eventually } from "../support/soon.ts";
 import { inputOf } from "./input.ts";
 
 export const PROGRAM = programFile(new URL("program.ts", import.meta.url));
@@ -137,10 +137,7 @@ export function isGone(pid: number): boolean {
 }
 
 export async function goneSoon(...pids: readonly number[]): Promise<void> {
-	await vi.waitFor(
-		() => {
-			if (!pids.every(isGone)) throw new Error(`still there: ${pids.filter((pid) => !isGone(pid))}`);
-		},
-		{ timeout: 10_000, interval: 10 },
-	);
+	await eventually(() => {
+		if (!pids.every(isGone)) throw new Error(`still there: ${pids.filter((pid) => !isGone(pid))}`);
+	});
 }

@@ -3,8 +3,10 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { programFile } from "../support/programs.ts";
+import { eventually } from "../support/soon.ts";
+import { until } from "../support/until.ts";
 import { read } from "../walls/scene.ts";
 import { person } from "./input.ts";
 import { answer, Bench, begun, PROGRAM, textIn } from "./support.ts";
@@ -24,8 +26,7 @@ function withWord(word: string): number[] {
 		.map(Number);
 }
 
-const gone = (word: string) =>
-	vi.waitFor(() => expect(withWord(word)).toEqual([]), { timeout: 20_000, interval: 10 });
+const gone = (word: string) => eventually(() => expect(withWord(word)).toEqual([]));
 const marked = (manner: string) => {
 	const word = `mark-${randomBytes(8).toString("hex")}`;
 	const args = ["--disable-warning=ExperimentalWarning", PROGRAM, manner, word];
@@ -74,15 +75,11 @@ test("however early Keryx is killed with SIGKILL, its programs and what they sta
 		const ended = new Promise((resolve) => keryx.once("exit", resolve));
 		// From the first moment that a program of it is there, to when it works.
 		if (i % 3 === 0) await new Promise((resolve) => keryx.stdout.once("data", resolve));
-		else
-			await vi.waitFor(() => expect(childrenOf(keryx.pid as number)).not.toEqual([]), {
-				timeout: 20_000,
-				interval: 1,
-			});
+		else await until(() => childrenOf(keryx.pid as number).length > 0);
 		const family = descendantsOf(keryx.pid as number);
 		keryx.kill("SIGKILL");
 		await ended;
-		await vi.waitFor(() => expect(family.filter(isAlive)).toEqual([]), { timeout: 20_000, interval: 10 });
+		await eventually(() => expect(family.filter(isAlive)).toEqual([]));
 	}
 });
 

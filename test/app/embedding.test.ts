@@ -1,13 +1,14 @@
 // The programs of the guide to embedding, run as they stand in a folder of their own: on the sources, or with KERYX_PACKED on the package
-// as it is published, with nothing beside it but the packages it needs.
+// as it is published, with nothing beside it but the packages that its `dependencies` bring.
 import { type ChildProcess, type ChildProcessByStdio, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
 	copyFileSync,
 	cpSync,
+	existsSync,
 	mkdirSync,
 	mkdtempSync,
-	readdirSync,
+	readFileSync,
 	realpathSync,
 	rmSync,
 	symlinkSync,
@@ -15,7 +16,7 @@ import {
 } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -30,15 +31,43 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), "keryx-embedding-")));
 const running = new Set<ChildProcess>();
 
 beforeAll(() => {
-	const packages = join(folder, "node_modules");
-	mkdirSync(packages);
-	for (const name of readdirSync(PACKAGES)) symlinkSync(join(PACKAGES, name), join(packages, name));
-	if (isPacked) install(packages);
+	for (const name of withDependencies(Object.keys(manifestOf(ROOT).dependencies ?? {}))) link(name);
+	if (isPacked) install(join(folder, "node_modules"));
 }, 300_000);
 afterAll(() => {
 	for (const child of running) child.kill("SIGKILL");
 	rmSync(folder, { recursive: true, force: true });
 });
+
+interface Manifest {
+	readonly dependencies?: Readonly<Record<string, string>>;
+	readonly optionalDependencies?: Readonly<Record<string, string>>;
+	readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+function manifestOf(where: string): Manifest {
+	return JSON.parse(readFileSync(join(where, "package.json"), "utf8")) as Manifest;
+}
+
+/** These packages and what they need in turn, as npm would install them for somebody else. Optional ones may be for another machine. */
+function withDependencies(names: readonly string[]): ReadonlySet<string> {
+	const all = new Set<string>();
+	const add = (name: string) => {
+		if (all.has(name) || !existsSync(join(PACKAGES, name))) return;
+		all.add(name);
+		const { dependencies, optionalDependencies } = manifestOf(join(PACKAGES, name));
+		for (const needed of Object.keys({ ...dependencies, ...optionalDependencies })) add(needed);
+	};
+	for (const name of names) add(name);
+	return all;
+}
+
+function link(name: string): void {
+	const to = join(folder, "node_modules", name);
+	if (existsSync(to)) return;
+	mkdirSync(dirname(to), { recursive: true });
+	symlinkSync(join(PACKAGES, name), to);
+}
 
 /** Built apart from dist, which others may be using. */
 function install(packages: string): void {
@@ -124,6 +153,8 @@ test("a channel of one's own takes each message once, answers, and ends when it 
 
 if (isPacked)
 	test("the suite in the guide to testing runs in a repository of its own", async () => {
+		// Whoever tests brings the test runner.
+		for (const name of withDependencies(Object.keys(manifestOf(ROOT).peerDependencies ?? {}))) link(name);
 		const [code] = examples("testing.md", "ts test");
 		writeFileSync(join(folder, "agent.test.ts"), code as string);
 		const child = spawn(process.execPath, [join(PACKAGES, "vitest/vitest.mjs"), "run", "--root", folder], {

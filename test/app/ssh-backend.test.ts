@@ -8,7 +8,7 @@ import { systemClock } from "../../src/gateway/index.ts";
 import { createScriptedChannel } from "../../src/testing/index.ts";
 import { puppet } from "../gateway/support.ts";
 import { SshServer } from "../processes/sshd.ts";
-import { until } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 
 let folder: string;
 let server: SshServer;
@@ -146,11 +146,11 @@ test("a command goes on when its connection is cut in the middle, and its end is
 	const go = join(folder, "go");
 	const command = `echo begun > ${join(folder, "begun")}; while [ ! -e ${go} ]; do sleep 0.1; done; echo over > ${join(folder, "over")}; exit 7`;
 	await call("terminal", { command, background: true });
-	await until(() => expect(existsSync(join(folder, "begun"))).toBe(true));
+	await eventually(() => expect(existsSync(join(folder, "begun"))).toBe(true));
 	for (const pid of server.connections()) process.kill(pid, "SIGKILL");
 	writeFileSync(go, "");
-	await until(() => expect(existsSync(join(folder, "over"))).toBe(true));
-	await until(async () => {
+	await eventually(() => expect(existsSync(join(folder, "over"))).toBe(true));
+	await eventually(async () => {
 		const { processes } = await keryx.client.processes({ which: "all", limit: 10 });
 		expect(processes[0]).toMatchObject({ state: "exited", exit_code: 7 });
 	}, 60_000);

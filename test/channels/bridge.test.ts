@@ -5,16 +5,13 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { createKeryx, type Keryx } from "../../src/app/index.ts";
 import { serveOnPort } from "../../src/http/index.ts";
 import { createScriptedAgent } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { type Carrier, createCarrier } from "../peers/carrier/index.ts";
-
-/** What happens in other programs cannot be moved by a clock. */
-const until = (holds: () => boolean | Promise<boolean>) =>
-	vi.waitUntil(holds, { timeout: 120_000, interval: 20 });
+import { until } from "../support/until.ts";
 
 const ended: (() => unknown)[] = [];
 

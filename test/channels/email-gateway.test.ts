@@ -145,7 +145,7 @@ async function worked(store: Store): Promise<boolean> {
 }
 
 async function settled({ store }: Pick<Installation, "store">, mails: () => boolean): Promise<void> {
-	await expect.poll(async () => mails() && (await worked(store)), { timeout: 60_000 }).toBe(true);
+	await expect.poll(async () => mails() && (await worked(store))).toBe(true);
 }
 
 test("an answer is one mail: with its steps, its files, a boundary and a question, and without any status", async () => {
@@ -187,7 +187,7 @@ test("an answer is one mail: with its steps, its files, a boundary and a questio
 		text: `/approve ${id}\n\n-- \nAda\n\nKeryx wrote:\n> sure?`,
 		references: ["q1.one@home.test"],
 	});
-	await expect.poll(() => one.dangers, { timeout: 60_000 }).toEqual(["harm"]);
+	await expect.poll(() => one.dangers).toEqual(["harm"]);
 	await settled(one, () => true);
 });
 
@@ -235,9 +235,7 @@ test("two installations that write to each other stop at the hop limit", async (
 	const between = () =>
 		office.seen.filter(({ from, to }) => [left, right].includes(from) && [left, right].includes(to));
 	await expect
-		.poll(async () => between().length >= 4 && (await worked(one.store)) && (await worked(two.store)), {
-			timeout: 60_000,
-		})
+		.poll(async () => between().length >= 4 && (await worked(one.store)) && (await worked(two.store)))
 		.toBe(true);
 	const hops = between().map(({ mail }) => Number(mail.headers.get("x-keryx-hops")));
 	expect(hops).toEqual([1, 2, 3, 4]);
@@ -246,7 +244,7 @@ test("two installations that write to each other stop at the hop limit", async (
 		return page.kind === "resync" ? [] : page.events.filter(({ type }) => type === "inbound.refused");
 	};
 	await expect
-		.poll(async () => [...(await refusals(one)), ...(await refusals(two))].length, { timeout: 60_000 })
+		.poll(async () => [...(await refusals(one)), ...(await refusals(two))].length)
 		.toBeGreaterThan(0);
 	expect(between()).toHaveLength(4);
 });

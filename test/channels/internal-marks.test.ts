@@ -107,14 +107,14 @@ async function start(create: () => Promise<ChannelPeer & Heard>): Promise<void> 
 	await gateway.start();
 	confirmations.start();
 	// Not every platform keeps what was said before anybody listened.
-	await expect.poll(() => peer.channel.health().state, { timeout: 60_000 }).toBe("connected");
+	await expect.poll(() => peer.channel.health().state).toBe("connected");
 }
 
 /** Says something, and waits until its turn has ended: each message has a turn of its own. */
 async function said(text: string): Promise<string> {
 	const before = await endedTurns();
 	const id = peer.say(text);
-	await expect.poll(endedTurns, { timeout: 60_000 }).toBeGreaterThan(before);
+	await expect.poll(endedTurns).toBeGreaterThan(before);
 	return id;
 }
 
@@ -127,7 +127,7 @@ async function endedTurns(): Promise<number> {
 /** Notices may stand behind it. */
 async function shows(words: string): Promise<void> {
 	const isVisible = () => peer.visible().some(({ text }) => text.includes(words));
-	await expect.poll(isVisible, { timeout: 60_000 }).toBe(true);
+	await expect.poll(isVisible).toBe(true);
 }
 
 describe.each(PLATFORMS)("on %s", (_, create) => {

@@ -59,16 +59,16 @@ test("a channel that is added is connected at once, answers, and is gone when it
 	);
 	expect(readFileSync(join(home, "config.yaml"), "utf8")).toContain("# mine");
 	expect(statSync(join(home, "keys", "telegram.token")).mode & 0o777).toBe(0o600);
-	await expect.poll(() => stateOf(running, "telegram"), { timeout: 30_000 }).toBe("connected");
+	await expect.poll(() => stateOf(running, "telegram")).toBe("connected");
 
 	const ada = peer.user("Ada");
 	const chat = peer.dm(ada);
 	peer.say(ada, chat, "hello");
-	await expect.poll(() => peer.answers(chat).length, { timeout: 30_000 }).toBeGreaterThan(0);
+	await expect.poll(() => peer.answers(chat).length).toBeGreaterThan(0);
 
 	expect(await keryxCommand(["channels", "test", "telegram"])).toMatchObject({ code: 0 });
 	expect(await keryxCommand(["channels", "remove", "telegram"])).toMatchObject({ code: 0 });
-	await expect.poll(() => stateOf(running, "telegram"), { timeout: 30_000 }).toBe("none");
+	await expect.poll(() => stateOf(running, "telegram")).toBe("none");
 	expect(existsSync(join(home, "keys", "telegram.token"))).toBe(false);
 	expect(readFileSync(join(home, "config.yaml"), "utf8")).toContain("# mine");
 });
@@ -87,11 +87,11 @@ test("Discord is set up from nothing by one command, and answers whoever is let 
 	expect(added.stdout + added.stderr + readFileSync(join(home, "config.yaml"), "utf8")).not.toContain(
 		discord.bot.token,
 	);
-	await expect.poll(() => stateOf(running, "discord"), { timeout: 30_000 }).toBe("connected");
+	await expect.poll(() => stateOf(running, "discord")).toBe("connected");
 	const ada = discord.user("Ada");
 	const dm = discord.dm(ada);
 	discord.say(ada, dm, "hello");
-	await expect.poll(() => discord.answers(dm).length, { timeout: 30_000 }).toBeGreaterThan(0);
+	await expect.poll(() => discord.answers(dm).length).toBeGreaterThan(0);
 	const wrong = await keryxCommand(
 		["channels", "add", "discord", "--name", "other", "--account", "other", "--api-root", discord.apiRoot],
 		"not-a-token",
@@ -114,14 +114,14 @@ test("a Telegram that posts is set up by one option, and leaves no webhook behin
 	expect(readFileSync(join(home, "config.yaml"), "utf8")).toContain(
 		`webhook_url: ${url}/channels/telegram/events`,
 	);
-	await expect.poll(() => stateOf(running, "telegram"), { timeout: 30_000 }).toBe("connected");
+	await expect.poll(() => stateOf(running, "telegram")).toBe("connected");
 	expect(peer.bot.queue.pusher.webhook?.url).toBe(`${url}/channels/telegram/events`);
 	const ada = peer.user("Ada");
 	peer.say(ada, peer.dm(ada), "hello");
-	await expect.poll(() => peer.answers(peer.dm(ada)).length, { timeout: 30_000 }).toBeGreaterThan(0);
+	await expect.poll(() => peer.answers(peer.dm(ada)).length).toBeGreaterThan(0);
 	expect(peer.calls.some(({ method }) => method === "getUpdates")).toBe(false);
 	expect(await keryxCommand(["channels", "remove", "telegram"])).toMatchObject({ code: 0 });
-	await expect.poll(() => peer.bot.queue.pusher.webhook, { timeout: 30_000 }).toBeNull();
+	await expect.poll(() => peer.bot.queue.pusher.webhook).toBeNull();
 	await front.close();
 
 	const other = await keryxCommand([...add, `${url}/hook`], `${peer.bot.token}\n`);
@@ -183,7 +183,7 @@ test("a channel that cannot be made is told, and the others go on", async () => 
 	writeFileSync(join(home, "tg.token"), peer.bot.token, { mode: 0o600 });
 	const running = await start();
 	expect(said.join("\n")).toContain("channels.broken is not connected");
-	await expect.poll(() => stateOf(running, "telegram"), { timeout: 30_000 }).toBe("connected");
+	await expect.poll(() => stateOf(running, "telegram")).toBe("connected");
 });
 
 test("the channel of the guide works as it is written, and takes its entry while Keryx runs", async () => {
@@ -197,7 +197,7 @@ test("the channel of the guide works as it is written, and takes its entry while
 	for (const [, file, text] of blocks)
 		writeFileSync(join(home, file as string), (text as string).replace("/tmp/lines.sock", socketPath));
 	await expect
-		.poll(async () => (await client.channels()).channels.map(({ platform }) => platform), { timeout: 30_000 })
+		.poll(async () => (await client.channels()).channels.map(({ platform }) => platform))
 		.toContain("lines");
 	const socket = connect(socketPath);
 	await once(socket, "connect");
@@ -205,7 +205,7 @@ test("the channel of the guide works as it is written, and takes its entry while
 	const heard: string[] = [];
 	lines.on("line", (line) => heard.push(line));
 	socket.write("ada 1 hello\nada 1 hello\n");
-	await expect.poll(() => heard.filter((line) => line === "ok 1").length, { timeout: 30_000 }).toBe(2);
-	await expect.poll(() => heard.filter((line) => !line.startsWith("ok")).length, { timeout: 30_000 }).toBe(1);
+	await expect.poll(() => heard.filter((line) => line === "ok 1").length).toBe(2);
+	await expect.poll(() => heard.filter((line) => !line.startsWith("ok")).length).toBe(1);
 	socket.destroy();
 });

@@ -148,7 +148,7 @@ describe("Bolt on the peer", () => {
 		const ended = once([...peer.sockets.open][0] as WebSocket, "close");
 		peer.sockets.announce("refresh_requested");
 		await ended;
-		await expect.poll(() => peer.sockets.open.size, { timeout: 30_000 }).toBe(1);
+		await expect.poll(() => peer.sockets.open.size).toBe(1);
 		peer.say(ada, dm, "now");
 		await expect.poll(() => heard).toEqual(["now"]);
 	});

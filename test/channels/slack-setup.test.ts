@@ -45,17 +45,17 @@ test("Slack is added with its two tokens, connected at once, answers, and is gon
 		expect(statSync(join(home, "keys", key)).mode & 0o777).toBe(0o600);
 	const state = async () =>
 		(await client.channels()).channels.find(({ platform }) => platform === "slack")?.state ?? "none";
-	await expect.poll(state, { timeout: 30_000 }).toBe("connected");
+	await expect.poll(state).toBe("connected");
 
 	const ada = peer.user("Ada");
 	const dm = peer.dm(ada);
 	peer.say(ada, dm, "hello");
-	await expect.poll(() => peer.answers(dm).length, { timeout: 30_000 }).toBeGreaterThan(0);
+	await expect.poll(() => peer.answers(dm).length).toBeGreaterThan(0);
 
 	expect(await keryxCommand(["channels", "test", "slack"])).toMatchObject({ code: 0 });
 	expect(await keryxCommand(["channels", "remove", "slack"])).toMatchObject({ code: 0 });
-	await expect.poll(state, { timeout: 30_000 }).toBe("none");
-	await expect.poll(() => peer.sockets.open.size, { timeout: 30_000 }).toBe(0);
+	await expect.poll(state).toBe("none");
+	await expect.poll(() => peer.sockets.open.size).toBe(0);
 	for (const key of ["slack.token", "slack.app-token"])
 		expect(existsSync(join(home, "keys", key))).toBe(false);
 });
@@ -76,13 +76,13 @@ test("a Slack that posts is added with its signing secret, answers, and its key 
 	expect(statSync(join(home, "keys", "slack.signing-secret")).mode & 0o777).toBe(0o600);
 	const state = async () =>
 		(await client.channels()).channels.find(({ platform }) => platform === "slack")?.state ?? "none";
-	await expect.poll(state, { timeout: 30_000 }).toBe("connected");
+	await expect.poll(state).toBe("connected");
 	const front = await serveOnPort(keryx.api, { host: "127.0.0.1", port: 0 });
 	expect(await peer.subscribe(`http://127.0.0.1:${front.port}/channels/slack/events`)).toBe(true);
 	const ada = peer.user("Ada");
 	const dm = peer.dm(ada);
 	peer.say(ada, dm, "hello");
-	await expect.poll(() => peer.answers(dm).length, { timeout: 30_000 }).toBeGreaterThan(0);
+	await expect.poll(() => peer.answers(dm).length).toBeGreaterThan(0);
 	expect(peer.sockets.opened).toBe(0);
 	expect(await keryxCommand(["channels", "test", "slack"])).toMatchObject({ code: 0 });
 	expect(await keryxCommand(["channels", "remove", "slack"])).toMatchObject({ code: 0 });

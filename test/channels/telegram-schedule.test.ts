@@ -77,8 +77,7 @@ test("a reminder in words is shown back exactly, holds when the person agrees, f
 	await gateway.start();
 	const chat = peer.dm(ada);
 	const answers = () => peer.answers(chat).map(({ text }) => text);
-	const heard = (text: string) =>
-		expect.poll(() => answers().join("\n"), { timeout: 60_000 }).toContain(text);
+	const heard = (text: string) => expect.poll(() => answers().join("\n")).toContain(text);
 
 	peer.say(ada, chat, "remind me tomorrow at 9 to call the dentist");
 	await heard("means: once, on Tuesday 17 November 2026, 09:00 (Europe/Berlin)");
@@ -96,10 +95,10 @@ test("a reminder in words is shown back exactly, holds when the person agrees, f
 	// The clock shows nine.
 	ahead = Date.UTC(2026, 10, 17, 8) - systemClock.now();
 	schedules.wake(null);
-	await expect.poll(answers, { timeout: 60_000 }).toContain("call the dentist");
+	await expect.poll(answers).toContain("call the dentist");
 	const runs = () => store.runs({ scope, job: jobs[0]?.id as string, limit: 9 });
 	await expect
-		.poll(async () => (await runs()).map(({ state, delivery }) => [state, delivery]), { timeout: 60_000 })
+		.poll(async () => (await runs()).map(({ state, delivery }) => [state, delivery]))
 		.toEqual([["answered", "sent"]]);
 	expect(answers().filter((text) => text === "call the dentist")).toHaveLength(1);
 });

@@ -96,7 +96,7 @@ async function isAnswered(platform: Platform): Promise<void> {
 	const { say, answers } = stages[platform];
 	const before = answers();
 	say("hello");
-	await expect.poll(answers, { timeout: 30_000 }).toBeGreaterThan(before);
+	await expect.poll(answers).toBeGreaterThan(before);
 }
 
 test.each(PLATFORMS)(
@@ -105,10 +105,10 @@ test.each(PLATFORMS)(
 		await open();
 		stages[bad].revoke();
 		await gateway.start();
-		await expect.poll(() => stateOf(bad), { timeout: 30_000 }).toBe("needs_attention");
+		await expect.poll(() => stateOf(bad)).toBe("needs_attention");
 		expect(stages[bad].channel.health().detail).toContain(REMEDIES[bad]);
 		for (const other of PLATFORMS.filter((one) => one !== bad)) {
-			await expect.poll(() => stateOf(other), { timeout: 30_000 }).toBe("connected");
+			await expect.poll(() => stateOf(other)).toBe("connected");
 			await isAnswered(other);
 		}
 	},
@@ -119,12 +119,11 @@ test.each(PLATFORMS)(
 	async (bad) => {
 		await open();
 		await gateway.start();
-		for (const platform of PLATFORMS)
-			await expect.poll(() => stateOf(platform), { timeout: 30_000 }).toBe("connected");
+		for (const platform of PLATFORMS) await expect.poll(() => stateOf(platform)).toBe("connected");
 		await isAnswered(bad);
 		stages[bad].revoke();
 		stages[bad].say("hello again");
-		await expect.poll(() => stateOf(bad), { timeout: 30_000 }).toBe("needs_attention");
+		await expect.poll(() => stateOf(bad)).toBe("needs_attention");
 		expect(stages[bad].channel.health().detail).toContain(REMEDIES[bad]);
 		for (const other of PLATFORMS.filter((one) => one !== bad)) {
 			await isAnswered(other);

@@ -7,6 +7,7 @@ import { textOf } from "../../src/channels/xmpp/stream/xml.ts";
 import type { Channel, Inbound } from "../../src/gateway/index.ts";
 import { createFaultProxy } from "../../src/testing/fault-proxy.ts";
 import { TakingHost } from "../../src/testing/index.ts";
+import { countedClock } from "../support/clock.ts";
 import { PASSWORD, type Prosody, startProsody } from "../support/prosody.ts";
 import { until } from "../support/until.ts";
 import { XmppPerson } from "../support/xmpp-person.ts";
@@ -210,12 +211,12 @@ describe("the login", () => {
 	test("with a wrong password is said with its remedy, and a corrected one is used", async () => {
 		const { bot } = names();
 		let password = "wrong";
-		const channel = xmppChannelOn(server.port, { jid: bot }, () => ({ password }));
+		const clock = countedClock();
+		const channel = xmppChannelOn(server.port, { jid: bot, clock }, () => ({ password }));
 		undo.push(() => channel.stop());
-		const began = Date.now();
 		await channel.start(new TakingHost());
 		await until(() => channel.health().state === "needs_attention");
-		expect(Date.now() - began).toBeLessThan(10_000);
+		expect(clock.waitedMs()).toBeLessThan(10_000);
 		expect(channel.health().detail).toMatch(
 			/does not accept the password of bot\d+@localhost: .*; check xmpp.jid, and token_env or token_file/,
 		);

@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { git } from "../../src/checkpoints/git.ts";
+import { eventually } from "../support/soon.ts";
 
 const PATH = process.env.PATH;
 let folder: string;
@@ -39,7 +40,7 @@ test("one that takes too long is ended with everything it has started", async ()
 		message: "git gc failed: it took longer than 500 ms",
 	});
 	const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
-	await vi.waitFor(() => expect(isAlive(pid)).toBe(false));
+	await eventually(() => expect(isAlive(pid)).toBe(false));
 });
 
 test("an answer without end is a failure, or is cut where that was asked for", async () => {

@@ -1,8 +1,11 @@
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { programFile } from "../support/programs.ts";
 import { type Bench, filesOf, openBench, put } from "./support.ts";
 
 let bench: Bench;
@@ -12,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => bench.end());
 
 const KB = 1024;
+const HOLDER = programFile(new URL("./lock-child.ts", import.meta.url));
 
 describe("the limits", () => {
 	test("on snapshots drop the oldest and free their space", async () => {
@@ -108,25 +112,33 @@ describe("the lock", () => {
 			others.map((other) => other.restore(folder, first.kind === "failed" ? "" : first.id, { force: true })),
 		);
 		expect(filesOf(folder)).toEqual({ "a.txt": "file 1" });
-		expect(readdirSync(join(bench.home, "checkpoints")).filter((name) => name.endsWith(".lock"))).toEqual([]);
+		const names = readdirSync(join(bench.home, "checkpoints"));
+		expect(names.filter((name) => name.endsWith(".owner.txt"))).toEqual([]);
 	});
 
-	test("of another process is waited for, but not for ever; one of a dead process is taken over", async () => {
+	test("of another process is waited for, but not for ever, and its holder is named; that of a dead process is free at once", async () => {
 		const folder = bench.workspace();
 		const quick = bench.again({ lockWaitMs: 100 });
 		const taken = await quick.take({ workspace: folder, label: "first" });
 		if (taken.kind === "failed") throw new Error(taken.reason);
-		const lock = join(bench.home, "checkpoints", `${taken.checkpoint.workspace}.lock`);
-		mkdirSync(dirname(lock), { recursive: true });
-		writeFileSync(lock, `${JSON.stringify({ host: hostname(), pid: process.ppid, began: "" })}\n`);
+		const lock = join(bench.home, "checkpoints", `${taken.checkpoint.workspace}.owner`);
+		const holder = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", HOLDER, lock], {
+			stdio: ["pipe", "pipe", "inherit"],
+		});
+		await once(holder.stdout, "data");
 		const busy = await quick.take({ workspace: folder, label: "x" });
 		expect(busy).toMatchObject({ kind: "failed", code: "checkpoint.busy" });
-		await expect(quick.restore(folder, taken.id)).rejects.toMatchObject({ code: "checkpoint.busy" });
-		// The number is given again, to a process that began at another time.
-		writeFileSync(lock, `${JSON.stringify({ host: hostname(), pid: process.ppid, began: "1" })}\n`);
-		expect(await quick.take({ workspace: folder, label: "y" })).toMatchObject({ kind: "unchanged" });
-		writeFileSync(lock, `${JSON.stringify({ host: hostname(), pid: 2 ** 22 + 1, began: "1" })}\n`);
-		expect(await quick.take({ workspace: folder, label: "z" })).toMatchObject({ kind: "unchanged" });
-		expect(existsSync(lock)).toBe(false);
+		await expect(quick.restore(folder, taken.id)).rejects.toMatchObject({
+			code: "checkpoint.busy",
+			message: expect.stringContaining(JSON.stringify({ host: hostname(), pid: holder.pid })),
+		});
+		const ended = once(holder, "exit");
+		holder.kill("SIGKILL");
+		await ended;
+		// What it left is no obstacle, not even for a caller that does not wait.
+		expect(existsSync(`${lock}.txt`)).toBe(true);
+		const hasty = bench.again({ lockWaitMs: 0 });
+		expect(await hasty.restore(folder, taken.id)).toMatchObject({ kept: [] });
+		expect(existsSync(`${lock}.txt`)).toBe(false);
 	});
 });

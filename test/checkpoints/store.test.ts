@@ -1,7 +1,7 @@
 // What the store keeps of checkpoints, the same on each engine.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_SECRETS, openStore, type Store } from "../../src/store/index.ts";
-import { countedIds, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock } from "../support/clock.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { openEmptied } from "../support/postgres-store.ts";
 
@@ -16,7 +16,7 @@ afterAll(() => server.remove());
 
 const ENGINES: Record<string, () => Promise<Store>> = {
 	SQLite: () =>
-		openStore({ url: "sqlite::memory:", clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS }),
+		openStore({ url: "sqlite::memory:", clock: createWallClock(), ids: countedIds(), secrets: NO_SECRETS }),
 	PostgreSQL: async () => (await openEmptied(server.url())).store,
 };
 

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type CheckpointSettings, type Checkpoints, createCheckpoints } from "../../src/checkpoints/index.ts";
 import { NO_SECRETS, openStore, type Store } from "../../src/store/index.ts";
-import { countedIds, type VirtualClock, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock, type WallClock } from "../support/clock.ts";
 
 export const SETTINGS: CheckpointSettings = {
 	maxSnapshots: 20,
@@ -28,7 +28,7 @@ export interface Bench {
 	readonly folder: string;
 	readonly home: string;
 	readonly store: Store;
-	readonly clock: VirtualClock;
+	readonly clock: WallClock;
 	readonly checkpoints: Checkpoints;
 	/** What was logged. */
 	readonly logged: string[];
@@ -43,7 +43,7 @@ export async function openBench(settings: Partial<CheckpointSettings> = {}): Pro
 	const folder = mkdtempSync(join(tmpdir(), "keryx-checkpoints-"));
 	const home = join(folder, "home");
 	mkdirSync(home);
-	const clock = virtualClock();
+	const clock = createWallClock();
 	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), secrets: NO_SECRETS });
 	const logged: string[] = [];
 	const opened: Checkpoints[] = [];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { KeryxError } from "../../src/errors.ts";
 import type { Engine } from "../../src/store/index.ts";
-import { until } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 import { Desk } from "./files.ts";
 import { MINUTE, OPERATOR, SECRET } from "./support.ts";
 
@@ -183,7 +183,7 @@ describe("/rollback", () => {
 	test("is refused while an answer is being worked on", async () => {
 		await desk.start(SLOW);
 		await desk.scene.say("slow");
-		await until(async () => {
+		await eventually(async () => {
 			await desk.scene.clock.advance(0);
 			expect(desk.read("slow")).toBe("s");
 		});
@@ -198,8 +198,10 @@ describe("/rollback", () => {
 		await desk.put("a", "2");
 		// A second time it would go back to something else: numbers count from the newest.
 		const id = await desk.scene.say("/rollback 3");
-		await until(() => expect(desk.read("a")).toBeNull());
-		await until(async () => expect(await desk.scene.store.openRestores({ scope: OPERATOR })).toHaveLength(1));
+		await eventually(() => expect(desk.read("a")).toBeNull());
+		await eventually(async () =>
+			expect(await desk.scene.store.openRestores({ scope: OPERATOR })).toHaveLength(1),
+		);
 		desk.write("later", "l");
 		await desk.scene.crash(0, durable);
 		await desk.answers(3);
@@ -333,7 +335,7 @@ describe("/undo --files", () => {
 	test("stops a running answer first, and takes back what that has changed", async () => {
 		await desk.start(SLOW);
 		const id = await desk.scene.say("slow");
-		await until(async () => {
+		await eventually(async () => {
 			await desk.scene.clock.advance(0);
 			expect(desk.read("slow")).toBe("s");
 		});
@@ -349,8 +351,10 @@ describe("/undo --files", () => {
 		const id = await desk.put("a", "1");
 		await desk.put("a", "2");
 		const command = await desk.scene.say("/undo --files");
-		await until(async () => expect(await desk.scene.store.openRestores({ scope: OPERATOR })).toHaveLength(1));
-		await until(() => expect(desk.read("a")).toBe("1"));
+		await eventually(async () =>
+			expect(await desk.scene.store.openRestores({ scope: OPERATOR })).toHaveLength(1),
+		);
+		await eventually(() => expect(desk.read("a")).toBe("1"));
 		expect((await visible(id)).length).toBe(8);
 		await desk.scene.crash(0, durable);
 		await desk.answers(3);
@@ -369,7 +373,7 @@ describe("/undo --files", () => {
 		desk.write("a", "0");
 		const id = await desk.put("a", "1");
 		await desk.scene.say("/undo --files");
-		await until(() => expect(desk.read("a")).toBe("0"));
+		await eventually(() => expect(desk.read("a")).toBe("0"));
 		// Without git its content cannot be read.
 		vi.stubEnv("PATH", "/nowhere");
 		onTestFinished(() => void vi.unstubAllEnvs());
@@ -427,7 +431,7 @@ describe("actions", () => {
 	test("a restore is refused while an answer is being worked on, and no turn begins while one runs", async () => {
 		await desk.start(SLOW);
 		const id = await desk.scene.say("slow");
-		await until(async () => {
+		await eventually(async () => {
 			await desk.scene.clock.advance(0);
 			expect(desk.read("slow")).toBe("s");
 		});

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Checkpoints, TakeInput, TakeOutcome } from "../../src/checkpoints/index.ts";
 import { defineTool } from "../../src/tools/index.ts";
-import { until } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 import { Desk, plain } from "./files.ts";
 import { OPERATOR, SECOND } from "./support.ts";
 
@@ -136,14 +136,14 @@ describe("a turn", () => {
 		const { wrap, waiting, letGo } = hanging("before");
 		await desk.start({ on: { wrap } });
 		const id = await desk.scene.say('call put {"path":"a","text":"1"}');
-		await until(() => expect(waiting.length).toBe(1));
+		await eventually(() => expect(waiting.length).toBe(1));
 		await desk.scene.clock.advance(19 * SECOND);
 		expect(desk.read("a")).toBeNull();
 		await desk.scene.clock.advance(2 * SECOND);
-		await until(() => expect(desk.read("a")).toBe("1"));
+		await eventually(() => expect(desk.read("a")).toBe("1"));
 		letGo();
 		await desk.answers(1);
-		await until(async () =>
+		await eventually(async () =>
 			expect(await desk.scene.why(id)).toContain("saved before its changes (checkpoint.failed)"),
 		);
 		expect(await desk.list()).toEqual([]);
@@ -153,7 +153,7 @@ describe("a turn", () => {
 		const { wrap, waiting, letGo } = hanging("before");
 		await desk.start({ on: { wrap } });
 		const id = await desk.scene.say('call put {"path":"a","text":"1"}');
-		await until(() => expect(waiting.length).toBe(1));
+		await eventually(() => expect(waiting.length).toBe(1));
 		expect(await desk.ask("/stop")).toContain("Stopped.");
 		expect(await desk.scene.disposition(id)).toBe("stopped");
 		letGo();
@@ -181,7 +181,7 @@ describe("a turn", () => {
 		});
 		await desk.scene.say("go");
 		await desk.scene.clock.advance(55 * SECOND);
-		await until(async () => {
+		await eventually(async () => {
 			await desk.scene.clock.advance(0);
 			expect(waiting.length).toBe(1);
 		});
@@ -195,14 +195,16 @@ describe("a turn", () => {
 		const { wrap, waiting, letGo } = hanging("after");
 		await desk.start({ on: { wrap } });
 		await desk.scene.say('call put {"path":"a","text":"1"}');
-		await until(() => expect(waiting.length).toBe(1));
+		await eventually(() => expect(waiting.length).toBe(1));
 		expect(desk.scene.texts()).toEqual([]);
 		await desk.scene.clock.advance(21 * SECOND);
 		await desk.answers(1);
 		letGo();
-		await until(async () => expect((await desk.list()).map(({ kind }) => kind)).toEqual(["after", "before"]));
+		await eventually(async () =>
+			expect((await desk.list()).map(({ kind }) => kind)).toEqual(["after", "before"]),
+		);
 		const id = await desk.scene.say('call put {"path":"a","text":"2"}');
-		await until(() => expect(waiting.length).toBe(1));
+		await eventually(() => expect(waiting.length).toBe(1));
 		await desk.scene.say("/stop");
 		await desk.answers(3);
 		// Its answer was there already.
@@ -224,7 +226,7 @@ describe("a turn", () => {
 		});
 		await desk.start({ durable: true, tools: [cut] });
 		const id = await desk.scene.say("call half {}");
-		await until(() => expect(desk.read("half")).toBe("h"));
+		await eventually(() => expect(desk.read("half")).toBe("h"));
 		const [before] = await desk.list();
 		await desk.scene.crash();
 		await desk.answers(1);
@@ -325,12 +327,12 @@ describe("scenario 18: marathon", () => {
 		await desk.say("one");
 		await desk.say("two");
 		const id = await desk.scene.say("three");
-		await until(() => expect(waiting.length).toBe(1));
+		await eventually(() => expect(waiting.length).toBe(1));
 		await desk.scene.clock.advance(21 * SECOND);
 		await desk.answers(4);
 		expect(desk.scene.texts().at(-1)).toContain("No checkpoint was saved: it took too long");
 		letGo();
-		await until(async () =>
+		await eventually(async () =>
 			expect(await desk.scene.why(id)).toContain("saved at the end of the session (checkpoint.failed)"),
 		);
 		expect(await desk.list()).toEqual([]);

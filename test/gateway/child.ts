@@ -6,7 +6,7 @@ import { type Engine, NO_SECRETS, systemIds } from "../../src/store/index.ts";
 import { storeOn } from "../../src/store/store.ts";
 import { connectScriptedChannel, killingEngine } from "../../src/testing/index.ts";
 import { clarify, createTools } from "../../src/tools/index.ts";
-import { openAt } from "../support/store-place.ts";
+import { openAt } from "../support/store-url.ts";
 import { agentOf, type Orders } from "./lives.ts";
 import { AUDIT_KEY, configOf, confirmationsOn, dangerOnFile, effectOnFile } from "./support.ts";
 

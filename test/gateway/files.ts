@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import type { Checkpoint } from "../../src/store/index.ts";
 import { defineTool, type Tool } from "../../src/tools/index.ts";
-import { until } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 import { puppet, Scene, type SceneFiles, type SceneOptions } from "./support.ts";
 
 /** `on`: how checkpoints are taken; null: none are. */
@@ -69,7 +69,7 @@ export class Desk {
 	}
 
 	async answers(n: number, chat?: string): Promise<void> {
-		await until(async () => {
+		await eventually(async () => {
 			await this.scene.clock.advance(0);
 			expect(this.scene.texts(chat).length).toBeGreaterThanOrEqual(n);
 		});

@@ -4,12 +4,12 @@ import { HookFollower } from "../../src/gateway/lifecycle/hook-follower.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
 import { Scene } from "../../src/testing/conformance/store/scene.ts";
 import { AUDIT_KEY } from "../support/audit-key.ts";
-import { countedIds, HOUR, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock, HOUR } from "../support/clock.ts";
 
 const ENDED = "turn:end";
 
 async function twoGateways() {
-	const clock = virtualClock();
+	const clock = createWallClock();
 	const store = await openStore({
 		url: "sqlite::memory:",
 		clock,

@@ -10,7 +10,7 @@ afterEach(async () => {
 	for (const life of lives.splice(0)) await life.end();
 });
 
-const TOLD = {
+const OPTIONS = {
 	script: {
 		rules: [
 			{
@@ -58,7 +58,7 @@ test("killed between asking and the end of the turn that asked: the question is 
 }, async () => {
 	for (const when of ["before", "after"] as const)
 		for (const on of ["askForCall", "endTurn"]) {
-			const life = await Lives.begin(TOLD);
+			const life = await Lives.begin(OPTIONS);
 			lives.push(life);
 			life.world.say({ chat: "ada", text: "go" });
 			const child = life.child({ on, when });
@@ -96,7 +96,7 @@ async function once(
 	point: KillPoint | undefined,
 	asked: "a process" | "here",
 ): Promise<number> {
-	const life = await Lives.begin(TOLD);
+	const life = await Lives.begin(OPTIONS);
 	lives.push(life);
 	life.world.say({ chat: "ada", text: "go" });
 	if (asked === "here") await life.recovered(() => Promise.resolve());

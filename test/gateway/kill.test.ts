@@ -5,8 +5,8 @@ import { readdirSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
 import type { InboxItem, Store } from "../../src/store/index.ts";
 import { NO_SECRETS, openStore, systemClock, systemIds } from "../../src/store/index.ts";
-import { rowsAt } from "../support/store-place.ts";
-import { Lives, type Told } from "./lives.ts";
+import { rowsAt } from "../support/store-url.ts";
+import { type LifeOptions, Lives } from "./lives.ts";
 import { OPERATOR } from "./support.ts";
 
 const lives: Lives[] = [];
@@ -24,7 +24,7 @@ interface KillPoint {
 }
 
 interface Story {
-	readonly told: Told;
+	readonly options: LifeOptions;
 	/** What is said before the process that is killed starts. */
 	readonly before: readonly string[];
 	/** What is said while nobody runs: it arrives together with what is resumed. */
@@ -49,7 +49,7 @@ async function atEveryCommit(story: Story): Promise<number> {
 }
 
 async function once(story: Story, point: KillPoint | undefined): Promise<{ count: number }> {
-	const life = await Lives.begin(story.told);
+	const life = await Lives.begin(story.options);
 	lives.push(life);
 	for (const text of story.before) life.world.say({ chat: "ada", text });
 	const child = life.child(point);
@@ -105,7 +105,7 @@ async function verdict(story: Story, life: Lives, store: Store, where: string): 
 		.visible("ada")
 		.filter(({ id, text }) => !story.visible.includes(text) && !unknown.has(id));
 	expect(strange, where).toEqual([]);
-	if (story.told.channel?.lookup) expect(unsettled, where).toEqual([]);
+	if (story.options.channel?.lookup) expect(unsettled, where).toEqual([]);
 	const items = await inboxItems(store);
 	expect(items, where).toHaveLength(said.length);
 	for (const { id, disposition } of items)
@@ -135,7 +135,7 @@ describe("kill -9", () => {
 		timeout: 240_000,
 	}, async () => {
 		const commits = await atEveryCommit({
-			told: {
+			options: {
 				script: {
 					rules: [
 						{ when: "go", steps: [{ text: "working", tools: [{ name: "effect" }] }, { text: "finished" }] },
@@ -173,7 +173,7 @@ describe("kill -9", () => {
 		timeout: 240_000,
 	}, async () => {
 		await atEveryCommit({
-			told: { script: { otherwise: [{ text: "you said {{input}}" }] } },
+			options: { script: { otherwise: [{ text: "you said {{input}}" }] } },
 			before: ["/new garden"],
 			meanwhile: ["hello"],
 			visible: ["Started a new session.", "you said hello"],
@@ -193,7 +193,7 @@ describe("kill -9", () => {
 		timeout: 240_000,
 	}, async () => {
 		const input = { target: "telegram:bob", text: "hello bob" };
-		const told: Told = {
+		const options: LifeOptions = {
 			script: {
 				rules: [
 					{
@@ -207,7 +207,7 @@ describe("kill -9", () => {
 		for (const on of ["send", "claimDeliveries", "settleDelivery"])
 			for (const when of ["before", "after"] as const) {
 				const where = `killed ${when} ${on}`;
-				const life = await begin(told);
+				const life = await begin(options);
 				life.world.say({ chat: "ada", text: "go" });
 				const child = life.child({ on, when });
 				await child.ended;
@@ -235,7 +235,7 @@ describe("kill -9", () => {
 		}, async () => {
 			for (const lookup of [true, false])
 				await atEveryCommit({
-					told: {
+					options: {
 						script: {
 							otherwise: [
 								{ text: "looking", tools: [{ name: "effect" }] },
@@ -322,8 +322,8 @@ describe("kill -9", () => {
 	});
 });
 
-async function begin(told: Told): Promise<Lives> {
-	const life = await Lives.begin(told);
+async function begin(options: LifeOptions): Promise<Lives> {
+	const life = await Lives.begin(options);
 	lives.push(life);
 	return life;
 }

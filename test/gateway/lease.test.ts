@@ -23,8 +23,8 @@ class Lease implements Cluster {
 
 	onCommitElsewhere = () => () => {};
 	onNodeDead = () => () => {};
-	onTold = () => () => {};
-	tell = () => {};
+	onBroadcast = () => () => {};
+	broadcast = () => {};
 	hasOthers = true;
 	now = () => Date.now();
 }

@@ -19,7 +19,7 @@ import {
 } from "../../src/testing/index.ts";
 import { clarify, createTools } from "../../src/tools/index.ts";
 import { programFile } from "../support/programs.ts";
-import { openAt, placeOf } from "../support/store-place.ts";
+import { newStoreUrl, openAt } from "../support/store-url.ts";
 import {
 	AUDIT_KEY,
 	type ConfigInput,
@@ -33,7 +33,7 @@ import {
 
 const CHILD = programFile(new URL("./child.ts", import.meta.url));
 
-export interface Orders extends Told {
+export interface Orders extends LifeOptions {
 	/** Of the store. */
 	readonly url: string;
 	readonly address: string;
@@ -47,7 +47,7 @@ export interface Orders extends Told {
 	readonly everyWrite?: boolean;
 }
 
-export interface Told {
+export interface LifeOptions {
 	readonly script?: Script;
 	/** A model behind HTTP answers, instead of the script. */
 	readonly model?: { readonly base_url: string };
@@ -61,24 +61,24 @@ export class Lives {
 	/** Of its store. */
 	readonly url: string;
 	readonly world: ScriptedPlatform;
-	readonly #told: Told;
+	readonly #options: LifeOptions;
 	readonly #server: PlatformServer;
 	#children: ChildProcess[] = [];
 
-	private constructor(told: Told, server: PlatformServer, place: { folder: string; url: string }) {
-		this.#told = told;
+	private constructor(options: LifeOptions, server: PlatformServer, place: { folder: string; url: string }) {
+		this.#options = options;
 		this.folder = place.folder;
 		this.url = place.url;
 		this.#server = server;
 		this.world = server.platform;
 	}
 
-	static async begin(told: Told): Promise<Lives> {
+	static async begin(options: LifeOptions): Promise<Lives> {
 		const folder = mkdtempSync(join(tmpdir(), "keryx-lives-"));
 		return new Lives(
-			told,
+			options,
 			await createPlatformServer({ platform: new ScriptedPlatform({ platform: "telegram" }) }),
-			{ folder, url: await placeOf(pathIn(folder)) },
+			{ folder, url: await newStoreUrl(pathIn(folder)) },
 		);
 	}
 
@@ -100,7 +100,7 @@ export class Lives {
 		),
 	): Child {
 		const orders: Orders = {
-			...this.#told,
+			...this.#options,
 			url: this.url,
 			address: this.#server.address,
 			effects: join(this.folder, "effects"),
@@ -123,7 +123,7 @@ export class Lives {
 
 	/** A gateway in this process, until everything that was left has come to its end; then it is asked what it found. */
 	async recovered<Value>(look: (store: Store) => Promise<Value>): Promise<Value> {
-		const { config, channel } = this.#told;
+		const { config, channel } = this.#options;
 		const engine = await openAt(this.url, systemClock.now(), AUDIT_KEY);
 		const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock), secrets: NO_SECRETS });
 		const effects = join(this.folder, "effects");
@@ -136,7 +136,7 @@ export class Lives {
 		const gateway: Gateway = createGateway({
 			store,
 			confirmations,
-			agent: agentOf(this.#told),
+			agent: agentOf(this.#options),
 			tools: createTools([clarify, effectOnFile(effects), dangerOnFile(effects), sends]),
 			channels: [createScriptedChannel({ on: this.world, clock: systemClock, ...channel })],
 			config: configOf(config),
@@ -169,7 +169,7 @@ export class Lives {
 				changed = resolve;
 			});
 			const ends = [store.onCommit(changed), this.world.onChange(changed)];
-			const quiet = this.world.unacknowledged.length === 0 && (await isQuiet(store, this.#told));
+			const quiet = this.world.unacknowledged.length === 0 && (await isQuiet(store, this.#options));
 			if (!quiet) await change;
 			for (const end of ends) end();
 			if (quiet) return;
@@ -182,7 +182,7 @@ function pathIn(folder: string): string {
 }
 
 /** What answers in every life. `onPause`: told when the model's agent begins to wait before it asks again. */
-export function agentOf({ script = ECHO, model }: Told, onPause = () => {}): Agent {
+export function agentOf({ script = ECHO, model }: LifeOptions, onPause = () => {}): Agent {
 	if (!model) return createScriptedAgent({ script, clock: systemClock });
 	return createModelAgent({
 		settings: {
@@ -208,7 +208,7 @@ export function agentOf({ script = ECHO, model }: Told, onPause = () => {}): Age
 }
 
 /** In the order of a message's way: what has left one place is looked for in the next. */
-async function isQuiet(store: Store, { channel }: Told): Promise<boolean> {
+async function isQuiet(store: Store, { channel }: LifeOptions): Promise<boolean> {
 	if ((await store.waitingItems({ scope: OPERATOR, after: 0, limit: 1 })).length > 0) return false;
 	const conversations = await store.conversations({ scope: OPERATOR, limit: 50 });
 	const open = await Promise.all(

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Process } from "../../src/store/index.ts";
-import { isRunning, ProcessHome, until } from "../support/process-home.ts";
+import { isRunning, ProcessHome } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 import { MINUTE, OPERATOR, puppet, Scene, type SceneOptions, SECRET } from "./support.ts";
 
 let home: ProcessHome;
@@ -28,7 +29,7 @@ const rowsWith = async (id: string, role: string) =>
 	(await scene.rows(id)).filter((row) => row.role === role).map(({ content }) => String(content));
 /** Of what was started last, once it runs. */
 const runningPid = () =>
-	until(async () => {
+	eventually(async () => {
 		const process = (await all())[0];
 		expect(process).toMatchObject({ status: "running", identity: { pid: expect.any(Number) } });
 		const pid = process?.identity?.pid as number;
@@ -39,7 +40,7 @@ const runningPid = () =>
 const answered = async (id: string) => JSON.parse((await rowsWith(id, "tool")).at(-1) ?? "{}");
 /** So many are there; time passes at most so fast, for what waits for it. */
 const replies = (n: number, ms = 0) =>
-	until(async () => {
+	eventually(async () => {
 		await scene.clock.advance(ms);
 		expect(scene.texts().length).toBeGreaterThanOrEqual(n);
 	});
@@ -76,7 +77,7 @@ describe("terminal", () => {
 		await settled(call("terminal", { command: "echo one" }), 1);
 		await settled(call("terminal", { command: "exit 3" }), 2);
 		await settled(call("terminal", { command: "ls", workdir: "/no/such/place" }), 3);
-		await until(() => expect(folders()).toEqual([]));
+		await eventually(() => expect(folders()).toEqual([]));
 		const id = await settled(call("terminal", { command: "seq 1 40000" }), 4);
 		const { process_id } = await answered(id);
 		await settled(call("process", { action: "log", id: process_id, offset: 20_000, limit: 1 }), 5);
@@ -135,7 +136,7 @@ describe("terminal", () => {
 	test("a command that takes too long is ended, with everything it started", async () => {
 		await start();
 		const id = await scene.say(call("terminal", { command: "sleep 1000 & echo $!; wait", timeout: 5 }));
-		await until(async () => {
+		await eventually(async () => {
 			const { text } = await (scene.processes as NonNullable<Scene["processes"]>).tail(
 				OPERATOR,
 				(await newest()).id,
@@ -160,8 +161,8 @@ describe("terminal", () => {
 		expect(heard.filter((text) => text.startsWith("queued"))).toEqual(
 			Array.from({ length: 8 }, (_, n) => `queued ${n + 1}`),
 		);
-		await until(() => expect(isRunning(pid)).toBe(false));
-		await until(async () => expect(await newest()).toMatchObject({ status: "killed" }));
+		await eventually(() => expect(isRunning(pid)).toBe(false));
+		await eventually(async () => expect(await newest()).toMatchObject({ status: "killed" }));
 	});
 
 	test("scenario 9: /stop during the wedge ends the turn and its programs", async () => {
@@ -171,7 +172,7 @@ describe("terminal", () => {
 		await scene.say("/stop");
 		await replies(1);
 		expect(scene.texts()[0]).toContain("Stopped");
-		await until(() => expect(isRunning(pid)).toBe(false));
+		await eventually(() => expect(isRunning(pid)).toBe(false));
 	});
 
 	test("a planned end of Keryx leaves what a call waits for running", async () => {
@@ -189,10 +190,12 @@ describe("terminal", () => {
 		await start({ durable: true });
 		const wait = "while [ ! -e go ]; do sleep 0.02; done; echo late; echo once >> ran";
 		const id = await scene.say(call("terminal", { command: wait }));
-		await until(async () => expect(await newest()).toMatchObject({ status: "running", background: false }));
+		await eventually(async () =>
+			expect(await newest()).toMatchObject({ status: "running", background: false }),
+		);
 		// The call has nothing left to do but to wait.
 		const timers = () => scene.clock.pendingTimers().map((at) => at - scene.clock.now());
-		await until(() => expect(timers()).toContain(290_000));
+		await eventually(() => expect(timers()).toContain(290_000));
 		await scene.clock.advance(0);
 		await scene.crash();
 		await replies(1);
@@ -229,11 +232,11 @@ describe("in the background", () => {
 		await scene.die();
 		const backend = await home.place.find();
 		await backend?.write(id, Buffer.from("\n"));
-		await until(async () => expect((await backend?.get(id))?.status).toBe("exited"));
+		await eventually(async () => expect((await backend?.get(id))?.status).toBe("exited"));
 		await backend?.close();
 		await scene.open(scene.clock.now());
 		await scene.crash();
-		await until(async () => {
+		await eventually(async () => {
 			await scene.clock.advance(10_000);
 			expect((await all()).length + scene.texts().filter((text) => text === "done").length).toBe(4);
 		});
@@ -255,7 +258,7 @@ describe("in the background", () => {
 		await background(command);
 		await scene.say(call("slow", { ms: 60_000 }));
 		writeFileSync(join(home.path, "go"), "");
-		await until(async () => expect((await all()).every(({ endedAt }) => endedAt !== null)).toBe(true));
+		await eventually(async () => expect((await all()).every(({ endedAt }) => endedAt !== null)).toBe(true));
 		await replies(4, 10_000);
 		expect((await rowsWith(first.message, "meta")).filter((text) => text.includes("exited"))).toHaveLength(2);
 	});
@@ -281,7 +284,9 @@ describe("in the background", () => {
 		const message = await settled(call("process", { action: "submit", id, data: "echo $((6*7))" }), 3);
 		expect(await answered(message)).toMatchObject({ status: "ok", bytes_written: 14 });
 		const processes = scene.processes as NonNullable<Scene["processes"]>;
-		await until(async () => expect((await processes.tail(OPERATOR, id, 500)).text).toMatch(/(?:^|\W)42\n/));
+		await eventually(async () =>
+			expect((await processes.tail(OPERATOR, id, 500)).text).toMatch(/(?:^|\W)42\n/),
+		);
 	});
 
 	test("a session with a program that runs is not idle; one without is", async () => {
@@ -296,7 +301,7 @@ describe("in the background", () => {
 		);
 		await scene.clock.advance(10 * MINUTE);
 		await scene.say("and now?");
-		await until(async () => {
+		await eventually(async () => {
 			await scene.clock.advance(0);
 			expect(await scene.sessions(message)).toHaveLength(2);
 		});
@@ -306,7 +311,7 @@ describe("in the background", () => {
 		await start({ config: { session_reset: { mode: "none", max_messages: 6 } } });
 		const { id, message } = await background("sleep 1000");
 		await settled("one", 2);
-		await until(async () => {
+		await eventually(async () => {
 			await scene.clock.advance(0);
 			expect(scene.texts().at(-1)).toContain("1 running process");
 		});
@@ -353,7 +358,7 @@ describe("commands", () => {
 		await scene.say(`/kill ${id}`, { chat: "bob", user: "bob" });
 		expect(scene.texts("bob").at(-1)).toContain(`No process ${id}`);
 		await scene.say("/stop all", { chat: "bob", user: "bob" });
-		await until(async () => {
+		await eventually(async () => {
 			await scene.clock.advance(0);
 			expect(scene.texts("bob")).toHaveLength(3);
 		});

@@ -1,6 +1,7 @@
 // Some dangers are never granted for longer than once: not with the answer, and not by a grant that is there.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ProcessHome, until } from "../support/process-home.ts";
+import { ProcessHome } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 import { OPERATOR, puppet, Scene } from "./support.ts";
 
 let home: ProcessHome;
@@ -31,7 +32,7 @@ test.each([
 			conversation: await scene.conversation(id),
 			now: scene.clock.now(),
 		});
-	await until(async () => {
+	await eventually(async () => {
 		await scene.clock.advance(0);
 		expect(await open()).toHaveLength(1);
 	});

@@ -1,7 +1,8 @@
 // I18: a program keeps the role it was started with. A turn or command of a lesser role sees it, and leaves it alone; so with secrets.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Process } from "../../src/store/index.ts";
-import { isRunning, ProcessHome, until } from "../support/process-home.ts";
+import { isRunning, ProcessHome } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 import { OPERATOR, Scene } from "./support.ts";
 import { teller } from "./teller.ts";
 
@@ -47,7 +48,7 @@ const call = (tool: string, input: object) => `call ${tool} ${JSON.stringify(inp
 async function say(user: Who, text: string): Promise<string> {
 	const before = scene.texts("room").length;
 	await scene.say(text, { ...THREAD, user });
-	return until(async () => {
+	return eventually(async () => {
 		await scene.clock.advance(0);
 		expect(scene.texts("room").length).toBeGreaterThan(before);
 		return scene.texts("room").slice(before).join("\n");
@@ -55,7 +56,7 @@ async function say(user: Who, text: string): Promise<string> {
 }
 async function started(by: Who): Promise<Process> {
 	await say(by, call("terminal", { command: "cat", background: true }));
-	return until(async () => {
+	return eventually(async () => {
 		const [process] = await scene.store.processes({ scope: OPERATOR, limit: 1 });
 		const role = withoutRoles ? null : by;
 		expect(process).toMatchObject({ status: "running", role, identity: { pid: expect.any(Number) } });

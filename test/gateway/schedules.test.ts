@@ -448,9 +448,7 @@ describe("one job that is in trouble leaves the others alone:", () => {
 			await scene.clock.advance(SECOND);
 			return history(one);
 		};
-		await expect
-			.poll(ended, { timeout: 5000 })
-			.toEqual([{ state: "answered", reason: null, delivery: "dead", via: "refused" }]);
+		await expect.poll(ended).toEqual([{ state: "answered", reason: null, delivery: "dead", via: "refused" }]);
 		await pass(SECOND);
 		expect((await history(two)).map(({ state }) => state)).toEqual(["answered"]);
 		expect(scene.texts().join()).toContain("could not be delivered to a file");

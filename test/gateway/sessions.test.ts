@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { until } from "../support/until.ts";
 import { DAY, HOUR, MINUTE, Scene, type SceneOptions } from "./support.ts";
 
 let scene: Scene;
@@ -289,16 +290,16 @@ describe("hooks", () => {
 					.split("\n")
 					.filter(Boolean);
 			const names = () => heard().map((line) => (JSON.parse(line) as { hook: string }).hook);
-			await until(() =>
+			await reached(() =>
 				["session:start", "message:in", "turn:end", "message:out"].every((name) => names().includes(name)),
 			);
-			await until(() => scene.log.length >= 2);
+			await reached(() => scene.log.length >= 2);
 			expect(scene.log.join("\n")).toMatch(/hook \/nonexistent\/program on turn:start.*ENOENT/);
 			expect(scene.log.join("\n")).toContain("hook /bin/sh on turn:end: exited with 3");
 			// The watcher ends the session at its look after an hour and finalises it at the next; no time passes beyond that, or
 			// the program would have taken longer than it may.
 			await scene.clock.advance(61 * MINUTE);
-			await until(() => names().includes("session:end"));
+			await reached(() => names().includes("session:end"));
 			expect(heard().join()).not.toContain("hello");
 			expect(heard().join()).not.toContain("pwned");
 			expect(existsSync("pwned")).toBe(false);
@@ -308,10 +309,5 @@ describe("hooks", () => {
 	});
 });
 
-/** Real programs take real time: looked at again until it holds; the test's own limit ends it. */
-async function until(condition: () => boolean): Promise<void> {
-	while (!condition()) {
-		await scene.clock.advance(0);
-		await new Promise((resolve) => setImmediate(resolve));
-	}
-}
+/** Programs run for as long as they take; each step of theirs may be followed by one of ours. */
+const reached = (condition: () => boolean) => until(condition, () => scene.clock.advance(0));

@@ -76,7 +76,7 @@ import { withoutWall } from "../../src/walls/index.ts";
 import { countedIds, NOON } from "../support/clock.ts";
 import type { MemoryDatabase } from "../support/memory-engine.ts";
 import type { ProcessHome } from "../support/process-home.ts";
-import { openAt, placeOf } from "../support/store-place.ts";
+import { newStoreUrl, openAt } from "../support/store-url.ts";
 
 export { HOUR, MINUTE } from "../support/clock.ts";
 export const SECOND = 1000;
@@ -189,7 +189,7 @@ export class Scene {
 	readonly #admissions = new Map<string, number>();
 	readonly #folder: string | null;
 	/** The address of its store. */
-	#place: string | null = null;
+	#url: string | null = null;
 	readonly ids = countedIds();
 	clock!: VirtualClock;
 	store!: Store;
@@ -225,9 +225,9 @@ export class Scene {
 
 	/** One life of the gateway: a clock, an owner of the store, a channel. */
 	async open(at: number, options: SceneOptions = this.options): Promise<void> {
-		this.#place ??= await placeOf(this.path);
+		this.#url ??= await newStoreUrl(this.path);
 		const engine = trackedEngine(
-			options.database ? closing(options.database.own()) : await openAt(this.#place, at, AUDIT_KEY),
+			options.database ? closing(options.database.own()) : await openAt(this.#url, at, AUDIT_KEY),
 		);
 		const clock = createVirtualClock(at, { settle: engine.idle });
 		this.clock = clock;

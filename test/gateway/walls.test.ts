@@ -15,7 +15,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { workspaceFinder, workspaceFolders } from "../../src/gateway/files/workspaces.ts";
 import { chooseWall, createWalls, tidyWalls } from "../../src/gateway/index.ts";
 import { NO_CGROUPS, type ProbeResult, probeWalls, type WallProbe } from "../../src/walls/index.ts";
-import { ProcessHome, until } from "../support/process-home.ts";
+import { ProcessHome } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 import { type ConfigInput, configOf, OPERATOR, puppet, Scene } from "./support.ts";
 
 let home: ProcessHome;
@@ -65,7 +66,7 @@ async function start(config: ConfigInput = {}, probe?: WallProbe) {
 async function say(text: string, as = "ada") {
 	const before = scene.texts(as).length;
 	const id = await scene.say(text, { chat: as, user: as });
-	await until(async () => {
+	await eventually(async () => {
 		await scene.clock.advance(0);
 		expect(scene.texts(as).length).toBeGreaterThan(before);
 	});
@@ -307,7 +308,7 @@ describe("a wider wall", () => {
 		expect(scene.texts().at(-1)).toContain("wider wall mask, this once, because: to note it");
 		const before = scene.texts().length;
 		await scene.say("/approve");
-		await until(async () => {
+		await eventually(async () => {
 			await scene.clock.advance(0);
 			expect(scene.texts().length).toBeGreaterThan(before + 1);
 		});
@@ -320,14 +321,14 @@ describe("a wider wall", () => {
 		await start({ approvals: { mode: "off" } });
 		await say(call({ command: "cat", background: true, wider_wall: "to note it" }));
 		await scene.say("/approve");
-		await until(async () => {
+		await eventually(async () => {
 			await scene.clock.advance(0);
 			expect(await scene.store.processes({ scope: OPERATOR, limit: 1 })).toMatchObject([{ wall: "mask" }]);
 		});
 		const [process] = await scene.store.processes({ scope: OPERATOR, limit: 1 });
 		const typed = { action: "submit", id: process?.id, data: "one more line" };
 		await say(`call process ${JSON.stringify(typed)}`);
-		await until(async () => {
+		await eventually(async () => {
 			await scene.clock.advance(0);
 			expect(scene.texts().at(-1)).toContain("runs behind the wider wall mask");
 		});

@@ -4,13 +4,13 @@ import { Watchers } from "../../src/gateway/lifecycle/watchers.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
 import { ADA, BOB, OPERATOR, policy, Scene } from "../../src/testing/conformance/store/scene.ts";
 import { AUDIT_KEY } from "../support/audit-key.ts";
-import { countedIds, HOUR, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock, HOUR } from "../support/clock.ts";
 import { configOf } from "./support.ts";
 
 const IDLE = policy({ mode: "idle", idle_minutes: 60, max_messages: 0 });
 
 test("a session that somebody resumes while its ending is told goes on, and the endings of others are finalised", async () => {
-	const clock = virtualClock();
+	const clock = createWallClock();
 	const store = await openStore({
 		url: "sqlite::memory:",
 		clock,
@@ -54,7 +54,7 @@ test("a session that somebody resumes while its ending is told goes on, and the 
 			const all = await store.dueSessions({ scope: OPERATOR, now: clock.now(), limit: 10 });
 			return all.filter(({ work }) => work === "finalise").length;
 		};
-		await expect.poll(due, { timeout: 30_000 }).toBe(0);
+		await expect.poll(due).toBe(0);
 		expect((await scene.session(resumed.session)).endedAt).toBeNull();
 		expect((await scene.session(other.session)).title).toBe("two");
 	} finally {
@@ -65,7 +65,7 @@ test("a session that somebody resumes while its ending is told goes on, and the 
 });
 
 test("housekeeping goes on until nothing old is left", async () => {
-	const clock = virtualClock();
+	const clock = createWallClock();
 	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), secrets: NO_SECRETS });
 	const left = { pruneEvents: 12, pruneRefused: 3, pruneRuns: 3, expireBlobs: 3 };
 	const full = { pruneRuns: (n: number) => n, expireBlobs: (n: number) => ({ dropped: n }) };
@@ -90,7 +90,7 @@ test("housekeeping goes on until nothing old is left", async () => {
 	});
 	watchers.start();
 	await expect
-		.poll(() => left, { timeout: 30_000 })
+		.poll(() => left)
 		.toEqual({
 			pruneEvents: 0,
 			pruneRefused: 0,

@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { createWalls } from "../../src/gateway/index.ts";
 import { probeWalls } from "../../src/walls/index.ts";
-import { ProcessHome, until } from "../support/process-home.ts";
+import { ProcessHome } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 import { configOf, puppet, Scene, type SceneOptions } from "./support.ts";
 
 export interface Called {
@@ -70,7 +71,7 @@ export class Workbench {
 	async say(text: string, as = "ada", more = 1): Promise<string> {
 		const before = this.scene.texts(as).length;
 		const id = await this.scene.say(text, { chat: as, user: as });
-		await until(async () => {
+		await eventually(async () => {
 			await this.scene.clock.advance(0);
 			expect(this.scene.texts(as).length).toBeGreaterThanOrEqual(before + more);
 		}, 150_000);
@@ -86,7 +87,7 @@ export class Workbench {
 	/** The agent makes one call; answers its result. */
 	async call(tool: string, input: object, as = "ada"): Promise<Called> {
 		const id = await this.scene.say(`call ${tool} ${JSON.stringify(input)}`, { chat: as, user: as });
-		return until(async () => {
+		return eventually(async () => {
 			await this.scene.clock.advance(0);
 			expect(await this.scene.disposition(id)).toBe("answered");
 			return (await this.results(id)).at(-1) as Called;

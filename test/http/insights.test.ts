@@ -6,7 +6,7 @@ import { type Api, apiTransport, type Client, createApi, createClient } from "..
 import { NO_SECRETS, openStore, type Store } from "../../src/store/index.ts";
 import { BOB, QUIET, Scene, type SourceFields } from "../../src/testing/conformance/store/scene.ts";
 import { createVirtualClock } from "../../src/testing/index.ts";
-import { countedIds, HOUR, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock, HOUR } from "../support/clock.ts";
 
 const DAY = 24 * HOUR;
 const IRC: SourceFields = { platform: "irc", chat_id: "eve", user_id: "eve" };
@@ -14,7 +14,7 @@ const IRC: SourceFields = { platform: "irc", chat_id: "eve", user_id: "eve" };
 const SHORT_DAY = Date.parse("2026-03-28T23:00:00Z");
 const SHORT_DAY_ENDS = SHORT_DAY + 23 * HOUR;
 
-const clock = virtualClock(SHORT_DAY - 3 * DAY);
+const clock = createWallClock(SHORT_DAY - 3 * DAY);
 let store: Store;
 let api: Api;
 let client: Client;

@@ -1,6 +1,6 @@
 // Processes over the API: seen, read, written to and ended, by those who may.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { until } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 import { type WithProcesses, withProcesses } from "./processes-api.ts";
 
 let here: WithProcesses;
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => here.close());
 
 const ended = (id: string) =>
-	until(async () => {
+	eventually(async () => {
 		const one = await here.keryx.client.process({ id });
 		expect(one.ended_at).not.toBeNull();
 		return one;
@@ -87,7 +87,7 @@ describe("processes", () => {
 		const { client } = here.keryx;
 		const id = await here.start("exec cat");
 		expect(await client.processInput({ id, data: "gr\u00fc\u00df dich\n" })).toMatchObject({ bytes: 12 });
-		await until(async () => expect((await client.processLog({ id })).output).toBe("grüß dich\n"));
+		await eventually(async () => expect((await client.processLog({ id })).output).toBe("grüß dich\n"));
 		expect(await client.processInput({ id, data: "bye", end: true })).toMatchObject({ ended: true });
 		expect((await ended(id)).exit_code).toBe(0);
 		expect((await client.processLog({ id })).output).toBe("grüß dich\nbye");

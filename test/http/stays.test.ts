@@ -6,6 +6,7 @@ import type { ChannelHost, ChannelTraits } from "../../src/gateway/index.ts";
 import { Access } from "../../src/http/entry/auth.ts";
 import { type ApiHost, createApi } from "../../src/http/index.ts";
 import type { Cluster } from "../../src/store/index.ts";
+import { createVirtualClock } from "../../src/testing/index.ts";
 import { until } from "../support/until.ts";
 import { onPort, type Ported } from "./port.ts";
 import { SECRET } from "./support.ts";
@@ -16,29 +17,7 @@ const PORT = { kind: "port", host: "127.0.0.1", port: 7717, remote: "127.0.0.1" 
 let keryx: Ported;
 
 /** Only what the tests arm runs on it: days pass in no time. */
-function handClock() {
-	let time = START;
-	const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
-	return {
-		now: () => time,
-		after: (ms: number, callback: () => void) => {
-			const timer = { at: time + ms, callback };
-			timers.add(timer);
-			return () => void timers.delete(timer);
-		},
-		pass: (ms: number) => {
-			const until = time + ms;
-			for (;;) {
-				const [next] = [...timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
-				if (!next) break;
-				timers.delete(next);
-				time = next.at;
-				next.callback();
-			}
-			time = until;
-		},
-	};
-}
+const handClock = () => createVirtualClock(START);
 
 beforeEach(async () => {
 	keryx = await onPort();

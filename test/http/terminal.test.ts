@@ -6,7 +6,7 @@ import { WebSocket } from "ws";
 import { Audiences } from "../../src/http/terminal/audience.ts";
 import { serveTerminal } from "../../src/http/terminal/terminal.ts";
 import { isTerminal } from "../../src/http/terminal/terminals.ts";
-import { until } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 import { exchange, loginOf } from "./port.ts";
 import { type WithProcesses, withProcesses } from "./processes-api.ts";
 import { SECRET } from "./support.ts";
@@ -66,7 +66,7 @@ function dial(
 const open = (id: string, query = "", headers?: Headers, protocols?: string[]) =>
 	dial(`/api/processes/${id}/terminal${query}`, headers, protocols);
 const shows = (terminal: Opened, text: string | RegExp) =>
-	until(() =>
+	eventually(() =>
 		typeof text === "string"
 			? expect(terminal.output()).toContain(text)
 			: expect(terminal.output()).toMatch(text),
@@ -131,13 +131,17 @@ describe("a terminal", () => {
 		const [first, second] = [await open(id), await open(id)];
 		await shows(first, "24 80");
 		first.type({ type: "resize", cols: 100, rows: 30 });
-		await until(() => expect(second.frames("size").at(-1)).toEqual({ type: "size", cols: 100, rows: 30 }));
+		await eventually(() =>
+			expect(second.frames("size").at(-1)).toEqual({ type: "size", cols: 100, rows: 30 }),
+		);
 		first.type({ type: "input", data: "\r" });
 		await shows(second, "30 100");
 		first.socket.close();
-		await until(() => expect(second.frames("size").at(-1)).toEqual({ type: "size", cols: 80, rows: 24 }));
+		await eventually(() =>
+			expect(second.frames("size").at(-1)).toEqual({ type: "size", cols: 80, rows: 24 }),
+		);
 		const before = second.output().length;
-		await until(() => {
+		await eventually(() => {
 			second.type({ type: "input", data: "\r" });
 			expect(second.output().slice(before)).toContain("24 80");
 		});
@@ -153,7 +157,7 @@ describe("a terminal", () => {
 		terminal.type({ type: "input", data: "" });
 		terminal.type({ type: "input", data: "x", more: 1 });
 		terminal.socket.send(Buffer.from("raw"));
-		await until(() => expect(terminal.frames("error")).toHaveLength(8));
+		await eventually(() => expect(terminal.frames("error")).toHaveLength(8));
 		for (const { error } of terminal.frames("error"))
 			expect(error).toMatchObject({ code: "argument.invalid", hint: expect.any(String) });
 		terminal.type({ type: "input", data: "well\n" });
@@ -217,7 +221,7 @@ describe("who may open one", () => {
 		const [looking, typing] = [await open(id, "", bearer(reader)), await open(id)];
 		for (let n = 0; n < 3; n++) looking.type({ type: "input", data: "not me\n" });
 		looking.type({ type: "resize", cols: 5, rows: 5 });
-		await until(() => expect(looking.frames("error")).toHaveLength(4));
+		await eventually(() => expect(looking.frames("error")).toHaveLength(4));
 		expect(looking.frames("error")[0]).toMatchObject({ error: { code: "http.forbidden" } });
 		typing.type({ type: "input", data: "but me\n" });
 		await shows(looking, "but me\n");
@@ -324,11 +328,11 @@ describe("a browser that is slow", () => {
 	test("holds up one frame, not the memory, and gets everything in the end", async () => {
 		const size = 3_000_000;
 		const { id, socket, served } = await serveSlowly(`head -c ${size} /dev/zero`);
-		await until(async () => expect((await here.keryx.client.process({ id })).log_bytes).toBe(size));
-		await until(() => expect(socket.outstanding).toHaveLength(1));
+		await eventually(async () => expect((await here.keryx.client.process({ id })).log_bytes).toBe(size));
+		await eventually(() => expect(socket.outstanding).toHaveLength(1));
 		let most = 0;
 		for (let before = 0; !socket.isGone; before = socket.bytes) {
-			await until(() => expect(socket.outstanding.length > 0 || socket.isGone).toBe(true));
+			await eventually(() => expect(socket.outstanding.length > 0 || socket.isGone).toBe(true));
 			expect(socket.outstanding.length).toBeLessThanOrEqual(1);
 			most = Math.max(most, socket.bytes - before);
 			socket.takeOne();

@@ -16,7 +16,7 @@ import { KeryxError } from "../../src/errors.ts";
 import { listArchives, Retention, readArchive, restoreArchive } from "../../src/keeping/index.ts";
 import type { Store } from "../../src/store/index.ts";
 import { createVirtualClock } from "../../src/testing/index.ts";
-import { openInMemory, type Told } from "../support/told-store.ts";
+import { openInMemory, type SceneStore } from "../support/scene-store.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 const DAY = 86_400_000;
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 interface Kept {
-	readonly told: Told;
+	readonly filled: SceneStore;
 	readonly folder: string;
 	readonly retention: Retention;
 	readonly clock: ReturnType<typeof createVirtualClock>;
@@ -46,13 +46,13 @@ async function kept({
 	readonly isBroken?: (conversation: ConversationId) => boolean;
 	readonly warn?: (text: string) => void;
 } = {}): Promise<Kept> {
-	const told = await openInMemory();
+	const filled = await openInMemory();
 	const folder = mkdtempSync(join(tmpdir(), "keryx-archives-"));
 	closing.push(
-		() => told.close(),
+		() => filled.close(),
 		() => rmSync(folder, { recursive: true, force: true }),
 	);
-	const { scene, store } = told;
+	const { scene, store } = filled;
 	const clock = createVirtualClock(scene.clock.now());
 	const wait = async (ms: number) => {
 		scene.clock.advance(ms);
@@ -79,7 +79,7 @@ async function kept({
 			readdirSync(join(folder, month)).map((name) => join(folder, month, name)),
 		);
 	return {
-		told,
+		filled,
 		folder,
 		retention,
 		clock,
@@ -110,8 +110,8 @@ test("a pass that stops at its limit says whether more are due", async () => {
 });
 
 test("conversations whose sessions are finalised late follow within minutes", async () => {
-	const { told, tell, wait, clock, retention, folder } = await kept();
-	const { scene, store } = told;
+	const { filled, tell, wait, clock, retention, folder } = await kept();
+	const { scene, store } = filled;
 	await tell("early", "hello");
 	const late = await scene.exchange("hello", "you said hello");
 	const { conversation } = late;
@@ -167,10 +167,10 @@ test("a pass in which nothing can be archived ends", async () => {
 test("of two archives of a conversation the newer one is shown and restored", async () => {
 	// The names of archives are digests: which of two comes first is chance, so several are tried.
 	for (let n = 0; n < 6; n++) {
-		const { told, folder, tell, archive } = await kept();
+		const { filled, folder, tell, archive } = await kept();
 		const conversation = await tell(`chat ${n}`, "first");
 		const old = await archive();
-		await restoreArchive(told.store, folder, conversation);
+		await restoreArchive(filled.store, folder, conversation);
 		expect(await tell(`chat ${n}`, "second")).toBe(conversation);
 		const young = await archive();
 		// Within one tick of a file system's clock they would have the same age.
@@ -178,7 +178,7 @@ test("of two archives of a conversation the newer one is shown and restored", as
 		utimesSync(young, new Date(2e12), new Date(2e12));
 		const { messages } = await readArchive(folder, conversation, 100);
 		expect(messages.map(({ text }) => text)).toContain("you said second");
-		expect((await restoreArchive(told.store, folder, conversation)).messages).toBe(4);
+		expect((await restoreArchive(filled.store, folder, conversation)).messages).toBe(4);
 	}
 });
 
@@ -206,7 +206,7 @@ test.each([
 	["something else", "\u00ff\u00fe"],
 	["nothing", ""],
 ])("a file with %s in the folder of archives is shown as damaged", async (_, text) => {
-	const { told, folder } = await kept();
+	const { filled, folder } = await kept();
 	const id = "0".repeat(32);
 	mkdirSync(join(folder, "2026-01"));
 	writeFileSync(join(folder, "2026-01", `${id}.0123456789abcdef.jsonl`), text, "latin1");
@@ -215,6 +215,6 @@ test.each([
 	expect(listed.map((one) => "problem" in one)).toEqual([true, true]);
 	for (const one of [id, "1".repeat(32)]) {
 		await expect(readArchive(folder, one, 10)).rejects.toMatchObject({ code: "archive.failed" });
-		await expect(restoreArchive(told.store, folder, one)).rejects.toMatchObject({ code: "archive.failed" });
+		await expect(restoreArchive(filled.store, folder, one)).rejects.toMatchObject({ code: "archive.failed" });
 	}
 });

@@ -8,7 +8,8 @@ import { createKeryx } from "../../src/app/index.ts";
 import { createScriptedAgent, createVirtualClock } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { asJson, call, dataOf } from "../support/keryx.ts";
-import { exported } from "../support/told-store.ts";
+import { exported } from "../support/scene-store.ts";
+import { until } from "../support/until.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 const DAY = 86_400_000;
@@ -38,12 +39,7 @@ test(`${OLD} old conversations are archived and deleted while Keryx answers, and
 		report: { warn: (text) => console.error(text), note: () => {} },
 	});
 	await keryx.start();
-	const until = async (holds: () => Promise<boolean> | boolean) => {
-		while (!(await holds())) {
-			await new Promise(setImmediate);
-			await clock.advance(10);
-		}
-	};
+	const reached = (holds: () => Promise<boolean>) => until(holds, () => clock.advance(10));
 	const talk = async (chat: string, text: string) => {
 		const { id } = await keryx.client.send({
 			text,
@@ -61,8 +57,10 @@ test(`${OLD} old conversations are archived and deleted while Keryx answers, and
 				Array.from({ length: Math.min(AT_ONCE, OLD - n) }, (_, i) => talk(`old-${n + i}`, "hello")),
 			)),
 		);
-	await until(async () => (await keryx.store.workload({ scope: OPERATOR })).turns === 0);
-	await until(async () => (await keryx.store.inboxItem({ scope: OPERATOR, id: last })).disposition !== null);
+	await reached(async () => (await keryx.store.workload({ scope: OPERATOR })).turns === 0);
+	await reached(
+		async () => (await keryx.store.inboxItem({ scope: OPERATOR, id: last })).disposition !== null,
+	);
 	const [one] = await keryx.store.conversations({ scope: OPERATOR, limit: 1 });
 	const conversation = one?.id ?? expect.fail("there is none");
 	const { count: early } = await keryx.client.retentionPlan({ days: 1 });
@@ -70,7 +68,7 @@ test(`${OLD} old conversations are archived and deleted while Keryx answers, and
 
 	clock.jump(31 * DAY);
 	await talk("young", "good morning");
-	await until(async () => (await keryx.store.workload({ scope: OPERATOR })).turns === 0);
+	await reached(async () => (await keryx.store.workload({ scope: OPERATOR })).turns === 0);
 	const delay = monitorEventLoopDelay({ resolution: 5 });
 	delay.enable();
 	const archives = join(home, "archives", "2026-04");
@@ -82,7 +80,7 @@ test(`${OLD} old conversations are archived and deleted while Keryx answers, and
 	for (let n = 0; (await count()) > 1; n++) {
 		await clock.advance(30_000);
 		const id = await talk("young", `still there? ${n}`);
-		await until(async () => (await keryx.store.inboxItem({ scope: OPERATOR, id })).disposition !== null);
+		await reached(async () => (await keryx.store.inboxItem({ scope: OPERATOR, id })).disposition !== null);
 		answered++;
 	}
 	delay.disable();

@@ -1,5 +1,6 @@
 // The page behind a real nginx with TLS, under a public name, in a real browser: as docs/guides/behind-tls.md sets it up.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { createHash, X509Certificate } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
@@ -7,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { soon } from "../support/soon.ts";
 import { type Keryx, openBrowser, openKeryx, type Seat, takeSeat } from "./support.ts";
 import { answer, box, message, write } from "./talk.ts";
 
@@ -52,13 +54,19 @@ beforeAll(async () => {
 		script: SCRIPT,
 		config: { http: { port: 0, public_url: origin, trusted_proxies: ["127.0.0.1"] } },
 	});
+	makeCertificate();
 	nginx = await startNginx(port);
-	browser = await openBrowser([`--host-resolver-rules=MAP ${NAME} 127.0.0.1`]);
+	// The browser trusts the certificate, as it trusts a real one. If it only ignored the error of one it does not trust, it would begin each
+	// request again whose new connection reports the error, and give up (ERR_TOO_MANY_RETRIES) when connections fail to outrun requests.
+	browser = await openBrowser([
+		`--host-resolver-rules=MAP ${NAME} 127.0.0.1`,
+		`--ignore-certificate-errors-spki-list=${keyHash()}`,
+	]);
 	// What `keryx link` prints names the public address.
 	seat = await takeSeat(
 		browser,
 		{ url: origin, link: () => keryx.link() },
-		{ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } },
+		{ viewport: { width: 1280, height: 800 } },
 	);
 	({ page } = seat);
 });
@@ -96,7 +104,7 @@ function fromGuide(port: number): string {
 		.replaceAll("127.0.0.1:7717", `127.0.0.1:${keryxPort()}`);
 }
 
-async function startNginx(port: number): Promise<ChildProcess> {
+function makeCertificate(): void {
 	execFileSync(
 		"openssl",
 		[
@@ -112,6 +120,17 @@ async function startNginx(port: number): Promise<ChildProcess> {
 		].concat(["-subj", `/CN=${NAME}`, "-keyout", join(folder, "cert.key"), "-out", join(folder, "cert.pem")]),
 		{ stdio: "ignore" },
 	);
+}
+
+/** The hash of the certificate's public key, by which the browser knows it. */
+function keyHash(): string {
+	const { publicKey } = new X509Certificate(readFileSync(join(folder, "cert.pem")));
+	return createHash("sha256")
+		.update(publicKey.export({ type: "spki", format: "der" }))
+		.digest("base64");
+}
+
+async function startNginx(port: number): Promise<ChildProcess> {
 	for (const name of ["body", "proxy", "fastcgi", "uwsgi", "scgi"]) mkdirSync(join(folder, name));
 	const temp = ["body:client_body", "proxy:proxy", "fastcgi:fastcgi", "uwsgi:uwsgi", "scgi:scgi"]
 		.map((pair) => pair.split(":"))
@@ -150,8 +169,6 @@ function readPort({ host }: Keryx): string {
 	return new URL(host.localUrl ?? "").port;
 }
 
-const soon = <Value>(read: () => Value) => expect.poll(read, { timeout: 30_000 });
-
 test("the login link names the public address, and its cookie is sent over TLS only", async () => {
 	expect(new URL(keryx.link()).origin).toBe(origin);
 	await page.getByRole("button", { name: /^New chat/ }).click();
@@ -176,9 +193,8 @@ test("files are uploaded", async () => {
 	await page
 		.locator("input[type=file]")
 		.setInputFiles([{ name: "notes.txt", mimeType: "text/plain", buffer }]);
-	// By way of nginx's disk, which other tests keep busy.
 	const uploading = page.getByRole("list", { name: "Files to send" }).getByRole("progressbar");
-	await expect.poll(() => uploading.count(), { timeout: 100_000 }).toBe(0);
+	await soon(() => uploading.count()).toBe(0);
 	await write(page, "look at this");
 	await answer(page, "You said: look at this").waitFor();
 	await message(page, "look at this").getByText("notes.txt").waitFor();
@@ -225,7 +241,7 @@ test("a chat's preview of a login link does not use it up", async () => {
 	const preview = await ask({ host: new URL(origin).host }, "127.0.0.1", `${pathname}${search}`);
 	expect([preview.status, preview.cookies]).toEqual([200, undefined]);
 	expect(preview.body).toContain("Open this link in a browser");
-	const other = await browser.newContext({ ignoreHTTPSErrors: true });
+	const other = await browser.newContext();
 	const tab = await other.newPage();
 	await tab.goto(`${origin}${pathname}${search}`);
 	await tab.getByRole("button", { name: /^New chat/ }).waitFor();
@@ -234,7 +250,7 @@ test("a chat's preview of a login link does not use it up", async () => {
 
 test("a login that was revoked is shut out at once, and a member sees nothing of the owner's", async () => {
 	const { path } = await keryx.client.offerLogin({ person: "ana", role: "member" });
-	const other = await browser.newContext({ ignoreHTTPSErrors: true });
+	const other = await browser.newContext();
 	const tab = await other.newPage();
 	await tab.goto(`${origin}${path}`);
 	await tab.getByText("Keryx is running").waitFor();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startNgircd } from "../support/ngircd.ts";
-import { soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
 import { axeFindings, type Keryx, openBrowser, openKeryx, takeSeat } from "./support.ts";
 
 let keryx: Keryx;

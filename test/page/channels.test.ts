@@ -5,8 +5,9 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ADA, delivery, type Scene } from "../../src/testing/conformance/store/scene.ts";
 import { createTelegramPeer } from "../peers/telegram/index.ts";
+import { soon } from "../support/soon.ts";
 import { homeWithHistory } from "./history.ts";
-import { expectGoodLooks, soon } from "./looks.ts";
+import { expectGoodLooks } from "./looks.ts";
 import { axeFindings, type Keryx, openBrowser, openKeryx, screenshot, takeSeat } from "./support.ts";
 import { tell } from "./talk.ts";
 

@@ -1,7 +1,7 @@
 // Talking on the page: what is written, what is answered, and what one can do about either.
 import type { Browser, Locator, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
 import { type Keryx, openBrowser, openKeryx, type Seat, takeSeat } from "./support.ts";
 import { answer, box, everyFrame, message, tell, texts, transcript, write } from "./talk.ts";
 

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { soon } from "../support/soon.ts";
 import { LOOK_NAMES, type Look, lookAt } from "./looks.ts";
 import {
 	axeFindings,
@@ -61,9 +62,6 @@ async function say(text: string, chat = "desk"): Promise<string> {
 	await keryx.client.inbound({ id: sent.id, wait: 30 });
 	return sent.conversation ?? "";
 }
-
-/** Machines are slow at times. */
-const soon = <Value>(read: () => Value) => expect.poll(read, { timeout: 15_000 });
 
 /** The same seat, at another place. */
 async function sit(path: string): Promise<Page> {

@@ -2,6 +2,7 @@
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { apiTransport, type Client, createClient } from "../../src/http/index.ts";
+import { soon } from "../support/soon.ts";
 import { LOOK_NAMES, type Look, lookAt } from "./looks.ts";
 import {
 	axeFindings,
@@ -29,9 +30,6 @@ afterAll(async () => {
 	await browser?.close();
 	await keryx?.close();
 });
-
-/** Machines are slow at times. */
-const soon = <Value>(read: () => Value) => expect.poll(read, { timeout: 15_000 });
 
 /** The same seat, at another place. */
 async function sit(path: string): Promise<Page> {

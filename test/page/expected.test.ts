@@ -10,7 +10,7 @@ import {
 	says,
 	startModelServer,
 } from "../support/model-server.ts";
-import { soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
 import {
 	axeFindings,
 	type Keryx,

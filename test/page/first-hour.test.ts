@@ -13,6 +13,7 @@ import {
 	says,
 	startModelServer,
 } from "../support/model-server.ts";
+import { soon } from "../support/soon.ts";
 import {
 	axeFindings,
 	type Keryx,
@@ -35,7 +36,6 @@ const KEY = "key-of-the-first-hour-0123456789";
 
 /** On a machine that has a lot to do, everything takes its time. */
 const LONGEST_MS = 90_000;
-const soon = <Value>(read: () => Value) => expect.poll(read, { timeout: LONGEST_MS });
 
 let keryx: Keryx;
 let browser: Browser;

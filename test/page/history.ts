@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { auditKey, openHome } from "../../src/app/home.ts";
 import { NO_SECRETS, openStore, systemIds } from "../../src/store/index.ts";
 import { Scene } from "../../src/testing/conformance/store/scene.ts";
-import { virtualClock } from "../support/clock.ts";
+import { createWallClock } from "../support/clock.ts";
 
 /** Its path, for openKeryx, which removes it when it closes. */
 export async function homeWithHistory(
@@ -13,7 +13,7 @@ export async function homeWithHistory(
 	happen: (scene: Scene) => Promise<void>,
 ): Promise<string> {
 	const home = openHome(mkdtempSync(join(tmpdir(), "keryx-page-")));
-	const clock = virtualClock(startsAt);
+	const clock = createWallClock(startsAt);
 	const ids = systemIds(clock);
 	const store = await openStore({
 		url: home.storeUrl,

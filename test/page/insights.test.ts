@@ -1,17 +1,19 @@
 // The plots of the page against what is known to have happened.
-import { setTimeout as delay } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { QUIET, type Scene, type SourceFields } from "../../src/testing/conformance/store/scene.ts";
+import { type Clock, systemClock } from "../../src/time/index.ts";
 import { HOUR, MINUTE } from "../support/clock.ts";
+import { soon } from "../support/soon.ts";
 import { homeWithHistory } from "./history.ts";
-import { expectGoodLooks, soon } from "./looks.ts";
+import { expectGoodLooks } from "./looks.ts";
 import { type Keryx, openBrowser, openKeryx, takeSeat } from "./support.ts";
 
 const DAY = 24 * HOUR;
-/** Just before midnight, of the day that begins: the page's today must not change meanwhile. */
-const TODAY = Math.floor((Date.now() + 2 * MINUTE) / DAY) * DAY;
-const NOON_TODAY = TODAY + 12 * HOUR;
+const NOON_TODAY = Math.floor(Date.now() / DAY) * DAY + 12 * HOUR;
+/** It is noon when Keryx starts: its today does not end meanwhile. */
+const ahead = NOON_TODAY - Date.now();
+const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
 const IRC: SourceFields = { platform: "irc", chat_id: "eve", user_id: "eve", user_name: "Eve" };
 /** Exchanges on the days before today, the last one first; on the third of them one fails, too. */
 const EXCHANGES = [3, 5, 2, 6, 8, 1, 4, 7, 3, 5, 2, 9, 6, 4, 1, 5, 3, 7, 2, 4];
@@ -20,10 +22,13 @@ let keryx: Keryx;
 let browser: Browser;
 
 beforeAll(async () => {
-	while (Date.now() < TODAY) await delay(1000);
 	const home = await homeWithHistory(NOON_TODAY - 21 * DAY, happen);
 	[keryx, browser] = await Promise.all([
-		openKeryx({ home, config: { session_reset: { mode: "none", max_messages: 120, timezone: "UTC" } } }),
+		openKeryx({
+			home,
+			clock,
+			config: { session_reset: { mode: "none", max_messages: 120, timezone: "UTC" } },
+		}),
 		openBrowser(),
 	]);
 });

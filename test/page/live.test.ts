@@ -1,7 +1,7 @@
 // Several pages on one conversation: what is said anywhere is read everywhere, alike.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
 import { type Keryx, openBrowser, openKeryx, takeSeat } from "./support.ts";
 import { answer, box, message, tell, texts, transcript, write } from "./talk.ts";
 

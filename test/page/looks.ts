@@ -14,9 +14,6 @@ const LOOKS = [
 /** For what is simple: as different from the first as can be. */
 const AT_A_GLANCE = [{ name: "phone-dark", colorScheme: "dark", viewport: PHONE }] as const;
 
-/** A page takes its time on a machine that has a lot to do. */
-export const soon = <Value>(read: () => Value) => expect.poll(read, { timeout: 20_000 });
-
 interface View {
 	readonly path: string;
 	/** Of its screenshots. */

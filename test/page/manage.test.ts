@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
 import {
 	axeFindings,
 	type Keryx,

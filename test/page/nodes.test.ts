@@ -12,7 +12,7 @@ import { commandIn, type Gateway } from "../support/keryx.ts";
 import { freePort } from "../support/ngircd.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { onServer } from "../support/postgres-store.ts";
-import { soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
 import { openBrowser, takeSeat } from "./support.ts";
 import { answer, message, tell, texts, write } from "./talk.ts";
 
@@ -135,7 +135,7 @@ test("a token made at one gateway holds at another, and neither it nor its open 
 test("a caller has one allowance at all gateways together", async () => {
 	const { token } = await clientOf("a").createToken({ name: "eager", role: "reader" });
 	/** How many requests pass until one is refused. */
-	const passed = async (name: Name) => {
+	const passed = async (name: Name, atOnce: number) => {
 		const client = createClient(httpTransport(`http://127.0.0.1:${ports.get(name)}`, { bearer: token }));
 		const ask = () =>
 			client.health().then(
@@ -143,11 +143,12 @@ test("a caller has one allowance at all gateways together", async () => {
 				(error: { code: string }) => error.code !== "http.rate",
 			);
 		for (let count = 0; ; ) {
-			const asked = await Promise.all(Array.from({ length: 20 }, ask));
+			const asked = await Promise.all(Array.from({ length: atOnce }, ask));
 			count += asked.filter(Boolean).length;
 			if (asked.includes(false)) return count;
 		}
 	};
-	expect(await passed("a")).toBeGreaterThanOrEqual(RATE);
-	expect(await passed("c")).toBeLessThan(RATE / 2);
+	expect(await passed("a", 20)).toBeGreaterThanOrEqual(RATE);
+	// One by one: the last ones at the first gateway may be told a moment later.
+	expect(await passed("c", 1)).toBeLessThan(RATE / 2);
 });

@@ -2,8 +2,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { delivery, type Scene } from "../../src/testing/conformance/store/scene.ts";
+import { soon } from "../support/soon.ts";
 import { homeWithHistory } from "./history.ts";
-import { soon } from "./looks.ts";
 import { type Keryx, openBrowser, openKeryx, type Seat, takeSeat } from "./support.ts";
 import { answer, message, tell, transcript, write } from "./talk.ts";
 

@@ -1,6 +1,7 @@
 // Background processes in a real browser: the list, a terminal that is typed into, a cut connection, the end.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { soon } from "../support/soon.ts";
 import { LOOK_NAMES, type Look, lookAt } from "./looks.ts";
 import {
 	axeFindings,
@@ -56,9 +57,6 @@ afterAll(async () => {
 	await Promise.all(processes.map(({ id }) => keryx.client.killProcess({ id, grace_seconds: 0 })));
 	await keryx?.close();
 });
-
-/** Machines are slow at times. */
-const soon = <Value>(read: () => Value) => expect.poll(read, { timeout: 15_000 });
 
 /** The same seat, at another place. */
 async function sit(path: string): Promise<Page> {

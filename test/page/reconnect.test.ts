@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { type Client, createClient, socketTransport } from "../../src/http/index.ts";
 import { commandIn, type Gateway, type KeryxCommand } from "../support/keryx.ts";
-import { soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
 import { openBrowser, takeSeat } from "./support.ts";
 import { answer, message, tell, texts, write } from "./talk.ts";
 

@@ -1,7 +1,8 @@
 // Searching from the page, and getting from a hit to its place.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectGoodLooks, soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
+import { expectGoodLooks } from "./looks.ts";
 import { type Keryx, openBrowser, openKeryx, takeSeat } from "./support.ts";
 
 const TURNIPS = 24;

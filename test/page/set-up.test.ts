@@ -5,7 +5,8 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { editConfig, writeConfig } from "../../src/config/index.ts";
 import { type ModelServer, says, startModelServer } from "../support/model-server.ts";
-import { expectGoodLooks, soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
+import { expectGoodLooks } from "./looks.ts";
 import { type Keryx, openBrowser, openKeryx, type Seat, takeSeat } from "./support.ts";
 import { answer, transcript, write } from "./talk.ts";
 

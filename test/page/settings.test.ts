@@ -5,7 +5,8 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { rogue } from "../mcp/scene.ts";
 import { refuses, startModelServer } from "../support/model-server.ts";
-import { expectGoodLooks, soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
+import { expectGoodLooks } from "./looks.ts";
 import { axeFindings, type Keryx, openBrowser, openKeryx, screenshot, takeSeat } from "./support.ts";
 
 const SECRET = "correct-horse-battery-staple";

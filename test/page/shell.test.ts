@@ -1,7 +1,7 @@
 // What stands around every view: keys, themes, a phone's bar; and that all of it can be done without a mouse.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
 import { axeFindings, type Keryx, openBrowser, openKeryx, screenshot, takeSeat } from "./support.ts";
 import { answer, box, tell, transcript } from "./talk.ts";
 

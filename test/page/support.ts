@@ -18,6 +18,7 @@ import { stringify } from "yaml";
 import { type Host, openHost } from "../../src/app/host.ts";
 import { type CliContext, openConfig } from "../../src/cli/context.ts";
 import { apiTransport, type Client, createClient } from "../../src/http/index.ts";
+import type { Clock } from "../../src/time/index.ts";
 import { dataOf } from "../support/keryx.ts";
 import { openPage } from "./chromium.ts";
 
@@ -43,12 +44,15 @@ export async function openKeryx({
 	script,
 	home = mkdtempSync(join(tmpdir(), "keryx-page-")),
 	firstRun = false,
+	clock,
 }: {
 	readonly config?: Readonly<Record<string, unknown>>;
 	readonly script?: object;
 	readonly home?: string;
 	/** The page leads through its first steps. */
 	readonly firstRun?: boolean;
+	/** Left out: the machine's. */
+	readonly clock?: Clock;
 } = {}): Promise<Keryx> {
 	const file = join(home, "script.yaml");
 	if (script) writeFileSync(file, stringify(script));
@@ -65,7 +69,14 @@ export async function openKeryx({
 		exitWith: () => {},
 	};
 	const { config: loaded, output } = openConfig(context);
-	const host = await openHost({ context, config: loaded, output, as: "run", onPorts: true });
+	const host = await openHost({
+		context,
+		config: loaded,
+		output,
+		as: "run",
+		onPorts: true,
+		...(clock && { clock }),
+	});
 	if (host.url === null) throw new Error(`no port: ${said.join("")}`);
 	const { url } = host;
 	const bearer = readFileSync(join(home, "operator.secret"), "utf8").trim();

@@ -1,7 +1,8 @@
 // The path of one message, as the page tells it.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectGoodLooks, soon } from "./looks.ts";
+import { soon } from "../support/soon.ts";
+import { expectGoodLooks } from "./looks.ts";
 import { type Keryx, openBrowser, openKeryx, takeSeat } from "./support.ts";
 
 /** What is said with "hold" is worked on until somebody stops it. */

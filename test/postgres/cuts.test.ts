@@ -15,11 +15,11 @@ import { openPostgres } from "../../src/store/postgres/engine.ts";
 import { sampleJob } from "../../src/testing/conformance/store/sample-job.ts";
 import { Scene } from "../../src/testing/conformance/store/scene.ts";
 import { type Opened, storeConformance } from "../../src/testing/conformance/store.ts";
-import { countedIds, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock } from "../support/clock.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { emptied, onServer, openEmptied, openOn } from "../support/postgres-store.ts";
 import { type StatementProxy, startStatementProxy } from "../support/statement-proxy.ts";
-import { storesOn } from "../support/store-place.ts";
+import { storesOn } from "../support/store-url.ts";
 import { Cuts } from "./storm/cuts.ts";
 
 describe("a connection that is cut at a statement", () => {
@@ -37,7 +37,7 @@ describe("a connection that is cut at a statement", () => {
 	/** An exchange, a second one that is cut where the test says, and what is there afterwards. */
 	const exchangeCut = async (at: number, when: "before" | "after") => {
 		await emptied(server.url());
-		const clock = virtualClock();
+		const clock = createWallClock();
 		const url = server.url().replace(String(server.port), String(proxy.port));
 		proxy.cutAt(0, when);
 		const engine = await openOn(url, { readers: 1 });

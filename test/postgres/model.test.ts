@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Engine, NO_SECRETS, storeOn } from "../../src/store/index.ts";
 import { OPERATOR } from "../../src/testing/conformance/store/scene.ts";
-import { countedIds, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock } from "../support/clock.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { emptied, openOn } from "../support/postgres-store.ts";
 import type { Mortal, StepName } from "../support/store-steps.ts";
@@ -39,7 +39,7 @@ describe("eight clients at once, on four nodes", () => {
 				try {
 					await Promise.all(
 						clients.map(async (steps, n) => {
-							const clock = virtualClock();
+							const clock = createWallClock();
 							const engine = engines[n % NODES] as Engine;
 							const given = { clock, ids: apart(n), secrets: NO_SECRETS };
 							const store = storeOn(engine, given);
@@ -63,7 +63,7 @@ describe("eight clients at once, on four nodes", () => {
 						}),
 					);
 					const store = storeOn(engines[0] as Engine, {
-						clock: virtualClock(),
+						clock: createWallClock(),
 						ids: countedIds(),
 						secrets: NO_SECRETS,
 					});

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { moveStore, NO_SECRETS, openStore } from "../../src/store/index.ts";
 import { OPERATOR, refusal, Scene } from "../../src/testing/conformance/store/scene.ts";
 import { AUDIT_KEY } from "../support/audit-key.ts";
-import { countedIds, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock } from "../support/clock.ts";
 import { asJson, call } from "../support/keryx.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keryx-move-"));
-const clock = virtualClock();
+const clock = createWallClock();
 const ids = countedIds();
 const file = (name: string) => `sqlite:${join(folder, name)}`;
 const open = (url: string) => openStore({ url, clock, ids, secrets: NO_SECRETS, auditKey: AUDIT_KEY });

@@ -3,7 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe } from "vitest";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
-import { storesOn } from "../support/store-place.ts";
+import { storesOn } from "../support/store-url.ts";
 
 const FILES = [
 	"scenarios.test.ts",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_SECRETS, openStore, type Store, storeOn } from "../../src/store/index.ts";
 import { OPERATOR, Scene } from "../../src/testing/conformance/store/scene.ts";
-import { countedIds, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock } from "../support/clock.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { openOn } from "../support/postgres-store.ts";
 
@@ -36,7 +36,7 @@ describe("search", () => {
 		});
 		stores = await Promise.all(
 			[() => openOn(server.url()), null].map(async (open) => {
-				const clock = virtualClock();
+				const clock = createWallClock();
 				const given = { clock, ids: countedIds(), secrets: NO_SECRETS };
 				const store = open
 					? storeOn(await open(), given)

@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migrateStore, NO_SECRETS, openStore, SCHEMA_VERSION } from "../../src/store/index.ts";
 import { migration } from "../../src/store/schema.ts";
-import { countedIds, virtualClock } from "../support/clock.ts";
+import { countedIds, createWallClock } from "../support/clock.ts";
 import { startPgBouncer } from "../support/pgbouncer.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { onServer } from "../support/postgres-store.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-const given = () => ({ clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS });
+const given = () => ({ clock: createWallClock(), ids: countedIds(), secrets: NO_SECRETS });
 
 describe("a server that refuses", () => {
 	const refusedBy = (url: string) =>

@@ -202,7 +202,7 @@ async function allSeen(followers: readonly Follower[]): Promise<readonly (readon
 	const [last] = await onServer<{ id: string }>(server.url(), "SELECT max(id) AS id FROM keryx.events");
 	for (const { seen, ended } of followers)
 		await Promise.race([
-			expect.poll(() => seen.at(-1) ?? 0, { timeout: 60_000 }).toBeGreaterThanOrEqual(Number(last?.id)),
+			expect.poll(() => seen.at(-1) ?? 0).toBeGreaterThanOrEqual(Number(last?.id)),
 			ended.then(() => Promise.reject(new Error("a follower has ended"))),
 		]);
 	return followers.map(({ seen }) => seen.filter((id) => id <= Number(last?.id)));

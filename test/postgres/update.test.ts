@@ -4,11 +4,12 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, socketTransport } from "../../src/http/client/index.ts";
 import { serverFacts } from "../../src/store/index.ts";
 import { fetched, install, MIGRATES, pack, withDependencies } from "../support/packed.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { eventually } from "../support/soon.ts";
 
 const [OLD, NEW, LATER] = ["0.1.0", "0.2.0", "0.3.0"];
 const root = realpathSync(mkdtempSync(join(tmpdir(), "keryx-update-pg-")));
@@ -76,7 +77,7 @@ async function running(version: string): Promise<void> {
 				(health) => health.version,
 				() => said,
 			);
-	await vi.waitFor(async () => expect(await seen()).toBe(version), { timeout: 120_000, interval: 50 });
+	await eventually(async () => expect(await seen()).toBe(version), 120_000);
 }
 
 test("the running one makes room for another version with the same tables", async () => {

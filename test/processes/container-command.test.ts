@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { containerMachine, type ProcessBackend } from "../../src/processes/index.ts";
-import { until } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 
 const IMAGE = "debian:12";
 let folder: string;
@@ -91,7 +91,7 @@ const calls = () =>
 const output = async (id: string) =>
 	String((await (backend as ProcessBackend).read(id, { from: 0, limit: 65_536 })).data);
 const ended = (id: string) =>
-	until(async () => {
+	eventually(async () => {
 		const info = await (backend as ProcessBackend).get(id);
 		expect(info.status).not.toBe("running");
 		return info;
@@ -133,7 +133,7 @@ test("a program runs in a container that sees its folder alone, with its exit co
 	expect(client).toContain("DOCKER_HOST=unix:///x");
 	expect(client).not.toMatch(/TOKEN|LD_PRELOAD|KERYX_PROCESS|asked/);
 	expect(run.join(" ")).not.toContain("a'b");
-	await until(() => expect(existsSync(envFile)).toBe(false));
+	await eventually(() => expect(existsSync(envFile)).toBe(false));
 });
 
 test("podman without root keeps the user's id; a network is the engine's own; a terminal is asked for", async () => {

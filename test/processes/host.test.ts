@@ -54,7 +54,7 @@ test("however many clients begin at once, there is one host", async () => {
 	const pids = [...new Set(clients.map(({ hostPid }) => hostPid))];
 	try {
 		expect(pids).toHaveLength(1);
-		await expect.poll(() => hostsOf(scene.home), { timeout: 20_000 }).toEqual(pids);
+		await expect.poll(() => hostsOf(scene.home)).toEqual(pids);
 		expect(await listHosts(scene.home)).toEqual([1]);
 	} finally {
 		for (const client of clients) await client.close();
@@ -97,10 +97,10 @@ test("a host stays for what still writes to a log, with nobody there", async () 
 	const { id } = await first.spawn(scene.script(`(sleep 1; touch ${mark}; sleep 0.1; echo late) & exit 0`));
 	expect((await ended(first, id)).survivors).not.toEqual([]);
 	await first.close();
-	await expect.poll(() => existsSync(mark), { timeout: 20_000 }).toBe(true);
+	await expect.poll(() => existsSync(mark)).toBe(true);
 	const second = await scene.connect();
 	expect(second.hostPid).toBe(first.hostPid);
-	await expect.poll(() => logOf(id), { timeout: 20_000 }).toBe("late\n");
+	await expect.poll(() => logOf(id)).toBe("late\n");
 });
 
 test("only its owner can read what a host keeps, and values of variables are in none of it", async () => {
@@ -379,7 +379,7 @@ test("out of open files, a start fails with the reason, and the host goes on", a
 			stdio: ["ignore", "ignore", "inherit"],
 		},
 	);
-	await expect.poll(() => existsSync(inProcesses("host-1.sock")), { timeout: 20_000 }).toBe(true);
+	await expect.poll(() => existsSync(inProcesses("host-1.sock"))).toBe(true);
 	const client = await scene.connect();
 	expect(client.hostPid).toBe(host.pid);
 	const infos = [];

@@ -23,8 +23,10 @@ import {
 	type Woken,
 } from "../../src/store/index.ts";
 import { beginArgs } from "../../src/testing/conformance/store/processes.ts";
-import { countedIds, HOUR, MINUTE, virtualClock } from "../support/clock.ts";
-import { isRunning, ProcessHome, until } from "../support/process-home.ts";
+import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
+import { countedIds, HOUR, MINUTE } from "../support/clock.ts";
+import { isRunning, ProcessHome } from "../support/process-home.ts";
+import { eventually } from "../support/soon.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 const DESTINATION = { platform: "telegram", account: "", chatId: "1" };
@@ -33,7 +35,7 @@ const LONG = 20_000;
 
 let home: ProcessHome;
 let store: Store;
-let clock: ReturnType<typeof timedClock>;
+let clock: VirtualClock;
 let processes: Processes;
 let woken: Woken[];
 let log: string[];
@@ -43,7 +45,8 @@ let ids: Ids;
 
 beforeEach(async () => {
 	home = new ProcessHome();
-	clock = timedClock();
+	// The host has a clock of its own.
+	clock = createVirtualClock(Date.now());
 	log = [];
 	settings = {
 		maxRunning: 20,
@@ -68,29 +71,6 @@ afterEach(async () => {
 	await store.close();
 	await home.end();
 });
-
-/** Time that only the test moves; what is due is done when it has. */
-function timedClock() {
-	// The host has a clock of its own.
-	const clock = virtualClock(Date.now());
-	const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
-	return {
-		now: () => clock.now(),
-		monotonic: () => clock.now(),
-		after: (ms: number, callback: () => void) => {
-			const timer = { at: clock.now() + ms, callback };
-			timers.add(timer);
-			return () => void timers.delete(timer);
-		},
-		advance: (ms: number) => {
-			clock.advance(ms);
-			for (const timer of [...timers].filter(({ at }) => at <= clock.now())) {
-				timers.delete(timer);
-				timer.callback();
-			}
-		},
-	};
-}
 
 async function openProcesses(more: Partial<ProcessesOptions> = {}): Promise<void> {
 	woken = [];
@@ -224,7 +204,7 @@ describe("a process", () => {
 	test("takes input until it is closed, then says so", async () => {
 		const { id } = await start("cat; echo over");
 		await processes.write(OPERATOR, id, Buffer.from("typed\n"));
-		await until(async () => expect(await output(id)).toBe("typed\n"));
+		await eventually(async () => expect(await output(id)).toBe("typed\n"));
 		await processes.endInput(OPERATOR, id);
 		await ended(id);
 		expect(await output(id)).toBe("typed\nover\n");
@@ -235,7 +215,7 @@ describe("a process", () => {
 
 	test("on a terminal has the size it was given, and another after a resize", async () => {
 		const { id } = await start("stty size; read x; stty size", { pty: { rows: 30, cols: 120 } });
-		await until(async () => expect(await output(id)).toContain("30 120"));
+		await eventually(async () => expect(await output(id)).toContain("30 120"));
 		await processes.resize(OPERATOR, id, { rows: 10, cols: 40 });
 		await processes.write(OPERATOR, id, Buffer.from("\r"));
 		await ended(id);
@@ -249,7 +229,9 @@ describe("reading", () => {
 		const poll = async () => (await processes.poll(OPERATOR, id, 1000)).output.text;
 		const print = async (bytes: readonly number[], size: number) => {
 			await processes.write(OPERATOR, id, Buffer.from(bytes));
-			await until(async () => expect((await home.place.read(id, { from: 0, limit: 0 })).size).toBe(size));
+			await eventually(async () =>
+				expect((await home.place.read(id, { from: 0, limit: 0 })).size).toBe(size),
+			);
 		};
 		await print([0x61, 0xc3], 2);
 		expect(await poll()).toBe("a");
@@ -342,7 +324,7 @@ describe("waiting", () => {
 		});
 		const timed = processes.wait(OPERATOR, id, { ms: 1000 });
 		await processes.find(OPERATOR, id);
-		clock.advance(1000);
+		clock.pass(1000);
 		expect(await timed).toMatchObject({ status: "running" });
 		const controller = new AbortController();
 		const called = processes.wait(OPERATOR, id, { ms: LONG, signal: controller.signal });
@@ -388,7 +370,7 @@ describe("killing", () => {
 
 	test("finds what has left its group, its parents and its environment, by the streams it was given", async () => {
 		const { id } = await start("env -i setsid -f sleep 918273; sleep 1000");
-		const escaped = await until(() => {
+		const escaped = await eventually(() => {
 			const found = readdirSync("/proc").filter(
 				(pid) => /^\d+$/.test(pid) && cmdlineOf(pid) === "sleep\x00918273\0" && environOf(pid) === "",
 			);
@@ -432,7 +414,7 @@ describe("after a restart", () => {
 		await processes.close();
 		const backend = await home.place.find();
 		await backend?.endInput(short.id);
-		await until(async () => expect((await backend?.get(short.id))?.status).toBe("exited"));
+		await eventually(async () => expect((await backend?.get(short.id))?.status).toBe("exited"));
 		await backend?.close();
 		await openProcesses();
 		expect(woken).toHaveLength(1);
@@ -463,7 +445,7 @@ describe("after a restart", () => {
 
 	test("without its host it is lost, with what it printed and who lives on; that can be killed", async () => {
 		const { id, identity } = await start("echo before; exec sleep 1000");
-		await until(async () => expect(await output(id)).toBe("before\n"));
+		await eventually(async () => expect(await output(id)).toBe("before\n"));
 		await processes.close();
 		await home.killHost();
 		await openProcesses();
@@ -501,9 +483,9 @@ describe("when the host dies", () => {
 	test("its processes are lost at once, and the next one gets another host", async () => {
 		const { id } = await start("exec sleep 1000");
 		await home.killHost();
-		await until(async () => {
+		await eventually(async () => {
 			// A host that is still dying is looked at again.
-			clock.advance(1000);
+			clock.pass(1000);
 			expect(await processes.find(OPERATOR, id)).toMatchObject({ status: "lost" });
 		});
 		expect(woken).toHaveLength(1);
@@ -534,8 +516,8 @@ describe("while the host does not answer", () => {
 				{ id, status: "running", isUnreachable: true },
 			]);
 		});
-		await until(async () => {
-			clock.advance(1000);
+		await eventually(async () => {
+			clock.pass(1000);
 			expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, isUnreachable: false }]);
 		});
 		await processes.endInput(OPERATOR, id);
@@ -552,8 +534,8 @@ describe("while the host does not answer", () => {
 			await processes.isUnreachable(await processes.find(OPERATOR, id)),
 		];
 		await stopped(async () => expect(await isUnreachable()).toEqual([[true], true]));
-		await until(async () => {
-			clock.advance(1000);
+		await eventually(async () => {
+			clock.pass(1000);
 			expect(await isUnreachable()).toEqual([[false], false]);
 		});
 	});
@@ -571,7 +553,7 @@ describe("while the host does not answer", () => {
 		let given: Promise<Process> | undefined;
 		await stopped(async () => {
 			given = start(`touch ${mark}`, { signal: giving.signal });
-			await until(async () => expect(await processes.list(OPERATOR, 10)).toHaveLength(2));
+			await eventually(async () => expect(await processes.list(OPERATOR, 10)).toHaveLength(2));
 			giving.abort();
 			expect(await given).toMatchObject({
 				status: "failed_start",
@@ -596,7 +578,7 @@ describe("while the host does not answer", () => {
 		let given: Promise<Process> | undefined;
 		await stopped(async () => {
 			given = start("echo ran", { signal: giving.signal });
-			await until(async () => expect(await processes.list(OPERATOR, 10)).toHaveLength(2));
+			await eventually(async () => expect(await processes.list(OPERATOR, 10)).toHaveLength(2));
 			giving.abort();
 		});
 		const { id } = (await given) as Process;
@@ -617,14 +599,16 @@ describe("without anybody", () => {
 		const print = async (text: string) => {
 			const { size } = await home.place.read(id, { from: 0, limit: 0 });
 			await processes.write(OPERATOR, id, Buffer.from(text));
-			await until(async () =>
+			await eventually(async () =>
 				expect((await home.place.read(id, { from: 0, limit: 0 })).size).toBe(size + Buffer.byteLength(text)),
 			);
 		};
 		const check = async () => {
 			const { nextCheckAt } = await processes.find(OPERATOR, id);
-			clock.advance(30_000);
-			await until(async () => expect((await processes.find(OPERATOR, id)).nextCheckAt).not.toBe(nextCheckAt));
+			clock.pass(30_000);
+			await eventually(async () =>
+				expect((await processes.find(OPERATOR, id)).nextCheckAt).not.toBe(nextCheckAt),
+			);
 		};
 		await print(`\u001b[32m10%\r20%\u001b[0m ${SECRET}\n`);
 		await check();
@@ -650,11 +634,11 @@ describe("without anybody", () => {
 		const { id } = await start("echo x");
 		await ended(id);
 		expect(existsSync(join(home.path, "processes", id))).toBe(true);
-		clock.advance(6 * 24 * HOUR);
+		clock.pass(6 * 24 * HOUR);
 		await restart();
 		await processes.find(OPERATOR, id);
-		clock.advance(2 * 24 * HOUR);
-		await until(async () => expect(await store.processes({ scope: OPERATOR, limit: 10 })).toEqual([]));
+		clock.pass(2 * 24 * HOUR);
+		await eventually(async () => expect(await store.processes({ scope: OPERATOR, limit: 10 })).toEqual([]));
 		expect(existsSync(join(home.path, "processes", id))).toBe(false);
 	});
 
@@ -662,8 +646,8 @@ describe("without anybody", () => {
 		const { id } = await start("true");
 		await ended(id);
 		const host = (await home.hostPid()) as number;
-		clock.advance(MINUTE);
-		await until(() => expect(isRunning(host)).toBe(false));
+		clock.pass(MINUTE);
+		await eventually(() => expect(isRunning(host)).toBe(false));
 		const next = await start("echo x");
 		await ended(next.id);
 		expect(await output(next.id)).toBe("x\n");
@@ -689,8 +673,8 @@ describe("while the store is in trouble", () => {
 		await restart({ store: full });
 		const oneMore = async () => {
 			const before = asked;
-			await until(() => {
-				clock.advance(1000);
+			await eventually(() => {
+				clock.pass(1000);
 				expect(asked).toBeGreaterThan(before);
 			});
 		};
@@ -703,14 +687,14 @@ describe("while the store is in trouble", () => {
 		const starting = start("echo ran >> ran; echo done", { signal });
 		for (let n = 0; n < 40; n++) await oneMore();
 		trouble.isFull = false;
-		clock.advance(1000);
+		clock.pass(1000);
 		const { id } = await starting;
 		expect(await processes.wait(OPERATOR, id, { ms: LONG, signal })).toMatchObject({ exitCode: 0 });
 		trouble.isFull = true;
 		const read = processes.output(OPERATOR, id, { most: 100, mark: String, signal });
 		for (let n = 0; n < 40; n++) await oneMore();
 		trouble.isFull = false;
-		clock.advance(1000);
+		clock.pass(1000);
 		expect(await read).toMatchObject({ text: "done\n" });
 		expect(readFileSync(join(home.path, "ran"), "utf8")).toBe("ran\n");
 	});
@@ -741,8 +725,8 @@ test("what the last owner asked its host for may still be on its way: it is give
 	await beginOnly("proc_00000000abce");
 	await restart();
 	expect(await processes.find(OPERATOR, "proc_00000000abce")).toMatchObject({ status: "starting" });
-	await until(async () => {
-		clock.advance(1000);
+	await eventually(async () => {
+		clock.pass(1000);
 		expect(await processes.find(OPERATOR, "proc_00000000abce")).toMatchObject({ status: "failed_start" });
 	});
 	expect(await processes.find(OPERATOR, other)).toMatchObject({ status: "running" });

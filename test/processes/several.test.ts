@@ -7,11 +7,12 @@ import type { ConversationId } from "../../src/domain/index.ts";
 import { createProcesses, createProcessesOn, localMachine } from "../../src/processes/index.ts";
 import { createSecrets, openStore, type Store } from "../../src/store/index.ts";
 import { beginArgs } from "../../src/testing/conformance/store/processes.ts";
-import { countedIds, virtualClock } from "../support/clock.ts";
+import { createVirtualClock } from "../../src/testing/index.ts";
+import { countedIds } from "../support/clock.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 const IDENTITY = { bootId: "b", pid: 1, startTime: "1" };
-const clock = { ...virtualClock(Date.now()), monotonic: () => 0, after: () => () => {} };
+const clock = createVirtualClock(Date.now());
 const ids = countedIds();
 const settings = () => ({
 	maxRunning: 3,
@@ -51,7 +52,7 @@ async function running(id: string, backend: string): Promise<void> {
 function gateway(name: string, living: readonly string[]) {
 	const nodes = async () => living.map((one) => ({ name: one }));
 	return createProcessesOn({
-		store: { ...store, cluster: { onTold: () => {}, tell: () => {} }, nodes } as unknown as Store,
+		store: { ...store, cluster: { onBroadcast: () => {}, broadcast: () => {} }, nodes } as unknown as Store,
 		clock,
 		ids,
 		settings,

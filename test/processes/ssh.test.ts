@@ -109,7 +109,7 @@ describe("processes over ssh", () => {
 		await until(id, "up");
 		cut(started);
 		await expect
-			.poll(() => backend.endInput(id).then(() => "", codeOf), { timeout: 20_000 })
+			.poll(() => backend.endInput(id).then(() => "", codeOf))
 			.toMatch(/process\.(ended|input_closed)/);
 		expect(await backend.get(id)).toMatchObject({ status: "running", end: null });
 		writeFileSync(file("go"), "");

@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
 import {
 	connectHost,
@@ -13,6 +12,8 @@ import {
 	type ProcessInfo,
 	type SpawnRequest,
 } from "../../src/processes/index.ts";
+
+import { eventually } from "../support/soon.ts";
 
 export const ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
 
@@ -90,8 +91,7 @@ export function isAnyLeft(ids: readonly string[]): boolean {
 /** Waits until a process is no more. */
 export async function gone(pid: number): Promise<void> {
 	const state = () => /\) (.)/.exec(readText(`/proc/${pid}/stat`))?.[1] ?? "Z";
-	for (const until = Date.now() + 20_000; state() !== "Z" && Date.now() < until; ) await delay(20);
-	expect(state()).toBe("Z");
+	await eventually(() => expect(state()).toBe("Z"));
 }
 
 /** Empty where there is nothing to read. */

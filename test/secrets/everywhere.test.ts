@@ -3,10 +3,11 @@
 import { createHash, createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, relative } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { actionName } from "../../src/domain/index.ts";
 import { call } from "../support/keryx.ts";
 import { answers, calls, refuses, says } from "../support/model-server.ts";
+import { eventually } from "../support/soon.ts";
 import { formsOf, traceOf } from "./traces.ts";
 import { HOOK_SECRET, WatchedKeryx } from "./watched-keryx.ts";
 
@@ -118,7 +119,7 @@ describe("secrets are", () => {
 			expect(rows.at(-1)).toMatchObject({ content: "heard of its end" });
 			return /proc_[0-9a-f]{12}/.exec(JSON.stringify(rows.at(-2)))?.[0] as string;
 		};
-		const id = await vi.waitFor(heardOf, { timeout: 60_000, interval: 50 });
+		const id = await eventually(heardOf);
 		await ask("GET", `/api/processes/${id}/log`);
 		const args2 = JSON.stringify({ action: "log", id });
 		await talk("look", [calls({ id: "log", name: "process", args: args2 }), says("read")]);
@@ -241,7 +242,7 @@ describe("secrets are", () => {
 		await ask("POST", "/grants", { scope: "always", action: MODEL_KEY, pattern: `{"a":"*${TOOL_TOKEN}*"}` });
 		for (const path of ["/confirm", "/audit?limit=500", "/audit/log", "/grants"]) await ask("GET", path);
 		const told = () => keryx.heard.filter(({ where }) => where === "webhook");
-		await vi.waitFor(() => expect(told().length).toBeGreaterThan(FORMS.length), { timeout: 60_000 });
+		await eventually(() => expect(told().length).toBeGreaterThan(FORMS.length));
 	});
 	place("tokens, and models that are asked for", async () => {
 		const name = MODEL_KEY.replace(/[^\w-]/g, "-");
@@ -299,7 +300,7 @@ describe("secrets are", () => {
 		const summed = async () =>
 			expect(JSON.stringify(await keryx.rows(conversation))).toContain("In short: \u0024{secret:MODEL_KEY}");
 		expect(body.turn).not.toBeNull();
-		await vi.waitFor(summed, { timeout: 30_000, interval: 50 });
+		await eventually(summed);
 	});
 });
 

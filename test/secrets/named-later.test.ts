@@ -1,8 +1,9 @@
 // A secret that the configuration names while Keryx runs: put into commands and hidden from the same moment on.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { calls, says } from "../support/model-server.ts";
+import { eventually } from "../support/soon.ts";
 import { formsOf, traceOf } from "./traces.ts";
 import { WatchedKeryx } from "./watched-keryx.ts";
 
@@ -35,7 +36,7 @@ test("it is hidden from the moment that it is read, whoever reads it, and is put
 			restart: [],
 		});
 	};
-	await vi.waitFor(changed, { timeout: 30_000, interval: 50 });
+	await eventually(changed);
 	const args = JSON.stringify({
 		command: "printf %s \u0024{secret:LATE} | wc -c; printf %s \u0024{secret:LATE}",
 	});
@@ -53,7 +54,7 @@ test("it is hidden from the moment that it is read, whoever reads it, and is put
 test("it is hidden also where the rest of the configuration is wrong and not taken", async () => {
 	keryx.write({ ...config(), secrets: ["LATE", "LATER"], nonsense: LATER });
 	const refused = () => expect(keryx.printed.join()).toContain("was not accepted");
-	await vi.waitFor(refused, { timeout: 30_000, interval: 50 });
+	await eventually(refused);
 	await keryx.talk(LATER, [says(LATER)]);
 	expect(traces(LATER).filter((trace) => trace !== null)).toEqual([]);
 });

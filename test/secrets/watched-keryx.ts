@@ -6,11 +6,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { type Host, openHost } from "../../src/app/host.ts";
 import { type CliContext, openConfig } from "../../src/cli/context.ts";
 import { connectHost } from "../../src/processes/index.ts";
 import { type ModelServer, type Reply, says, startModelServer } from "../support/model-server.ts";
+import { eventually } from "../support/soon.ts";
 
 export const HOOK_SECRET = "the hooks' own secret";
 
@@ -116,7 +117,7 @@ export class WatchedKeryx {
 		await this.host.close();
 		await this.model.close();
 		await new Promise((resolve) => this.#receiver.close(resolve));
-		await vi.waitFor(() => rmSync(this.root, { recursive: true, force: true }), { timeout: 10_000 });
+		await eventually(() => rmSync(this.root, { recursive: true, force: true }));
 	}
 
 	/** What hooks were told. */

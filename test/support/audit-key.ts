@@ -1,2 +1,2 @@
-// The key of the audit in tests' stores. In a file of its own: programs that tests start need it, and not what else tests load.
+// The audit key of tests' stores. A separate file, because programs that tests start load nothing else of the tests.
 export const AUDIT_KEY = new Uint8Array(32).fill(9);

@@ -1,4 +1,4 @@
-// A program that adds to the audit of a store until it is killed. Says each entry that was acknowledged.
+// A program that adds to a store's audit until it is killed. Prints each acknowledged entry.
 import { writeSync } from "node:fs";
 import { NO_SECRETS, openStore, systemIds } from "../../src/store/index.ts";
 

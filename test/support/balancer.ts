@@ -1,10 +1,10 @@
-// A small load balancer of tests: passes each connection on to the first gateway that takes it, in an order the test may change.
+// A small load balancer: passes each connection on to the first gateway that accepts it, in an order the test may change.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface Balancer {
 	readonly url: string;
-	/** Ports of gateways, the one to try first at the beginning. New connections only. */
+	/** Ports of gateways, in the order they are tried. For new connections only. */
 	order: readonly number[];
 	close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function startBalancer(): Promise<Balancer> {
 	return balancer;
 }
 
-/** Null: nobody takes it. */
+/** Null: nobody accepts it. */
 async function first(ports: readonly number[]): Promise<Socket | null> {
 	for (const port of ports) {
 		const socket = connect(port, "127.0.0.1");

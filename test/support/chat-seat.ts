@@ -1,4 +1,4 @@
-// Somebody who sits at a terminal and chats: a screen to look at, keys to press, and a clock that only the test moves.
+// A person who chats at a terminal: a screen to look at, keys to press, and a clock that only the test moves.
 import { PassThrough, Writable } from "node:stream";
 import { type ChatEvent, type ChatTerminal, createChatTerminal } from "../../src/cli/chat/index.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
@@ -9,14 +9,14 @@ interface Seat {
 	readonly chat: ChatTerminal;
 	readonly clock: VirtualClock;
 	readonly heard: string[];
-	/** Everything that was written, one string a write. */
+	/** Everything written, one string per write. */
 	readonly writes: string[];
 	readonly isRaw: () => boolean;
-	/** Types, or sends what a key sends, and waits until it is drawn. */
+	/** Types text or sends a key's bytes, and waits until it is drawn. */
 	type(text: string): Promise<void>;
 	show(...events: readonly ChatEvent[]): Promise<void>;
 	resize(columns: number, rows: number): Promise<void>;
-	/** The same, but the program is told only later. */
+	/** The same, but the program learns of it later. */
 	resizeQuietly(columns: number, rows: number): { tell(): void };
 }
 

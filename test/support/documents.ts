@@ -8,14 +8,14 @@ export interface Block {
 	/** From the root of the repository. */
 	readonly file: string;
 	readonly line: number;
-	/** The first word behind the fence. */
+	/** The first word after the fence. */
 	readonly language: string;
 	/** The words after it. */
 	readonly marks: readonly string[];
 	readonly code: string;
 }
 
-/** README and everything under docs, in the order of their names. */
+/** README and everything under docs, by name. */
 export function documents(): string[] {
 	const inside = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" });
 	const pages = inside.filter((name) => name.endsWith(".md") && !name.startsWith("."));
@@ -42,7 +42,7 @@ export function blocksOf(file: string): Block[] {
 	return blocks;
 }
 
-/** Without code, in blocks and in lines. */
+/** Without code blocks and inline code. */
 export function proseOf(file: string): string {
 	return textOf(file)
 		.replace(/^(\s*)```.*?^\1```$/gms, "")

@@ -1,4 +1,4 @@
-// A real IMAP server for a test file: on 127.0.0.1 and ports of its own, gone when the file has ended. Mails come in over LMTP.
+// A real IMAP server for a test file, on 127.0.0.1 with its own ports, removed when the file has ended. Mails come in over LMTP.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -27,13 +27,13 @@ export interface Dovecot {
 	readonly ca: string;
 	/** Every `name@domain` has a mailbox, with the password `PASSWORD`. */
 	readonly domain: string;
-	/** The mails that are in a mailbox now were received so long ago. */
+	/** Dates the mails in a mailbox back by this much. */
 	age(name: string, ms: number): void;
-	/** Numbers the mails of a mailbox anew, as after a restore from a backup. */
+	/** Renumbers the mails of a mailbox, as after a restore from a backup. */
 	renumber(name: string): void;
-	/** Ends as if the machine had died. */
+	/** Kills it, as if the machine had died. */
 	kill(): Promise<void>;
-	/** Again, on the same ports. */
+	/** Restarts it on the same ports. */
 	start(): Promise<void>;
 	remove(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export interface DovecotOptions {
 
 export const PASSWORD = "sesame";
 
-/** Nobody's, so that the server can give up root. */
+/** An unprivileged user's, so that the server can give up root. */
 const NOBODY = 65_534;
 
 export async function startDovecot({ tls = false, more = "" }: DovecotOptions = {}): Promise<Dovecot> {
@@ -135,11 +135,11 @@ ${more}
 	);
 	let running: ChildProcess | null = null;
 	const start = async () => {
-		// One that was killed could not remove it.
+		// A killed server could not remove it.
 		rmSync(join(folder, "run", "master.pid"), { force: true });
 		const child = spawn("sh", ["-c", WATCHED, "/usr/sbin/dovecot", "-F", "-c", file], {
 			stdio: ["pipe", "pipe", "pipe"],
-			// A group of its own, with the server's children.
+			// A separate process group, with the server's children.
 			detached: true,
 		});
 		running = child;
@@ -178,7 +178,7 @@ ${more}
 			const list = join(box, "dovecot-uidlist");
 			const [head = "", ...rows] = readFileSync(list, "utf8").split("\n");
 			const next = head.replace(/V(\d+)/, (_, validity: string) => `V${Number(validity) + 1000}`);
-			// Every mail gets another number, the oldest the highest.
+			// Every mail gets a new number, the oldest one the highest.
 			const last = Number(/N(\d+)/.exec(head)?.[1] ?? 1);
 			const moved = rows.map((row) => row.replace(/^(\d+) /, (_, uid: string) => `${Number(uid) + last} `));
 			writeFileSync(list, [next.replace(/N\d+/, `N${2 * last}`), ...moved].join("\n"));
@@ -193,7 +193,7 @@ ${more}
 	};
 }
 
-/** Ends the server when it is told to, and when whoever started it is gone. */
+/** Ends the server on request, and when its starter is gone. */
 const WATCHED = `"$0" "$@" </dev/null & server=$!
 read -r how; kill -"\${how:-TERM}" $server; wait $server`;
 

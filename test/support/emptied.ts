@@ -1,7 +1,7 @@
-// SQL that removes every row of a store on PostgreSQL, so that each test begins with an empty one. Making the tables anew takes ten times
-// as long. It is a function: the database keeps its plans for as long as the connection lasts.
+// SQL that removes every row of a store on PostgreSQL, so that each test starts with an empty one. Creating the tables again takes ten times
+// as long. It is a function: the database keeps its plans as long as the connection lives.
 
-/** Rows that migrations wrote stay or are put back. Where there are no tables yet, nothing happens. */
+/** Rows written by migrations stay or are restored. Without tables it does nothing. */
 export function emptying(schema: string): string {
 	const kept = `${schema}.settings`;
 	return `DO $do$ DECLARE body text; BEGIN

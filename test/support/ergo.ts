@@ -1,4 +1,4 @@
-// An Ergo server for tests with other people's programs: accounts, histories, echoes. On 127.0.0.1, in a folder of its own.
+// An Ergo server for tests with real programs: accounts, histories, echoes. On 127.0.0.1, in its own folder.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,9 +20,9 @@ export interface Ergo {
 }
 
 export interface ErgoOptions {
-	/** Slows down who sends too much, as it does by default. */
+	/** Slows down fast senders, as it does by default. */
 	readonly isSlow?: boolean;
-	/** Accounts stay on the network while their owner is away. */
+	/** Accounts stay online while their owner is away. */
 	readonly alwaysOn?: boolean;
 }
 
@@ -131,7 +131,7 @@ function isListening(port: number): Promise<boolean> {
 	});
 }
 
-/** What a client says first to log in. */
+/** A client's first lines to log in. */
 export function saslBegin(name: string, password: string): readonly string[] {
 	const text = Buffer.from(`\0${name}\0${password}`).toString("base64");
 	return [

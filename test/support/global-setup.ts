@@ -3,7 +3,16 @@
 // A few files also start faster than nine hundred, and so does what is kept compiled. What has not changed is not made again.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	realpathSync,
+	renameSync,
+	rmSync,
+	statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -27,6 +36,7 @@ const HOUR = 3_600_000;
 export async function setup(): Promise<() => void> {
 	// Hints name the command that npm started. Tests read the same hints, however they were started.
 	delete process.env.npm_lifecycle_event;
+	leaveDevices();
 	process.env.NODE_COMPILE_CACHE ??= join(CACHE, "compiled");
 	const folder = await bundled();
 	process.env.KERYX_TEST_PROGRAMS = folder;
@@ -35,6 +45,14 @@ export async function setup(): Promise<() => void> {
 	const postgres = mkdtempSync(join(tmpdir(), "keryx-pg-empty-"));
 	process.env.KERYX_TEST_POSTGRES = postgres;
 	return () => rmSync(postgres, { recursive: true, force: true });
+}
+
+/** No wall can be made around a home below /dev, not even in /dev/shm: the gateway would ask before each command. */
+function leaveDevices(): void {
+	const below = realpathSync(tmpdir());
+	if (!`${below}/`.startsWith("/dev/")) return;
+	process.env.TMPDIR = "/tmp";
+	console.warn(`Tests use /tmp: ${below} is below /dev, where no wall can be made.`);
 }
 
 /** Answers a folder with the bundles, named by what they are made of: what runs side by side never sees half of another's. */

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { faceFile } from "./programs.ts";
 
-/** In the order of the guide. `language` is all that stands behind the fence. */
+/** In the guide's order. `language`: everything after the fence. */
 export function examples(guide: string, language: string): string[] {
 	const text = readFileSync(new URL(`../../docs/guides/${guide}`, import.meta.url), "utf8");
 	return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
@@ -11,7 +11,7 @@ export function examples(guide: string, language: string): string[] {
 	);
 }
 
-/** With the sources in place of the package. */
+/** With the sources instead of the package. */
 export function onSources(code: string): string {
 	return code.replace(/(?<=from |import\()"keryx(?:\/(\w+))?"/g, (_found, part: string | undefined) =>
 		JSON.stringify(pathToFileURL(faceFile(part ?? "app"))),

@@ -1,4 +1,4 @@
-// Somebody on IRC, with a client that shows every line.
+// A person on IRC, with a client that shows every line.
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { folded, type Message, parseLine } from "../../src/channels/irc/wire.ts";
@@ -10,14 +10,14 @@ export interface PersonOptions {
 	readonly user?: string;
 	readonly password?: string;
 	readonly ca?: string;
-	/** Sent in place of the usual beginning. */
+	/** Sent instead of the usual first lines. */
 	readonly begin?: readonly string[];
 }
 
 export class IrcPerson {
 	readonly nick: string;
 	readonly heard: Message[] = [];
-	/** Called with each line, before `heard` has it. */
+	/** Called with each line before it is in `heard`. */
 	onMessage: (message: Message) => void = () => {};
 	readonly #socket: Socket;
 	#rest = "";
@@ -60,7 +60,7 @@ export class IrcPerson {
 		);
 	}
 
-	/** Everything that the server had for them until now was heard. */
+	/** Waits until everything the server had for them has arrived. */
 	async sync(): Promise<void> {
 		const token = `sync-${++this.#pings}`;
 		this.write(`PING :${token}`);
@@ -77,7 +77,7 @@ export class IrcPerson {
 		});
 	}
 
-	/** What somebody said to a channel, or to them. */
+	/** Messages to a channel, or to them. */
 	lines(from: string, target: string = this.nick): string[] {
 		return this.heard
 			.filter(

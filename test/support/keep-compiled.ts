@@ -1,4 +1,4 @@
-// Imported by programs that tests kill: Node keeps what it has compiled when a program ends, and these never come to that.
+// Imported by programs that tests kill: Node writes its compile cache when a program ends, and these never end by themselves.
 import { flushCompileCache } from "node:module";
 
 flushCompileCache();

@@ -1,4 +1,4 @@
-// What runs in a kept thread (kept-threads.ts): it serves the stores that it is given, one after another.
+// The code of a kept thread (kept-threads.ts): it serves the stores it is given, one after another.
 import { lstatSync, writeFileSync } from "node:fs";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { Connection } from "../../src/store/sqlite/connection.ts";
@@ -15,7 +15,7 @@ parent.on("message", ({ port, settings }: Work) => {
 	serveStore(port, settings);
 });
 
-/** Making the schema takes 22 ms, a copy of it one. What stands in the way of a new file is left to the store to find. */
+/** Creating the schema takes 22 ms, copying it one. The store itself reports anything that prevents a new file. */
 function beginWithSchema({ path }: WorkerSettings): void {
 	empty ??= emptyStore();
 	try {

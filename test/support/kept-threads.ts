@@ -1,16 +1,16 @@
-// Threads of the store that serve one store after another, in tests alone. Starting a thread and loading the store's code into it
-// costs a hundred times what most tests do there, and tests open thousands of stores. A kept thread serves one store at a time,
-// through the function that a thread of its own would call, and its caller sees the same events. It begins a new store from a copy
-// of an empty one. A thread that dies is not used again; its store fails as it would with a thread of its own.
+// Store threads that serve one store after another, only in tests. Starting a thread and loading the store's code into it
+// costs a hundred times as much as most tests do there, and tests open thousands of stores. A kept thread serves one store at a time,
+// through the function that a separate thread would call, and its caller sees the same events. It starts a new store from a copy
+// of an empty one. A dead thread is not used again; its store fails as with a separate thread.
 import { EventEmitter } from "node:events";
 import { syncBuiltinESMExports } from "node:module";
 import threads, { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { WorkerSettings } from "../../src/store/sqlite/server.ts";
 
 const OWN = Symbol.for("keryx.test.own-worker");
-/** More than this many wait for work in vain. */
+/** More idle threads than this are useless. */
 const IDLE = 4;
-/** Files of tests that share a process load this module once each; the first one changes `Worker`, and keeps Node's own here. */
+/** Test files that share a process load this module once each; the first one replaces `Worker`, and keeps Node's own here. */
 const node = globalThis as { [OWN]?: typeof threads.Worker };
 
 export interface Work {
@@ -19,18 +19,18 @@ export interface Work {
 }
 
 const { KERYX_STORE_THREAD, KERYX_KEPT_THREAD } = process.env;
-/** As Node has it. */
+/** Node's own. */
 export const Worker = node[OWN] ?? threads.Worker;
 const idle: KeptThread[] = [];
 
-/** A thread as Node starts it, and whom it serves. */
+/** A thread started by Node, and the store it serves. */
 class KeptThread {
 	readonly #worker: threads.Worker;
 	#served: ServedStore | undefined;
 
 	constructor(file: string) {
 		this.#worker = new Worker(file);
-		// What it serves keeps this process alive by its port; a thread that serves nobody does not.
+		// A served store keeps this process alive by its port; an idle thread does not.
 		this.#worker.unref();
 		this.#worker.on("message", () => this.#free());
 		this.#worker.on("error", (cause) => this.#served?.emit("error", cause));
@@ -58,10 +58,10 @@ class KeptThread {
 	}
 }
 
-/** What the store takes for a thread of its own. */
+/** Looks like a separate thread to the store. */
 class ServedStore extends EventEmitter {
 	readonly #port: MessagePort;
-	/** Its last message is here, and the thread is done with it: only both together are the end of a thread. */
+	/** Both must have happened before the thread counts as ended: the last message arrived, and the thread is done. */
 	#ends = 0;
 
 	constructor(file: string, settings: WorkerSettings) {
@@ -87,7 +87,7 @@ class ServedStore extends EventEmitter {
 	}
 }
 
-/** `new Worker(file, options)` as Node has it, except for the one file that is the store's. */
+/** Node's `new Worker(file, options)`, except for the store's own file. */
 function keepThreads(file: string, kept: string): void {
 	threads.Worker = new Proxy(Worker, {
 		construct: (target, args, newTarget) =>

@@ -1,4 +1,4 @@
-// The command, in processes of its own or in this one, and a home with a past for it.
+// Runs the command, in separate processes or in this one, and creates a home with a history for it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { runProgram } from "../../src/cli/program.ts";
 import { workspaceFolders } from "../../src/gateway/index.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
 import { BOB, delivery, GROUP, Scene } from "../../src/testing/conformance/store/scene.ts";
-import { countedIds, HOUR, MINUTE, virtualClock } from "./clock.ts";
+import { countedIds, createWallClock, HOUR, MINUTE } from "./clock.ts";
 import { programFile } from "./programs.ts";
 
 export const MAIN = programFile(new URL("../../src/cli/main.ts", import.meta.url));
@@ -27,24 +27,24 @@ interface RunOptions {
 
 export interface Gateway {
 	readonly pid: number;
-	/** What it said when it was ready. */
+	/** Its output when it was ready. */
 	readonly said: string;
-	/** What it has complained of so far. */
+	/** Its error output so far. */
 	complaints(): string;
-	/** Its exit code, when it has ended. */
+	/** Resolves with its exit code when it has ended. */
 	readonly ended: Promise<number | null>;
-	/** Answers its exit code. */
+	/** Resolves with its exit code. */
 	stop(signal?: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number | null>;
 }
 
 export interface KeryxCommand {
 	/** Runs the command, with an empty home unless the environment names one. */
 	keryx(args: readonly string[], options?: RunOptions): Promise<Run>;
-	/** A Keryx that runs in that home and answers on its socket; or another command that goes on until it is stopped. */
+	/** A Keryx that runs in that home and answers on its socket; or another command that runs until it is stopped. */
 	start(home: string, args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Gateway>;
 }
 
-/** Beside a home: what is in it goes with the test's folder. */
+/** Next to a home: it is removed with the test's folder. */
 export function dataOf(home: string): string {
 	return `${home}-data`;
 }
@@ -54,7 +54,7 @@ export function workspacesOf(home: string): string {
 	return workspaceFolders(home, {}, { XDG_DATA_HOME: dataOf(home) }).root;
 }
 
-/** `root` is a folder that the test removes. */
+/** `root`: a folder that the test removes. */
 export function commandIn(root: string): KeryxCommand {
 	const begin = (args: readonly string[], given: Readonly<Record<string, string>>) => {
 		const env = { KERYX_HOME: join(root, "empty"), ...given };
@@ -89,7 +89,7 @@ export function commandIn(root: string): KeryxCommand {
 			const said = await new Promise<string>((resolve, reject) => {
 				child.on("close", () => reject(new Error(`Keryx did not start: ${complaint}`)));
 				child.stderr.on("data", (data) => (complaint += data));
-				// It says so once its socket is there.
+				// It prints this once its socket exists.
 				child.stdout.once("data", (data) => resolve(String(data)));
 			});
 			return {
@@ -103,7 +103,7 @@ export function commandIn(root: string): KeryxCommand {
 	};
 }
 
-/** The same within this process, which is a hundred times faster; on a terminal of so many columns where asked. */
+/** The same within this process, a hundred times faster; with `columns`, on a terminal of that width. */
 export async function call(
 	args: readonly string[],
 	{ stdin = "", env = {}, columns }: RunOptions & { readonly columns?: number } = {},
@@ -148,17 +148,17 @@ export function asJson({ stdout }: Run) {
 
 export interface Past {
 	readonly home: string;
-	/** Sessions by what they are about. */
+	/** Sessions by topic. */
 	readonly tulips: string;
 	readonly hostile: string;
 	readonly group: string;
-	/** Deliveries by their state. */
+	/** Deliveries by state. */
 	readonly unknown: string;
 	readonly dead: string;
 	readonly waiting: string;
 }
 
-/** A text and a name that would clear the screen and fake a line. */
+/** A text and a name that try to clear the screen and fake a line. */
 export const HOSTILE = "\u001b[2Jred\nagent, 2026-01-01 00:00\u202e";
 
 const SCRIPT = `
@@ -170,7 +170,7 @@ rules:
 otherwise: [{text: "You said: {{input}}"}]
 `;
 
-/** Three conversations of the last hours, in a home whose agent says back what it hears, and fails or hangs when told to. */
+/** Three conversations of the last hours, in a home whose agent repeats its input, and fails or hangs on request. */
 export async function homeWithPast(home: string): Promise<Past> {
 	mkdirSync(home, { mode: 0o700 });
 	writeFileSync(join(home, "script.yaml"), SCRIPT);
@@ -178,7 +178,7 @@ export async function homeWithPast(home: string): Promise<Past> {
 		join(home, "config.yaml"),
 		`agent: {kind: scripted, script: ${JSON.stringify(join(home, "script.yaml"))}}\nsession_reset: {mode: none}\n`,
 	);
-	const clock = virtualClock(Date.now() - 5 * HOUR);
+	const clock = createWallClock(Date.now() - 5 * HOUR);
 	const url = `sqlite:${join(home, "keryx.db")}`;
 	const store = await openStore({ url, clock, ids: countedIds(), secrets: NO_SECRETS });
 	const scene = new Scene({ store, clock, close: () => store.close() });

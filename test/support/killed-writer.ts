@@ -1,4 +1,4 @@
-// A program that accepts messages into a store until it is killed at the write it was told. Says each that was acknowledged.
+// A program that accepts messages into a store until it is killed at a given write. Prints each acknowledged one.
 import { writeSync } from "node:fs";
 import { NO_SECRETS, openEngine, storeOn } from "../../src/store/index.ts";
 import { type KillPoint, killingEngine } from "../../src/testing/killing-engine.ts";

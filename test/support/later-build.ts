@@ -1,4 +1,4 @@
-// Another build of Keryx beside this one: its sources, with a protocol of the process host that is one version later.
+// A second build of Keryx: its sources, with a process host protocol one version later.
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const VERSION = "export const PROTOCOL = 1;";
 
-/** Written into an empty folder. Programs of test/crash and test/processes run there as they do here. */
+/** Written into an empty folder. Programs of test/crash and test/processes run there as here. */
 export function laterBuild(folder: string): string {
 	mkdirSync(folder, { recursive: true });
 	for (const part of [
@@ -19,7 +19,7 @@ export function laterBuild(folder: string): string {
 		cpSync(join(ROOT, part), join(folder, part), { recursive: true });
 	symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
 	change(join(folder, "src/processes/protocol.ts"), VERSION, "export const PROTOCOL = 2;");
-	// It starts its own host, not the one that tests have built of this build.
+	// It starts its own host, not the one built for tests.
 	change(join(folder, "src/processes/connect.ts"), "process.env.KERYX_PROCESS_HOST ??", "");
 	return folder;
 }

@@ -1,12 +1,12 @@
-// The order of test files. Vitest begins with the largest file where it does not know how long each one takes, as in a fresh clone. The
-// files below take long, whatever their size: begun last, each would keep one worker busy after all others are done.
+// The order of test files. Without known durations, as in a fresh clone, Vitest starts with the largest file. The
+// files below take long, whatever their size: if started last, each would keep one worker busy after all others are done.
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The longest first; `npm test` prints how long files take. */
+/** Longest first; `npm test` prints how long files take. */
 const LONGEST = [
 	"test/postgres/storm.test.ts",
 	"test/page/chat.test.ts",
@@ -23,6 +23,7 @@ const LONGEST = [
 	"test/processes/registry.test.ts",
 	"test/gateway/file-tools.test.ts",
 	"src/render/cost.test.ts",
+	"src/tools/classifier/cost.test.ts",
 	"test/page/set-up.test.ts",
 	"test/postgres/owners.test.ts",
 	"test/mcp/client.test.ts",

@@ -1,4 +1,4 @@
-// A person on a homeserver, with a client of their own: any server, plain or encrypted rooms. Their keys are in memory.
+// A person on a homeserver, with their own client: any server, plain or encrypted rooms. Their keys are in memory.
 import { setTimeout as later } from "node:timers/promises";
 import * as lib from "@matrix-org/matrix-sdk-crypto-wasm";
 
@@ -89,7 +89,7 @@ export class MatrixPerson {
 		return this.post(`rooms/${encodeURIComponent(room)}/join`, {});
 	}
 
-	/** Answers the event's id. */
+	/** Returns the event's id. */
 	say(room: string, text: string, more: Json = {}): Promise<string> {
 		return this.send(room, "m.room.message", { msgtype: "m.text", body: text, ...more });
 	}
@@ -132,7 +132,7 @@ export class MatrixPerson {
 		return this.#call("POST", path, body);
 	}
 
-	/** What was said in a room, as they can read it. */
+	/** Messages in a room, as they can read them. */
 	texts(room: string, by: string): string[] {
 		return this.seen
 			.filter((event) => event.room === room && event.sender === by && event.type === "m.room.message")

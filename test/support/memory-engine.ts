@@ -1,5 +1,5 @@
-// A store in this thread and in memory that outlives its owners: for tests that need thousands of lives and no disk. An owner can be
-// killed at any write; what it still asks for is never answered. Faults are those of a disk: full, or an answer that is lost.
+// A store in this thread and in memory that outlives its owners, for tests that need thousands of lives and no disk. An owner can be
+// killed at any write; its later requests are never answered. Faults are those of a disk: full, or a lost answer.
 import { KeryxError } from "../../src/errors.ts";
 import type { Drawn, Engine, ReadName, WriteName } from "../../src/store/engine.ts";
 import { readOp, writeOp } from "../../src/store/operations/run.ts";
@@ -7,7 +7,7 @@ import { Connection } from "../../src/store/sqlite/connection.ts";
 
 const NEVER = new Promise<never>(() => {});
 
-/** What is to happen to a write. lost_answer: it is committed, and its caller is told that it failed. */
+/** What happens to a write. lost_answer: it is committed, and its caller gets an error. */
 export type WriteFault = "full" | "lost_answer" | "die_before" | "die_after";
 
 export class MemoryDatabase {
@@ -19,13 +19,13 @@ export class MemoryDatabase {
 		this.#auditKey = auditKey;
 	}
 
-	/** The next owner. `fault` is asked before each write; `died` is called at one that is the owner's last. */
+	/** The next owner. `fault` is called before each write; `died` at the owner's last one. */
 	own(fault: (name: WriteName) => WriteFault | null = () => null, died: () => void = () => {}): MemoryEngine {
 		const around = { epoch: ++this.#epoch, auditKey: this.#auditKey };
 		return new MemoryEngine(this.connection, around, fault, died);
 	}
 
-	/** The newest event, read at once. */
+	/** The newest event, read directly. */
 	lastEvent(): number {
 		const { id } = this.connection.db.prepare("SELECT max(id) AS id FROM events").get() as {
 			id: number | null;
@@ -33,7 +33,7 @@ export class MemoryDatabase {
 		return id ?? 0;
 	}
 
-	/** Rows as they are, for a verdict that trusts no operation. */
+	/** The raw rows, for a verdict that trusts no operation. */
 	rows<Row>(sql: string): Row[] {
 		return this.connection.db.prepare(sql).all() as Row[];
 	}

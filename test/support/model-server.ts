@@ -1,5 +1,5 @@
-// A model's provider on 127.0.0.1 that answers as a test tells it to, in the shapes of OpenAI's chat completions and
-// responses and of Anthropic's messages, and keeps every request as it came.
+// A model provider on 127.0.0.1 with scripted answers, in the formats of OpenAI's chat completions and
+// responses and of Anthropic's messages. It records every request unchanged.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -16,12 +16,12 @@ export interface ModelServer {
 	/** To be used as base_url. */
 	readonly url: string;
 	readonly requests: readonly Received[];
-	/** Given once each, in this order, before what `always` says. */
+	/** Used once each, in this order, before `always`. */
 	next(...replies: readonly Reply[]): void;
 	always(reply: Reply): void;
-	/** Resolves when so many requests have come in all. */
+	/** Resolves when this many requests have arrived in total. */
 	received(count: number): Promise<void>;
-	/** Breaks every connection that is open. */
+	/** Breaks every open connection. */
 	cut(): void;
 	forget(): void;
 	close(): Promise<void>;
@@ -115,7 +115,7 @@ export function answers(
 	};
 }
 
-/** Calls in parallel: each with its id, its name and the text of its arguments, which comes in two pieces. */
+/** Parallel calls: each with its id, its name and the text of its arguments, sent in two pieces. */
 export function calls(
 	...wanted: readonly { readonly id: string; readonly name: string; readonly args: string }[]
 ): Reply {
@@ -130,12 +130,12 @@ export function calls(
 	return answers([...opening, ...rest], { finish: "tool_calls" });
 }
 
-/** Says so much, then nothing more, for as long as the client stays. */
+/** Sends this text, then nothing more, as long as the client stays. */
 export function stalls(...pieces: readonly string[]): Reply {
 	return (response) => begin(response, contents(pieces));
 }
 
-/** Says the same so many times, as fast as the client reads, until it goes away. */
+/** Repeats the same text this often, as fast as the client reads, until it leaves. */
 export function floods(piece: string, times: number): Reply {
 	return (response) => {
 		begin(response, []);
@@ -149,7 +149,7 @@ export function floods(piece: string, times: number): Reply {
 	};
 }
 
-/** Says so much, then something that is no JSON. */
+/** Sends this text, then something that is not JSON. */
 export function babbles(...pieces: readonly string[]): Reply {
 	return (response) => {
 		begin(response, contents(pieces));
@@ -157,7 +157,7 @@ export function babbles(...pieces: readonly string[]): Reply {
 	};
 }
 
-/** Begins to answer, and the connection is gone. In mid-word: `stalls`, and then the server's `cut`. */
+/** Starts to answer, then breaks the connection. In mid-word: `stalls`, then the server's `cut`. */
 export function hangsUp(): Reply {
 	return (response) => {
 		begin(response, []);
@@ -165,7 +165,7 @@ export function hangsUp(): Reply {
 	};
 }
 
-/** Says so much, then ends as if that were all. */
+/** Sends this text, then ends as if complete. */
 export function breaksOff(...pieces: readonly string[]): Reply {
 	return (response) => {
 		begin(response, contents(pieces));
@@ -184,7 +184,7 @@ export function refuses(
 	};
 }
 
-/** Anthropic's shape: blocks of text, thinking or tool use. */
+/** Anthropic's format: blocks of text, thinking or tool use. */
 export function claude(...blocks: readonly object[]): Reply {
 	return (response) => {
 		const send = (type: string, data: object) =>
@@ -233,7 +233,7 @@ function sendBlock(send: (type: string, data: object) => void, index: number, bl
 	send("content_block_stop", { index });
 }
 
-/** The shape of OpenAI's responses: what it thought, sealed, then a text or a call. */
+/** The format of OpenAI's responses: sealed reasoning, then a text or a call. */
 export function responds(
 	answer: { readonly text: string } | { readonly call: string; readonly name: string; readonly args: string },
 ): Reply {

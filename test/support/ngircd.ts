@@ -1,4 +1,4 @@
-// A real IRC server for a test file: on 127.0.0.1 and ports of its own, gone when the file has ended.
+// A real IRC server for a test file, on 127.0.0.1 with its own ports, removed when the file has ended.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,19 +13,19 @@ export interface Ngircd {
 	readonly tlsPort: number;
 	/** The certificate to trust, as PEM; empty without TLS. */
 	readonly ca: string;
-	/** Ends as if the machine had died. */
+	/** Kills it, as if the machine had died. */
 	kill(): Promise<void>;
-	/** Again, on the same ports. */
+	/** Restarts it on the same ports. */
 	start(): Promise<void>;
 	remove(): Promise<void>;
 }
 
 export interface NgircdOptions {
 	readonly name?: string;
-	/** Of the server, which every client must give. */
+	/** The server's password, which every client must send. */
 	readonly password?: string;
 	readonly tls?: boolean;
-	/** The server slows nobody down. */
+	/** The server slows down nobody. */
 	readonly isFast?: boolean;
 	readonly nickLength?: number;
 	/** Lines of the configuration: links to other servers, channels. */
@@ -104,11 +104,11 @@ ${more}
 	};
 }
 
-/** Ends the server when it is told to, and when whoever started it is gone. */
+/** Ends the server on request, and when its starter is gone. */
 const WATCHED = `"$0" "$@" </dev/null & server=$!
 read -r how; kill -"\${how:-KILL}" $server; wait $server`;
 
-/** Of 127.0.0.1, with its key, in one file. */
+/** For 127.0.0.1, with its key, in one file. */
 export function makeCertificate(file: string): void {
 	const request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=irc.test"];
 	execFileSync(

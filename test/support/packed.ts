@@ -1,4 +1,4 @@
-// Packages of this tree as npm would install them, in versions of a test's choosing. What they depend on is found in a folder above.
+// Packages of this tree as npm would install them, in any version a test needs. Their dependencies are found in a folder above.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -6,22 +6,22 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** A source file, what is replaced in it, and by what. */
+/** A source file, the replaced text, and its replacement. */
 export type Change = readonly [file: string, what: string, by: string];
 
-/** One more step of the store's schema, which changes nothing that anybody reads. */
+/** One more step of the store's schema, without visible effect. */
 export const MIGRATES: Change = [
 	"src/store/schema.ts",
 	"export const SCHEMA_VERSION",
 	'MIGRATIONS.push({ tables: "CREATE TABLE later (n INTEGER);", own: { sqlite: "", postgres: "" } });\nexport const SCHEMA_VERSION',
 ];
 
-/** Lets packages below this folder find what they depend on, without a network. */
+/** Lets packages below this folder find their dependencies without a network. */
 export function withDependencies(folder: string): void {
 	symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
 }
 
-/** A tarball of what was built, with another version number. */
+/** A tarball of the build, with another version number. */
 export function pack(folder: string, version: string, changes: readonly Change[] = []): string {
 	const staged = join(folder, `staged-${version}`);
 	const root = join(staged, "package");
@@ -53,7 +53,7 @@ export function pack(folder: string, version: string, changes: readonly Change[]
 	return tarball;
 }
 
-/** As `npm install` in an empty folder. Answers the launcher. */
+/** As `npm install` in an empty folder. Returns the launcher. */
 export function install(folder: string, tarball: string): string {
 	mkdirSync(folder, { recursive: true });
 	writeFileSync(join(folder, "package.json"), '{"private":true}');

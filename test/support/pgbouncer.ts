@@ -1,4 +1,4 @@
-// A PgBouncer in front of a PostgreSQL server of the tests.
+// A PgBouncer in front of the tests' PostgreSQL server.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

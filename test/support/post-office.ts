@@ -1,5 +1,5 @@
-// The way of mails in tests: an SMTP server that takes what Keryx and people send. Mails to a mailbox of Dovecot are put there over LMTP, as
-// a receiving server does it, and mails to anybody else are kept here for whoever looks.
+// Mail transport for tests: an SMTP server that accepts mails from Keryx and people. Mails to a mailbox of Dovecot are put there over LMTP, as
+// a receiving server does; mails to anyone else are kept here.
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { type ParsedMail, simpleParser } from "mailparser";
@@ -9,7 +9,7 @@ import { SMTPServer } from "smtp-server";
 import { createFaultProxy, type FaultProxy } from "../../src/testing/fault-proxy.ts";
 import { type Dovecot, PASSWORD } from "./dovecot.ts";
 
-/** What becomes of the next mail of a sender. */
+/** What happens to a sender's next mail. */
 export type Fault = "refuse" | "pause" | "lose_ack" | "lost" | "too_large";
 
 export interface SeenMail {
@@ -37,7 +37,7 @@ export interface Written {
 		readonly type?: string;
 		readonly cid?: string;
 	}[];
-	/** What the receiving server says of the sender. Default: that it is proven. */
+	/** The receiving server's verdict on the sender. Default: proven. */
 	readonly checked?: string | null;
 	/** The envelope's sender. Default: the From. Empty: the null return path. */
 	readonly returnPath?: string;
@@ -49,20 +49,20 @@ export const AUTHSERV = "mx.keryx.test";
 export interface PostOffice {
 	readonly port: number;
 	readonly dovecot: Dovecot;
-	/** Of every sender. */
+	/** From every sender. */
 	readonly proxy: FaultProxy;
-	/** The server puts a copy of what a mailbox sends into its Sent folder. */
+	/** The server puts a copy of each sent mail into the mailbox's Sent folder. */
 	keepsSent: boolean;
-	/** Everything that went out to people, oldest first. */
+	/** All mails to people, oldest first. */
 	readonly seen: readonly SeenMail[];
-	/** By the sender's address: mails that were begun. */
+	/** By the sender's address: started mails. */
 	readonly begun: Map<string, number>;
 	readonly faults: Map<string, Fault>;
-	/** Senders whose password no longer counts. */
+	/** Senders whose password is no longer valid. */
 	readonly revoked: Set<string>;
-	/** A person or a machine writes; resolves when it is in the mailbox. */
+	/** A person or a machine writes; resolves when the mail is in the mailbox. */
 	write(mail: Written): Promise<void>;
-	/** A mail as it is, to a mailbox. */
+	/** Puts a mail into a mailbox unchanged. */
 	put(to: string, raw: Buffer | string, from?: string): Promise<void>;
 	to(address: string): readonly SeenMail[];
 	onMail: (mail: SeenMail) => void;
@@ -130,7 +130,7 @@ export async function openPostOffice(
 		const mail = await simpleParser(raw);
 		if (office.keepsSent && isLocal(from)) await lmtp.put(from.replace("@", "+Sent@"), raw, from);
 		for (const one of to) {
-			// Who logged in here is who they say.
+			// A logged-in sender is who they claim to be.
 			if (isLocal(one)) await lmtp.put(one, checked(raw, `dmarc=pass header.from=${dovecot.domain}`), from);
 			const kept = { to: one, from, raw, mail };
 			seen.push(kept);

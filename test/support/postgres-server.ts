@@ -1,5 +1,5 @@
 // A PostgreSQL server for a test file: its own data, on 127.0.0.1 and a port of its own, gone when the file has ended.
-import { type ChildProcessByStdio, execFileSync, spawn } from "node:child_process";
+import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -12,15 +12,17 @@ export interface PostgresServer {
 	readonly port: number;
 	/** Of a database, as its superuser. */
 	url(database?: string): string;
-	/** fast: connections are ended. immediate: as if the machine had died. */
+	/** fast: connections are closed. immediate: as if the machine had died. */
 	stop(how?: "fast" | "immediate"): Promise<void>;
+	/** Changes the data of a server that is stopped; nobody else can connect meanwhile. */
+	change(sql: string): void;
 	/** Again, on the same port with the same data. */
 	start(): Promise<void>;
-	/** Stopped and removed. */
+	/** Stops and removes it. */
 	remove(): Promise<void>;
 }
 
-/** Where Debian and others put the programs; the newest first. */
+/** Where Debian and other systems put the programs; newest first. */
 function binaries(): string {
 	const base = "/usr/lib/postgresql";
 	const versions = existsSync(base) ? readdirSync(base).sort((a, b) => Number(b) - Number(a)) : [];
@@ -48,7 +50,7 @@ export async function startPostgres({
 	settings = {},
 	password,
 }: {
-	/** Of its superuser, who is asked for it (scram). Left out: everybody is trusted. */
+	/** The superuser's password, which is then required (scram). Absent: everyone is trusted. */
 	readonly password?: string;
 	/** Waits for the disk, as servers do; tests need not. */
 	readonly durable?: boolean;
@@ -103,6 +105,17 @@ export async function startPostgres({
 		port,
 		url: (database = "postgres") => `postgres://keryx@127.0.0.1:${port}/${database}`,
 		stop,
+		change: (sql) => {
+			// An error is only printed.
+			const alone = [...args, "-c", "log_min_messages=error", "postgres"];
+			const { stderr } = spawnSync(join(bin, "postgres"), ["--single", "-D", data, ...alone], {
+				...as,
+				cwd: folder,
+				input: `${sql}\n`,
+				encoding: "utf8",
+			});
+			if (/ERROR|FATAL/.test(stderr)) throw new Error(stderr);
+		},
 		start,
 		remove: async () => {
 			await stop("immediate");
@@ -119,7 +132,7 @@ function makeData(bin: string, data: string, as: User, auth: readonly string[]):
 	);
 }
 
-/** A copy of what the first file of tests has made: that takes a third of the time. The folder for it is made before all tests. */
+/** A copy of the first test file's cluster, which takes a third of the time. The folder for it is created before all tests. */
 function copyEmpty(bin: string, data: string, as: User): void {
 	const folder = process.env.KERYX_TEST_POSTGRES;
 	const trusting = ["-A", "trust"];
@@ -143,7 +156,7 @@ function copyEmpty(bin: string, data: string, as: User): void {
 	execFileSync("cp", ["-R", empty, data], { ...as, cwd: folder, stdio: "pipe" });
 }
 
-/** Ends the server when it is told to, and when whoever started it is gone. */
+/** Ends the server on request, and when its starter is gone. */
 const WATCHED = `"$0" "$@" </dev/null & server=$!
 read -r how; kill -"\${how:-QUIT}" $server; wait $server`;
 

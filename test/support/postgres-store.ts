@@ -1,13 +1,13 @@
-// Stores on a PostgreSQL server of the tests: made once and emptied for each test, which takes a tenth of the time.
+// Stores on the tests' PostgreSQL server: created once and emptied for each test, which takes a tenth of the time.
 import pg from "pg";
 import { type Engine, NO_SECRETS, type Store, storeOn } from "../../src/store/index.ts";
 import { openPostgres, type PostgresOptions } from "../../src/store/postgres/engine.ts";
 import type { Opened } from "../../src/testing/conformance/store.ts";
 import { AUDIT_KEY } from "./audit-key.ts";
-import { countedIds, virtualClock } from "./clock.ts";
+import { countedIds, createWallClock } from "./clock.ts";
 import { emptying } from "./emptied.ts";
 
-/** Connections that are used for every test of a file: a new one would read the whole catalogue again. They end with their server. */
+/** Connections shared by all tests of a file: a new one would read the whole catalogue again. They end with their server. */
 const kept = new Map<string, Promise<pg.Client>>();
 
 function keptClient(url: string): Promise<pg.Client> {
@@ -20,7 +20,7 @@ function keptClient(url: string): Promise<pg.Client> {
 	return connected;
 }
 
-/** One statement, or several without parameters, on a connection of its own. */
+/** Runs one statement, or several without parameters, on a separate connection. */
 export async function onServer<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
 	const client = new pg.Client({ connectionString: url });
 	await client.connect();
@@ -50,7 +50,7 @@ export async function openEmptied(
 	on: (engine: Engine) => Engine = (engine) => engine,
 ): Promise<Opened> {
 	await emptied(url);
-	const given = { clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS };
+	const given = { clock: createWallClock(), ids: countedIds(), secrets: NO_SECRETS };
 	const open = async (): Promise<Store> => storeOn(on(await openOn(url, connections)), given);
 	let store = await open();
 	return {

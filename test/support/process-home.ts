@@ -1,23 +1,24 @@
-// A home for processes that leaves nothing behind: its host and everything it held are gone, and so are its files.
+// A home for processes that leaves nothing behind: its host, everything it held, and its files are removed.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { inspect, localMachine, type ProcessMachine } from "../../src/processes/index.ts";
+import { eventually } from "./soon.ts";
 
 export class ProcessHome {
 	readonly path = mkdtempSync(join(tmpdir(), "keryx-processes-"));
-	/** A host that has nothing to do goes at once, as far as a test can tell. */
+	/** An idle host ends at once, as far as a test can tell. */
 	readonly place: ProcessMachine = localMachine(this.path, { idleMs: 100 });
 
-	/** The host's, or null where none runs. Asking for it keeps it from leaving for a moment. */
+	/** The host's pid, or null if none runs. Reading it briefly keeps the host from ending. */
 	async hostPid(): Promise<number | null> {
 		const backend = await this.place.find();
 		await backend?.close();
 		return (backend as { hostPid?: number } | null)?.hostPid ?? null;
 	}
 
-	/** Ends whatever still runs, and fails where something lives that nobody listed. */
+	/** Ends everything that still runs, and fails if something unlisted is alive. */
 	async end(): Promise<void> {
 		const backend = await this.place.find();
 		for (const { id } of (await backend?.list()) ?? []) await backend?.kill(id, { graceMs: 0 });
@@ -25,11 +26,11 @@ export class ProcessHome {
 		for (const info of await inspect(this.path))
 			if (info.status !== "running") await this.place.killLost(info, { graceMs: 0 });
 		const host = await this.hostPid();
-		await until(() => expect(host !== null && isRunning(host)).toBe(false));
+		await eventually(() => expect(host !== null && isRunning(host)).toBe(false));
 		const ids = readdirSync(this.path, { recursive: true, encoding: "utf8" });
 		rmSync(this.path, { recursive: true, force: true });
 		// What was killed is gone when the kernel comes to it.
-		await until(() =>
+		await eventually(() =>
 			expect(markedProcesses().filter(({ id }) => ids.some((name) => name.endsWith(id)))).toEqual([]),
 		);
 	}
@@ -38,13 +39,8 @@ export class ProcessHome {
 		const pid = await this.hostPid();
 		if (pid === null) throw new Error("no host runs");
 		process.kill(pid, "SIGKILL");
-		await until(() => expect(isRunning(pid)).toBe(false));
+		await eventually(() => expect(isRunning(pid)).toBe(false));
 	}
-}
-
-/** Until it holds: what happens in other programs cannot be moved by a clock. */
-export function until<Value>(holds: () => Value | Promise<Value>, timeout = 20_000): Promise<Value> {
-	return vi.waitFor(holds, { timeout, interval: 10 });
 }
 
 /** Not one that has ended and waits for its parent to take note. */

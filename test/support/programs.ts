@@ -1,4 +1,4 @@
-// Programs of this repository that tests start as processes of their own. Before all tests each is bundled into one place
+// Programs of this repository that tests start as separate processes. Each is bundled before all tests
 // (global-setup.ts): a few files start in half the time of nine hundred.
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -16,6 +16,7 @@ export const PROGRAMS = [
 	"test/torture/child.ts",
 	"test/channels/storm/child.ts",
 	"test/checkpoints/child.ts",
+	"test/checkpoints/lock-child.ts",
 	"test/crash/full-child.ts",
 	"test/crash/lose-child.ts",
 	"test/crash/open-child.ts",
@@ -29,7 +30,7 @@ export const PROGRAMS = [
 	"test/support/killed-writer.ts",
 ];
 
-/** Parts of the package that the documents' programs import, by their folder in src. */
+/** Parts of the package that programs in the documents import, by their folder in src. */
 export const FACES = [
 	"app",
 	"checkpoints",
@@ -43,12 +44,12 @@ export const FACES = [
 	"tools",
 ];
 
-/** The part's face: its bundle, or its source where none was made. */
+/** The part's face: its bundle, or its source if there is none. */
 export function faceFile(part: string): string {
 	return programFile(join(ROOT, "src", part, "index.ts"));
 }
 
-/** What to start for the program at that file or address: its bundle, or itself where none was made. */
+/** The file to start for a program: its bundle, or itself if there is none. */
 export function programFile(program: string | URL): string {
 	const file = typeof program === "string" ? program : fileURLToPath(program);
 	const folder = process.env.KERYX_TEST_PROGRAMS;

@@ -1,4 +1,4 @@
-// A real XMPP server for a test file: on 127.0.0.1 and ports of its own, gone when the file has ended.
+// A real XMPP server for a test file, on 127.0.0.1 with its own ports, removed when the file has ended.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,9 +20,9 @@ export interface Prosody {
 	readonly rooms: string;
 	/** Adds an account, or changes its password. */
 	account(name: string, password?: string): string;
-	/** Ends as if the machine had died. */
+	/** Kills it, as if the machine had died. */
 	kill(): Promise<void>;
-	/** Again, on the same ports. Archives are kept in memory: they are gone. */
+	/** Restarts it on the same ports. Archives are in memory, so they are lost. */
 	start(): Promise<void>;
 	remove(): Promise<void>;
 }
@@ -147,7 +147,7 @@ ${
 	};
 }
 
-/** Ends the server when it is told to, and when whoever started it is gone. */
+/** Ends the server on request, and when its starter is gone. */
 const WATCHED = `"$0" "$@" </dev/null & server=$!
 read -r how; kill -"\${how:-KILL}" $server; wait $server`;
 

@@ -1,7 +1,7 @@
-// A host that takes everything and remembers nothing but its cursor: the ground for the hosts of tests that look at one part.
+// A host that accepts everything and remembers only its cursor: the base for hosts of tests of a single part.
 import type { ChannelHost } from "../../src/gateway/index.ts";
 
-/** Of a message without files. */
+/** The answer for a message without files. */
 export function noBlobs(blob: string): never {
 	throw new Error(`there is no blob ${blob}`);
 }

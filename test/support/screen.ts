@@ -1,10 +1,10 @@
-// A terminal, as far as a chat needs one: what a person would see of the bytes that were written. A sequence it does not know
-// fails the test, so nothing unforeseen can pass. Made narrower it breaks rows that are too wide, as today's terminals do.
+// A terminal, as far as a chat needs one: what a person would see of the written bytes. An unknown sequence
+// fails the test, so that nothing unforeseen passes. When narrowed, it wraps rows that are too wide, like current terminals.
 
 interface Row {
-	/** One for each column; "" for the second half of a wide character. */
+	/** One per column; "" for the second half of a wide character. */
 	cells: string[];
-	/** It goes on in the next row: the terminal broke it, not the writer. */
+	/** It continues in the next row: the terminal wrapped it, not the writer. */
 	isBroken: boolean;
 }
 
@@ -14,7 +14,7 @@ export class Screen {
 	#columns: number;
 	#rows: number;
 	#lines: Row[] = [];
-	/** The first line on the screen; those before it have scrolled away. */
+	/** The first line on the screen; earlier ones have scrolled away. */
 	#top = 0;
 	#row = 0;
 	#column = 0;
@@ -28,7 +28,7 @@ export class Screen {
 		this.#fill();
 	}
 
-	/** What is on the screen, without the empty rows at its end. */
+	/** The screen without trailing empty rows. */
 	get shown(): string[] {
 		return textOf(this.#lines.slice(this.#top, this.#top + this.#rows));
 	}
@@ -38,7 +38,7 @@ export class Screen {
 		return textOf(this.#lines);
 	}
 
-	/** What stands left of the cursor in its row, and what stands right of it. */
+	/** The text left of the cursor in its row, and the text right of it. */
 	get atCursor(): readonly [left: string, right: string] {
 		const { cells } = this.#line;
 		return [cells.slice(0, this.#column).join(""), cells.slice(this.#column).join("").trimEnd()];
@@ -145,7 +145,7 @@ export class Screen {
 		else if (code !== "?2026h" && code !== "?2026l") throw new Error(`the screen was sent ESC [ ${code}`);
 	}
 
-	/** With the cursor after a full row, the last character goes, as on a real terminal. */
+	/** With the cursor after a full row, the last character is deleted, as on a real terminal. */
 	#eraseLine(): void {
 		empty(this.#line, Math.min(this.#column, this.#columns - 1));
 	}

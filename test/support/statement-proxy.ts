@@ -1,5 +1,5 @@
 // A proxy in front of a PostgreSQL server that cuts the connection at an exact statement: before the server gets it, or after the server
-// has done it and before its answer is heard.
+// has executed it and before its answer arrives.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
@@ -7,15 +7,15 @@ export interface StatementProxy {
 	readonly port: number;
 	/** At the nth statement from now on, over all connections, or those of this application. */
 	cutAt(n: number, when: "before" | "after", of?: string): void;
-	/** At the first statement before and after, then at the second, and so on, each time counted from the last cut; null ends it. */
+	/** At the first statement before and after, then at the second, and so on, each counted from the last cut; null stops it. */
 	sweep(of: string | null): void;
 	/** How many cuts the sweep has made. */
 	readonly swept: number;
-	/** How many statements came since then. */
+	/** How many statements came since the last cut. */
 	readonly statements: number;
 	/** Whether the cut was made. */
 	readonly isCut: boolean;
-	/** Ends all connections now. */
+	/** Closes all connections now. */
 	cutAll(): void;
 	close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function startStatementProxy(serverPort: number): Promise<Statement
 				end();
 			});
 		}
-		// Statements that the server has got, and answered, here.
+		// Statements that the server has received, and answered, here.
 		let sent = 0;
 		let answered = 0;
 		let endsAfter = 0;
@@ -117,7 +117,7 @@ export async function startStatementProxy(serverPort: number): Promise<Statement
 	};
 }
 
-/** Parts a stream into the messages of PostgreSQL's protocol. The first one of a client has no type. */
+/** Splits a stream into the messages of PostgreSQL's protocol. A client's first one has no type. */
 function messages(
 	{ startup }: { startup: boolean },
 	each: (type: string, bytes: Buffer) => void,

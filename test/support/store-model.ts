@@ -1,5 +1,5 @@
-// The store as one would write it down in a few arrays: what the model-based test compares the real one with.
-// Nothing is stored twice here: what is visible, and how many rows count, is worked out from the rows each time.
+// The store as a few arrays: the model-based test compares the real one with it.
+// Nothing is stored twice: what is visible, and how many rows count, is computed from the rows each time.
 import { cleanTitle, type EndReason, successorTitle } from "../../src/domain/index.ts";
 import { MINUTE } from "./clock.ts";
 
@@ -11,7 +11,7 @@ export interface ModelRow {
 	readonly seq: number;
 	readonly role: "user" | "assistant" | "tool" | "meta";
 	readonly kind?: "carry_over" | "summary" | "note";
-	/** Null until seen: the words of a carry-over are the domain's business. */
+	/** Null until seen: the domain decides the words of a carry-over. */
 	content: string | null;
 	readonly turn: string | null;
 	readonly counted: boolean;
@@ -30,7 +30,7 @@ export interface ModelSession {
 	suspended: boolean;
 	ended: EndReason | null;
 	finalised: boolean;
-	/** What it counted when it ended; a live one is counted anew each time. */
+	/** The count at its end; a live session is counted each time. */
 	counted: number;
 	title: string | null;
 }
@@ -50,7 +50,7 @@ export interface ModelTurn {
 	readonly id: string;
 	readonly token: number;
 	readonly session: ModelSession;
-	/** Whether a person's message is in it: only then may more of theirs join. */
+	/** Whether it contains a person's message: only then may more of theirs join. */
 	readonly speaks: boolean;
 	/** Of the node that has it. */
 	readonly epoch: number;
@@ -77,7 +77,7 @@ export class ModelConversation {
 	readonly sessions: ModelSession[] = [];
 	readonly items: ModelItem[] = [];
 	readonly #hidings: Hiding[] = [];
-	/** The last of these was live most recently. */
+	/** The last one was live most recently. */
 	readonly #endings: ModelSession[] = [];
 	turn: ModelTurn | null = null;
 	token = 0;
@@ -108,7 +108,7 @@ export class ModelConversation {
 		return row.counted && !this.isHidden(row);
 	}
 
-	/** What a session shows, hidden rows included: its bases' rows as far as they belong, then its own. */
+	/** Everything in a session, including hidden rows: the visible part of its bases, then its own rows. */
 	transcript(session: ModelSession): ModelRow[] {
 		return segments(session).flatMap(({ rows }) => rows);
 	}
@@ -167,7 +167,7 @@ export class ModelConversation {
 		return this.live ?? this.#endings.at(-1) ?? null;
 	}
 
-	/** The session a turn over a message runs in, after the boundary it may meet; arrivedAt is null for internal events. */
+	/** The session of a turn over a message, after a possible boundary; arrivedAt is null for internal events. */
 	sessionFor(arrivedAt: number | null, now: number): ModelSession | "suspended" {
 		const last = this.last;
 		if (!last) return this.open(now, null);
@@ -186,8 +186,8 @@ export class ModelConversation {
 		return this.messages(session) >= session.cap ? "message_limit" : null;
 	}
 
-	succeed(ended: ModelSession, now: number, userTold: boolean): ModelSession {
-		const told = userTold || !ended.hadActivity;
+	succeed(ended: ModelSession, now: number, userNotified: boolean): ModelSession {
+		const told = userNotified || !ended.hadActivity;
 		const session = this.open(now, ended, { noticePending: !told });
 		const carried = ended.rows.find((row) => row.kind === "carry_over");
 		if (ended.hadActivity)
@@ -202,7 +202,7 @@ export class ModelConversation {
 		return this.turn;
 	}
 
-	/** Every message of the running turn gets its one end; answers the turn. */
+	/** Ends every message of the running turn; returns the turn. */
 	endTurn(disposition: "completed" | "failed" | "stopped"): string | null {
 		const { turn } = this;
 		if (!turn) return null;
@@ -213,7 +213,7 @@ export class ModelConversation {
 		return turn.id;
 	}
 
-	/** The person's turns that undo can reach, oldest first, each as its visible rows. */
+	/** The person's turns within reach of undo, oldest first, each as its visible rows. */
 	#turns(live: ModelSession): ModelRow[][] {
 		const groups: ModelRow[][] = [];
 		for (const row of reach(live).flatMap(({ rows }) => rows)) {
@@ -235,7 +235,7 @@ export class ModelConversation {
 		return { rows, messages, turns: groups.length, text: first.content };
 	}
 
-	/** As a person counts: what somebody wrote, and what was said to them. */
+	/** As a person counts: messages of people, and answers to them. */
 	#messagesIn(rows: Iterable<ModelRow>): number {
 		return [...rows].filter(
 			(row) =>
@@ -245,7 +245,7 @@ export class ModelConversation {
 		).length;
 	}
 
-	/** Answers the rows hidden, or null where there is nothing to try again. */
+	/** Returns the hidden rows, or null if there is nothing to retry. */
 	retry(): number | null {
 		const { live } = this;
 		const first = live && !live.suspended ? this.#turns(live).at(-1)?.[0] : undefined;
@@ -256,7 +256,7 @@ export class ModelConversation {
 		return this.#hide("retry", live, said);
 	}
 
-	/** From a row on, as far as the live session shows; a base of which nothing is visible is left as it is. */
+	/** From a row on, within the live session; a base without visible rows is left unchanged. */
 	#from(live: ModelSession, first: ModelRow): ModelRow[] {
 		const parts = segments(live);
 		return parts
@@ -298,7 +298,7 @@ export class ModelConversation {
 		return title;
 	}
 
-	/** What a title is derived from where there is none. */
+	/** The source of a title, if there is none. */
 	firstWords(session: ModelSession): string | null {
 		return session.rows.find((row) => row.role === "user" && this.#counts(row))?.content ?? null;
 	}

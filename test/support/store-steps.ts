@@ -1,9 +1,9 @@
-// The steps of the model-based test: each makes one change in the model and the same in the store, and compares the answers.
+// The steps of the model-based test: each makes the same change in the model and in the store, and compares the answers.
 import { expect } from "vitest";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import type { Store } from "../../src/store/index.ts";
 import { delivery, OPERATOR, policy, ROTATION, refused } from "../../src/testing/conformance/store/scene.ts";
-import { MINUTE, type VirtualClock } from "./clock.ts";
+import { MINUTE, type WallClock } from "./clock.ts";
 import {
 	IDLE_MS,
 	MAX_MESSAGES,
@@ -31,17 +31,17 @@ export interface World {
 	store: Store;
 	/** Where only one node can have the store, that is the world's own. */
 	readonly mortal: () => Promise<Mortal>;
-	readonly clock: VirtualClock;
+	readonly clock: WallClock;
 	/** Where its conversations are: two of one person, and one of another. */
 	readonly places: readonly [Place, Place, Place];
 	readonly conversations: readonly ModelConversation[];
 	readonly deliveries: ModelDelivery[];
 	readonly ended: { turn: string; token: number }[];
-	/** Counts what was said, so that no two texts are the same. */
+	/** Counts messages, so that no two texts are equal. */
 	said: number;
 }
 
-/** What a step works with: where, and two numbers to choose by. */
+/** A step's inputs: the conversation, and two numbers to choose by. */
 export interface Choice {
 	readonly conversation: ModelConversation;
 	readonly pick: number;
@@ -104,7 +104,7 @@ export const STEPS = {
 		for (let n = 0; n <= choice.pick % 3; n++) await accept(world, choice, "person");
 	},
 
-	/** A person writes and is answered, where nothing else goes on. */
+	/** A person writes and is answered, in an idle conversation. */
 	async exchange(world, choice): Promise<void> {
 		await STEPS.say(world, choice);
 		await STEPS.begin(world, choice);
@@ -206,7 +206,7 @@ export const STEPS = {
 			messages,
 			deliveries: parts.map((id) => delivery(id, id, "reply", to)),
 			policy: POLICY,
-			noticeTold: flag,
+			noticeGiven: flag,
 			ifRotated: { ...ROTATION, notice: [delivery(notice, notice, "notice", to)] },
 		};
 		const ended = await world.store.endTurn(args);
@@ -581,7 +581,7 @@ function newMessages(world: World, index: number, count: number) {
 	}));
 }
 
-/** What was observed before, then each item as its own row. */
+/** Observed messages first, then each item as its own row. */
 function takeItems(
 	conversation: ModelConversation,
 	session: ModelSession,
@@ -607,7 +607,7 @@ function takeItem(
 	return conversation.append(session, { role: "user", content, turn, counted: item.kind === "person" });
 }
 
-/** A session of another conversation: what it shows, without summaries, as rows of a new one. */
+/** A session of another conversation: its visible rows, without summaries, as rows of a new one. */
 function copy(
 	from: ModelSession,
 	to: ModelConversation,

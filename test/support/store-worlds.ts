@@ -1,14 +1,14 @@
-// Worlds for the model-based tests: a store beside a plain model of it, any series of steps, and how the two are compared.
+// Worlds for the model-based tests: a store next to a plain model of it, any series of steps, and the comparison of the two.
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import type { Store } from "../../src/store/index.ts";
 import { OPERATOR } from "../../src/testing/conformance/store/scene.ts";
-import type { VirtualClock } from "./clock.ts";
+import type { WallClock } from "./clock.ts";
 import { ModelConversation, type ModelSession } from "./store-model.ts";
 import { PLACES, STEPS, type StepName, type World } from "./store-steps.ts";
 
-/** What people do most comes most often. */
+/** Frequent actions of people come most often. */
 const WEIGHTS: Readonly<Record<StepName, number>> = {
 	say: 8,
 	burst: 2,
@@ -89,10 +89,10 @@ export function anyStep(leftOut: readonly StepName[] = []): fc.Arbitrary<StepCom
 	];
 }
 
-/** Two conversations of one person and one of another, each known and silent. */
+/** Two conversations of one person and one of another, each known and idle. */
 export async function worldOn(
 	store: Store,
-	clock: VirtualClock,
+	clock: WallClock,
 	mortal: World["mortal"],
 	places: World["places"] = PLACES,
 ): Promise<World> {
@@ -186,7 +186,7 @@ async function compareTranscript(
 	);
 }
 
-/** At the end of a run: every transcript, every disposition, every delivery, and the store's own examination. */
+/** At the end of a run: compares every transcript, disposition and delivery, and runs the store's own integrity check. */
 export async function compareEverything(world: World): Promise<void> {
 	for (const model of world.conversations) {
 		await compare(world, model);

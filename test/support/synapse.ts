@@ -1,4 +1,4 @@
-// Synapse, the reference homeserver, from a folder that holds a Debian with it (KERYX_PEER_SYNAPSE), in a place of its own.
+// Synapse, the reference homeserver, from a folder that holds a Debian with it (KERYX_PEER_SYNAPSE), in its own folder.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ const SERVER = "synapse.test";
 export interface Synapse {
 	readonly url: string;
 	readonly server: string;
-	/** Makes an account. */
+	/** Creates an account. */
 	register(user: string, password: string): Promise<void>;
 	remove(): Promise<void>;
 }
@@ -68,7 +68,7 @@ function ended(child: ChildProcess): Promise<void> {
 	return new Promise((resolve) => child.once("close", () => resolve()));
 }
 
-/** As a private server is set up, without its limits on how fast people write. */
+/** Set up like a private server, without limits on how fast people write. */
 function settings(folder: string, port: number, secret: string): string {
 	const fast = "{ per_second: 10000, burst_count: 10000 }";
 	return `server_name: ${SERVER}

@@ -1,19 +1,19 @@
-// A real terminal with somebody in front of it: a program on a PTY, and an emulator that draws what it writes.
+// A real terminal with a person in front of it: a program on a PTY, and an emulator that draws its output.
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 import { expect } from "vitest";
 
 export interface RealTerminal {
 	readonly pid: number;
-	/** The rows of the screen, without the empty ones at its end. */
+	/** The rows of the screen, without trailing empty ones. */
 	rows(): string[];
-	/** As a program left it. */
+	/** As left by a program. */
 	modes(): { readonly screen: "normal" | "alternate"; readonly pastes: boolean; readonly mouse: string };
 	type(text: string): void;
 	resize(columns: number, rows: number): void;
-	/** Answers once the screen shows it. */
+	/** Resolves once the screen shows it. */
 	shows(text: string | RegExp): Promise<void>;
-	/** The exit code of the program. */
+	/** The program's exit code. */
 	readonly ended: Promise<number>;
 	close(): void;
 }
@@ -33,7 +33,7 @@ export function openTerminal(
 	const screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
 	const [file = "", ...args] = argv;
 	const pty = spawn(file, args, { cols: columns, rows, name: "xterm-256color", env: { ...env } });
-	// What a terminal answers by itself goes to the program, like everything typed.
+	// The terminal's own answers go to the program, like everything typed.
 	screen.onData((answer) => pty.write(answer));
 	pty.onData((data) => screen.write(data));
 	let hasEnded = false;
@@ -65,7 +65,7 @@ export function openTerminal(
 			pty.resize(to, height);
 		},
 		shows: (text) => {
-			const shown = expect.poll(() => visible().join("\n"), { timeout: 20_000, interval: 10 });
+			const shown = expect.poll(() => visible().join("\n"), { interval: 10 });
 			return typeof text === "string" ? shown.toContain(text) : shown.toMatch(text);
 		},
 		ended,

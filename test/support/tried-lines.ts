@@ -1,14 +1,14 @@
-// The lines that the classifier was tried with, as the reference shows them: the pages are the data, so they cannot get out of date.
+// The command lines that the classifier was tried with, from the reference: the pages are the data, so they cannot become outdated.
 import { readFileSync } from "node:fs";
 
 export interface TriedLine {
 	readonly family: string;
-	/** What the page says of it: a class for a hostile line, a verdict for an everyday one. */
+	/** The page's expectation: a class for a hostile line, a verdict for an everyday one. */
 	readonly verdict: string;
 	readonly command: string;
 }
 
-/** Where the lines of both pages are read as if they were run. */
+/** Where the lines of both pages are assumed to run. */
 export const TRIED_FACTS = {
 	keryxHome: "/home/ann/.keryx",
 	keryxProgram: "/opt/keryx",

@@ -1,4 +1,4 @@
-// Somebody on XMPP, with a program that shows every stanza.
+// A person on XMPP, with a program that shows every stanza.
 import { parseJid } from "../../src/channels/xmpp/stream/jid.ts";
 import { NS } from "../../src/channels/xmpp/stream/namespaces.ts";
 import { Session } from "../../src/channels/xmpp/stream/session.ts";
@@ -12,7 +12,7 @@ let connections = 0;
 export class XmppPerson {
 	readonly jid: string;
 	readonly heard: Element[] = [];
-	/** Called with each stanza, once `heard` has it. */
+	/** Called with each stanza after it is in `heard`. */
 	onStanza: (stanza: Element) => void = () => {};
 	readonly session: Session;
 	#ids = 0;
@@ -22,7 +22,7 @@ export class XmppPerson {
 		this.jid = jid;
 	}
 
-	/** Logs in with the usual password; the account is made if it is not there. */
+	/** Logs in with the usual password; creates the account if missing. */
 	static async connect(
 		server: Prosody,
 		name: string,
@@ -60,7 +60,7 @@ export class XmppPerson {
 		});
 		person = new XmppPerson(session, jid);
 		person.heard.push(...early);
-		// Who has not asked for it is not told about subscriptions.
+		// People who have not asked are not notified of subscriptions.
 		await session.request("get", undefined, element("query", "jabber:iq:roster"));
 		session.write(element("presence", NS.client, {}, element("priority", NS.client, {}, priority)));
 		await person.until(() =>
@@ -69,7 +69,7 @@ export class XmppPerson {
 		return person;
 	}
 
-	/** Answers the message's id. */
+	/** Returns the message's id. */
 	say(to: string, text: string, ...more: readonly Element[]): string {
 		return this.message(to, "chat", text, ...more);
 	}
@@ -120,7 +120,7 @@ export class XmppPerson {
 		);
 	}
 
-	/** Everything that the server had for them until now was heard. */
+	/** Waits until everything the server had for them has arrived. */
 	sync(): Promise<void> {
 		return this.session.ping();
 	}
@@ -133,7 +133,7 @@ export class XmppPerson {
 		});
 	}
 
-	/** Messages with words from somebody, or from a nick in a room. */
+	/** Messages with text from a person, or from a nick in a room. */
 	messages(from: string): Element[] {
 		return this.heard.filter(
 			(one) =>
@@ -144,7 +144,7 @@ export class XmppPerson {
 		);
 	}
 
-	/** As a program shows them: a correction in the place of what it corrects. */
+	/** As a program shows them: a correction replaces the corrected message. */
 	shown(from: string): { readonly id: string; readonly text: string; readonly files: readonly string[] }[] {
 		const all: { id: string; text: string; files: readonly string[] }[] = [];
 		for (const message of this.messages(from)) {

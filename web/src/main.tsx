@@ -28,9 +28,9 @@ followConversationList(queryClient);
 keepForOffline();
 await began(startLive());
 
-const place = document.getElementById("root");
-if (!place) throw new Error(texts.main.thePageHasNoRoot);
-createRoot(place).render(
+const root = document.getElementById("root");
+if (!root) throw new Error(texts.main.thePageHasNoRoot);
+createRoot(root).render(
 	<StrictMode>
 		<QueryClientProvider client={queryClient}>
 			<TooltipProvider delayDuration={400}>

@@ -86,7 +86,7 @@ export function createAcpAgent({
 	};
 }
 
-/** A program remembers what it was told and may use: one that served the owner never serves another role (I18). */
+/** A program remembers what it was sent and may use: one that served the owner never serves another role (I18). */
 function keptAs({ conversation, standing }: LoopInput): string {
 	return `${conversation} ${standing}`;
 }
@@ -209,7 +209,7 @@ class AcpTurn {
 			? await Promise.race([permit(ask.call, ask.question), this.#aborted.promise])
 			: "impossible";
 		if (!this.#report.answered(ask, permission)) return "cancelled";
-		// The start of the call is recorded before the program is told.
+		// The start of the call is recorded before the program gets its answer.
 		await this.#events.taken();
 		return signal.aborted ? "cancelled" : permission;
 	}

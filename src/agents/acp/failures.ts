@@ -1,3 +1,4 @@
+// How an ACP program's failure travels: an error that carries the turn's failure.
 import type { AgentFailure } from "../types.ts";
 
 /** A program's failure as the turn's failure. */

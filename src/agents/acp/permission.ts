@@ -3,7 +3,7 @@ import type { RequestPermissionRequest, RequestPermissionResponse } from "@agent
 import type { Secrets } from "../../secrets/index.ts";
 import type { Permission } from "../types.ts";
 
-/** Of what a human is to decide about. */
+/** Limits for the text that a human decides about. */
 const LONGEST_ASKED = 1024 * 1024;
 const LONGEST_TITLE = 1000;
 

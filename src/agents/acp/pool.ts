@@ -12,7 +12,7 @@ export interface PoolOptions {
 interface Entry {
 	readonly program: Program;
 	busy: boolean;
-	/** Larger for one that was used later. */
+	/** Grows with each use: larger means used later. */
 	used: number;
 	stopIdling: () => void;
 }

@@ -1,4 +1,4 @@
-// One program that speaks the Agent Client Protocol, in its own process group. It is told things only over stdin; it may not use Keryx's
+// One program that speaks the Agent Client Protocol, in its own process group. Keryx talks to it only over stdin; it may not use Keryx's
 // files or terminals, and its listener decides its permission requests.
 import type { ChildProcess } from "node:child_process";
 import { basename } from "node:path";
@@ -27,7 +27,7 @@ import type { Spent } from "./report.ts";
 
 /** Time limit for initialize and session/new. Cold programs check for updates and start servers first. */
 const START_SECONDS = 60;
-/** A program that is asked to stop ends by itself within this. */
+/** How long a program may take to end by itself after a request to stop. */
 const STOP_MS = 2000;
 /** Its last stderr output, to explain a crash. */
 const LINES = 3;
@@ -62,7 +62,7 @@ export interface ProgramSession {
 	readonly id: string;
 	/** The Keryx session and its system text. */
 	readonly frame: string;
-	/** Null if it was told nothing yet. */
+	/** Null if it was sent nothing yet. */
 	sentHistory: SentHistory | null;
 	spent: Spent | null;
 }

@@ -55,13 +55,13 @@ test("what was told is continued by exactly the histories that begin with it", (
 		fc.property(
 			fc.array(message, { maxLength: 5 }),
 			fc.array(message, { minLength: 1, maxLength: 3 }),
-			(told, more) => {
-				expect(continues([...told, ...more], sentHistoryOf(told))).toBe(true);
-				expect(continues(told, sentHistoryOf([...told, ...more]))).toBe(false);
-				const [first] = told;
+			(sent, more) => {
+				expect(continues([...sent, ...more], sentHistoryOf(sent))).toBe(true);
+				expect(continues(sent, sentHistoryOf([...sent, ...more]))).toBe(false);
+				const [first] = sent;
 				if (!first) return;
 				const changed = { ...first, content: `${String(first.content)}!` };
-				expect(continues([changed, ...told.slice(1), ...more], sentHistoryOf(told))).toBe(false);
+				expect(continues([changed, ...sent.slice(1), ...more], sentHistoryOf(sent))).toBe(false);
 			},
 		),
 	);

@@ -21,7 +21,7 @@ export function sentHistoryOf(messages: readonly PromptMessage[]): SentHistory {
 	return { count: messages.length, digest: hash.digest("hex") };
 }
 
-/** Whether the told part is a prefix of this history, so that the rest is all that is new. */
+/** True if this history begins with what was sent; the rest is new. */
 export function continues(history: readonly PromptMessage[], sent: SentHistory): boolean {
 	return sent.count < history.length && sentHistoryOf(history.slice(0, sent.count)).digest === sent.digest;
 }
@@ -37,7 +37,7 @@ function essence(message: PromptMessage): unknown[] {
 	];
 }
 
-/** `told`: null for a program that knows nothing yet. */
+/** `sent`: null for a program that was sent nothing yet. */
 export function promptBlocks(
 	{ system, history, notes }: Pick<StepInput, "system" | "history" | "notes">,
 	sent: SentHistory | null,

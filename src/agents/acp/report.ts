@@ -50,9 +50,9 @@ interface Call {
 	readonly refusals: string[];
 }
 
-/** What a program asks leave for. */
+/** What a program asks permission for. */
 export interface Ask {
-	/** As the transcript names it. */
+	/** The name in the transcript. */
 	readonly call: ToolCall;
 	readonly question: { readonly action: string; readonly description: string };
 	/** A human can be shown all of it. */
@@ -82,7 +82,7 @@ export class Report {
 	#open: Call | null = null;
 	#waiting: Waiting[] = [];
 	#said = "";
-	/** What the transcript holds of this turn. */
+	/** This turn's part of the transcript. */
 	readonly #rows: PromptMessage[] = [];
 	/** It has shown something, or activity. */
 	#alive = false;
@@ -203,7 +203,7 @@ export class Report {
 		if (known && isOver(known)) return;
 		const call = known ?? this.#newCall(update.toolCallId);
 		this.#learn(call, update);
-		// What has begun has begun.
+		// A call never goes back to pending.
 		if (update.status && update.status !== "pending") this.#moveTo(call, update.status);
 	}
 

@@ -63,7 +63,7 @@ test("trouble that lasts for an hour takes a few lines, and its end loses no cou
 	log.write("the disk is full");
 	log.end();
 	expect(lines.length).toBeLessThan(25);
-	const told = lines.map((line) => Number(/and (\d+) more/.exec(line)?.[1] ?? 0) + 1);
-	expect(told.reduce((sum, one) => sum + one, 0)).toBe(3601);
+	const counts = lines.map((line) => Number(/and (\d+) more/.exec(line)?.[1] ?? 0) + 1);
+	expect(counts.reduce((sum, one) => sum + one, 0)).toBe(3601);
 	expect(waiting()).toBe(0);
 });

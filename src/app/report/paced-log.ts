@@ -7,7 +7,7 @@ const LONGEST_WINDOW_MS = 300_000;
 
 export interface PacedLog {
 	write(text: string): void;
-	/** Counted and not yet written. */
+	/** Counted but not written yet. */
 	end(): void;
 }
 

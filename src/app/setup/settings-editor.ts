@@ -122,7 +122,7 @@ export function settingsEditor({ home, env, file, store }: SettingsContext): Set
 	};
 }
 
-/** Of a field that says its name already. */
+/** Without the field's name, which is shown already. */
 function plain(message: string, key: string): string {
 	return key !== "" && message.startsWith(`${key} `) ? message.slice(key.length + 1) : message;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { mustEnd } from "../../../test/support/ends.ts";
 import { proofOf } from "./authentication.ts";
 
 const ADA = "ada@example.org";
@@ -58,11 +59,9 @@ test("a domain may be spoken for by the one that it is a part of", () => {
 });
 
 test.each([
-	["quotes", `x; "${'\\"'.repeat(200_000)}`],
-	["spaces", `x; a${" ".repeat(400_000)}a`],
-	["brackets", `x; ${"(".repeat(400_000)}`],
+	["quotes", `x; "${'\\"'.repeat(800_000)}`],
+	["spaces", `x; a${" ".repeat(1_600_000)}a`],
+	["brackets", `x; ${"(".repeat(1_600_000)}`],
 ])("a long header costs no more than its length: %s", (_, header) => {
-	const began = process.cpuUsage();
-	expect(isProven(header)).toBe(false);
-	expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
+	expect(mustEnd(() => isProven(header))).toBe(false);
 });

@@ -24,7 +24,7 @@ export interface EmailOptions extends ConnectionOptions {
 	readonly smtp: MailServer;
 	/** Keryx's own address. */
 	readonly address: string;
-	/** Shown beside the address. */
+	/** Shown next to the address. */
 	readonly displayName?: string;
 	/** Other addresses that lead to the same mailbox. */
 	readonly aliases?: readonly string[];
@@ -34,13 +34,13 @@ export interface EmailOptions extends ConnectionOptions {
 	readonly password: () => Promise<string>;
 	/** The name in the Authentication-Results headers of the receiving server. Without it, no sender is proven. */
 	readonly authservId?: string;
-	/** Every From counts as it is written. */
+	/** Trusts every From as written. */
 	readonly trust?: boolean;
 	/** People whose From is only trusted may answer confirmations. */
 	readonly decides?: boolean;
 	/** Senders whose automatic mails and list mails are answered: addresses, or `@domain`. */
 	readonly answerAutomatic?: readonly string[];
-	/** A mail that has passed through so many answers of Keryx installations is not answered. */
+	/** A mail that has passed through this many answers of Keryx installations is not answered. */
 	readonly hopLimit?: number;
 	readonly sent?: SentCopies;
 	/** Default: the folder that the server marks as the one for sent mail, or `Sent`. */
@@ -50,7 +50,7 @@ export interface EmailOptions extends ConnectionOptions {
 	readonly settleMs?: number;
 }
 
-/** How the libraries are told about a server. */
+/** The libraries' settings for a server. */
 export function connectionOf({ host, port, encryption, ca }: MailServer) {
 	return {
 		host,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { mustEnd } from "../../../test/support/ends.ts";
 import { trim } from "./trim.ts";
 
 const cut = (...lines: readonly string[]) => trim(lines.join("\n"));
@@ -63,10 +64,8 @@ test("it takes any text in little time", () => {
 });
 
 test.each([
-	["spaces", `a${" ".repeat(400_000)}b`],
-	["empty lines", `a${"\n".repeat(400_000)}b`],
+	["spaces", `a${" ".repeat(1_600_000)}b`],
+	["empty lines", `a${"\n".repeat(1_600_000)}b`],
 ])("a long text costs no more than its length: %s", (_, text) => {
-	const began = process.cpuUsage();
-	expect(trim(text).isCut).toBe(false);
-	expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
+	expect(mustEnd(() => trim(text)).isCut).toBe(false);
 });

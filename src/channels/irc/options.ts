@@ -9,7 +9,7 @@ export const FLOOD: Flood = { burst: 8, everyMs: 1000 };
 
 export interface IrcSecrets {
 	readonly serverPassword?: string;
-	/** Of the account. */
+	/** The account's password. */
 	readonly password?: string;
 	/** A certificate with its key, as PEM. */
 	readonly certificate?: string;

@@ -30,7 +30,7 @@ export interface DeliverContext {
 	readonly lost: () => SendResult | null;
 }
 
-/** Each file is an event of its own. A repeated delivery repeats their transaction ids, so those already there are not shown twice. */
+/** Each file is a separate event. A repeated delivery repeats their transaction ids, so those already there are not shown twice. */
 export async function deliver(outgoing: Outgoing, context: DeliverContext): Promise<SendResult> {
 	const { id, body, plain } = outgoing;
 	if (Buffer.byteLength(body.plain) > context.limit)

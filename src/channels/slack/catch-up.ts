@@ -17,7 +17,7 @@ const TRIES = 5;
 /** Slack's page size, and how many pages of the list of chats are read. */
 const PAGE = 200;
 const PAGES = 50;
-/** Chats read at once. Few, so that a chat where somebody writes meanwhile does not wait for all others: Slack counts each read. */
+/** Chats read at once. Few, so that a chat with new messages does not wait for all others: Slack counts each read. */
 const AT_ONCE = 4;
 
 export interface CatchUpOptions {
@@ -30,7 +30,7 @@ export interface CatchUpOptions {
 	readonly onAsked?: () => void;
 }
 
-/** So many at once; the others wait in order. */
+/** This many at once; the others wait in order. */
 class Slots {
 	readonly #waiting: (() => void)[] = [];
 	#free: number;
@@ -89,7 +89,7 @@ export async function catchUp(
 	gap.throwFailure();
 }
 
-/** Only the first that Slack names; that some are left out is told. */
+/** Only the first ones that Slack names; logs if some are left out. */
 async function chatsOf(
 	{ directory }: Connection,
 	{ read, log }: CatchUpOptions,

@@ -173,7 +173,7 @@ export class Intake {
 		this.marks.end(holder, outcome === "done" ? cursor : undefined);
 		if (message?.ts !== undefined) this.#live.add(`${chat}/${message.ts}`);
 		committed();
-		// The button's effect is done; if the sentence is too late, only that is lost.
+		// The button has taken effect; if the sentence is too late, only that is lost.
 		await after?.().catch((error: unknown) =>
 			this.#options.log("a button press was not answered", reasonOf(error)),
 		);

@@ -121,7 +121,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 				onMoved: (chat, to) => moves.set(chat, to),
 				answerPress: async (query, text) => {
 					pace.count();
-					// The button's effect is done; if the sentence is too late, only that is lost.
+					// The button has taken effect; if the sentence is too late, only that is lost.
 					await api
 						.answerCallbackQuery(query, { text })
 						.catch((error: unknown) => note("a button press was not answered", reasonOf(error)));

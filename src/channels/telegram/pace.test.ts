@@ -1,38 +1,26 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SEED } from "../../../test/support/seed.ts";
+import { createVirtualClock } from "../../testing/index.ts";
 import { decide, Pace, type PaceFacts, type Wish } from "./pace.ts";
 
-/** A clock that the test moves; a machine that is busy calls back late. */
+/** A machine that is busy calls back late. */
 class TestClock {
-	now = 0;
+	readonly #clock = createVirtualClock(0, { settle: settled });
 	lateMs: () => number = () => 0;
-	readonly #timers = new Set<{ readonly at: number; readonly call: () => void }>();
 
-	monotonic = () => this.now;
-	after = (ms: number, call: () => void) => {
-		const timer = { at: this.now + ms + this.lateMs(), call };
-		this.#timers.add(timer);
-		return () => void this.#timers.delete(timer);
-	};
+	monotonic = this.#clock.monotonic;
+	after = (ms: number, call: () => void) => this.#clock.after(ms + this.lateMs(), call);
+
+	get now(): number {
+		return this.#clock.now();
+	}
 
 	get nextAt(): number {
-		return Math.min(...[...this.#timers].map(({ at }) => at));
+		return this.#clock.pendingTimers()[0] ?? Number.POSITIVE_INFINITY;
 	}
 
-	async to(time: number): Promise<void> {
-		for (;;) {
-			await settled();
-			if (this.nextAt > time) break;
-			this.now = Math.max(this.now, this.nextAt);
-			for (const timer of [...this.#timers])
-				if (timer.at <= this.now) {
-					this.#timers.delete(timer);
-					timer.call();
-				}
-		}
-		this.now = Math.max(this.now, time);
-	}
+	to = (time: number) => this.#clock.advanceTo(Math.max(this.now, time));
 }
 
 async function settled(): Promise<void> {

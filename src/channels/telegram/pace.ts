@@ -54,7 +54,7 @@ export interface PaceFacts {
 	readonly changesAhead: number;
 	/** It was refused before, and has come back at its time. */
 	readonly isPromised: boolean;
-	/** Until the last refused one has gone. */
+	/** Until the last refused one is sent. */
 	readonly promisedMs: number;
 }
 
@@ -164,7 +164,7 @@ export class Pace {
 		}
 	}
 
-	/** Who goes next, and how long their chat still holds them. */
+	/** Who is next, and how long their chat still holds them. */
 	#next(now: number) {
 		const [message] = this.#messages;
 		if (message) return { waiting: message, from: this.#messages, at: 0, ms: 0 };

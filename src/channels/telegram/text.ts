@@ -37,7 +37,7 @@ export function describedOf(message: Message): string | null {
 	if (message.poll)
 		return `[poll: ${message.poll.question} (${message.poll.options.map(({ text }) => text).join(" / ")})]`;
 	if (message.dice) return `[dice ${message.dice.emoji}: ${message.dice.value}]`;
-	// In front, so that what only looks like a command is none.
+	// At the start, so that text that only looks like a command is not one.
 	if (message.rich_message) return `[rich message]\n${richTextOf(message.rich_message)}`;
 	if (message.checklist) {
 		const { title, tasks } = message.checklist;

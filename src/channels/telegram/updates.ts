@@ -154,7 +154,7 @@ async function handInPress(query: CallbackQuery, at: Cursor, context: UpdateCont
 		transport: transportOf(person, context),
 		...at,
 	});
-	// Telegram shows it as it is: marks would stand around names.
+	// Telegram shows it unchanged: marks would appear around names.
 	const { plain } = render(text, { markup: "plain", limit: { max: 4096, unit: "utf16" } });
 	await context.answerPress(id, plain.length > SHOWN_LIMIT ? `${plain.slice(0, SHOWN_LIMIT - 1)}…` : plain);
 }

@@ -144,7 +144,7 @@ export class XmppClient {
 		await this.#line.start();
 	}
 
-	/** The server is told of everything that was committed. */
+	/** Everything committed is acknowledged to the server. */
 	async stop(): Promise<void> {
 		await this.#intake.stop();
 		this.#previous = null;
@@ -352,7 +352,7 @@ export class XmppClient {
 		} else this.#take(message, done);
 	}
 
-	/** A nick in a room may be somebody else's tomorrow: an answer must not go there. */
+	/** A nick in a room may be someone else's tomorrow: an answer must not go there. */
 	#privately(message: Element, session: Session, done: () => void): void {
 		const { from, id } = message.attrs;
 		if (child(message, "body"))

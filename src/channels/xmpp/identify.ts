@@ -35,7 +35,7 @@ export async function identifyXmpp(
 			domain: own.domain,
 			user: own.local,
 			password,
-			// Beside a running Keryx.
+			// Next to a running Keryx.
 			resource: `keryx-setup-${randomBytes(4).toString("hex")}`,
 			requiresTls: options.server.tls === "starttls",
 			nonce: randomBytes(18).toString("hex"),

@@ -90,7 +90,7 @@ function withoutQuote(body: string, message: Element): Pick<ReadMessage, "body" 
 	return { body: rest, reply: { id: reply.attrs.id ?? "", to: reply.attrs.to, quote } };
 }
 
-/** A file's address stands in the text for programs that cannot show the file. */
+/** A file's address is in the text for programs that cannot show the file. */
 function withoutAddresses(body: string, files: readonly string[]): string {
 	if (files.length === 0) return body;
 	return body
@@ -138,7 +138,7 @@ function withoutNick(text: string, nick: string): Said {
 	return { text, mentioned: names(text, nick) };
 }
 
-/** The nick stands in the text as a word. */
+/** The nick appears in the text as a word. */
 function names(text: string, nick: string): boolean {
 	const [low, wanted] = [text.toLowerCase(), nick.toLowerCase()];
 	for (let at = low.indexOf(wanted); at >= 0; at = low.indexOf(wanted, at + 1))

@@ -68,7 +68,7 @@ export class Positions {
 	}
 }
 
-/** As if this entry were done too. */
+/** As if this entry were done, too. */
 function reached({ position, open }: Progress, also: Entry | null): Progress {
 	const at = open.findIndex((entry) => !entry.isDone && entry !== also);
 	const done = at < 0 ? open.length : at;

@@ -24,9 +24,9 @@ export interface Applied {
 export interface ApplyRequest {
 	readonly root: string;
 	readonly repository: string;
-	/** Of the restore: names what it writes aside. */
+	/** The restore's id, for names of temporary files. */
 	readonly id: string;
-	/** As step-text.ts writes them. */
+	/** As written by step-text.ts. */
 	readonly steps: string;
 	readonly emptyThen: readonly RawPath[];
 }
@@ -80,7 +80,7 @@ class Apply {
 				tried(() => this.#remove(step, seen.get(step.path))),
 				removed,
 			);
-		// A folder may stand where a file was.
+		// A folder may be where a file was.
 		const wanted = new Set(writes.map(({ path }) => path));
 		removeEmpty(
 			this.#folders,
@@ -94,7 +94,7 @@ class Apply {
 		const emptied = parentsOf(removed).filter((folder) => !meant.has(folder));
 		for (const folder of removeEmpty(this.#folders, emptied))
 			kept.push({ path: slashed(folder), reason: "refused" });
-		// If one of these files replaced such a folder.
+		// Only if one of these files replaced such a folder.
 		const gone = new Set(removed);
 		for (const folder of emptyThen.filter((one) => isWithin(one, gone))) {
 			const outcome = tried(() => this.#parents.makeFolder(folder));

@@ -5,16 +5,16 @@ import { gitStream } from "../git.ts";
 
 export interface Content {
 	readonly oid: string;
-	/** Null: the repository does not have it, or it cannot be read. */
+	/** Null: missing or unreadable in the repository. */
 	readonly data: Buffer | null;
 }
 
 const LINE_END = 10;
-/** Git ends at a damaged object. So often it is started again for the rest. */
+/** git ends at a damaged object. It is restarted this often for the rest. */
 const MOST_DAMAGED = 100;
 const TIMEOUT_MS = 600_000;
 
-/** Each of them once, in their order, as many at a time as git has handed over. Throws checkpoint.no_git or checkpoint.failed where git itself does not work. */
+/** Yields each once, in order, in batches as git delivers them. Throws checkpoint.no_git or checkpoint.failed if git itself does not work. */
 export async function* contentsOf(
 	repository: string,
 	oids: readonly string[],
@@ -33,7 +33,7 @@ export async function* contentsOf(
 			failed = error;
 		}
 		const oid = oids[done++] as string;
-		// Alone it fails again, where it is the object and not git.
+		// Retried alone: if it fails again, the object is damaged, not git.
 		if (!(await isDamaged(repository, oid))) throw failed;
 		yield [{ oid, data: null }];
 	}
@@ -57,7 +57,7 @@ async function* answers(repository: string, oids: readonly string[]): AsyncGener
 	});
 	let waiting: Buffer[] = [];
 	let bytes = 0;
-	/** So much is needed before it is worth looking. */
+	/** Less than this is not worth parsing. */
 	let needed = 1;
 	for await (const piece of pieces) {
 		waiting.push(piece);

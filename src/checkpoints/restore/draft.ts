@@ -20,7 +20,7 @@ const MAY_RUN = 0o111;
 const NO_FOLLOW = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** Of a file: what it was when it had been written; of a link nothing. `before`: what it is to replace. */
+/** Returns the file's state after writing; undefined for a link. `before`: what it replaces. */
 export function makeDraft(
 	draft: Buffer,
 	data: Buffer,
@@ -34,16 +34,16 @@ export function makeDraft(
 	});
 }
 
-/** Whatever is there under that name, or nothing. Never throws. */
+/** Removes whatever has that name. Never throws. */
 export function dropDraft(draft: Buffer): void {
 	try {
 		unlinkSync(draft);
 	} catch {
-		// There is none, or the system does not let it go.
+		// There is none, or the system refuses.
 	}
 }
 
-/** Where only they differ. */
+/** If only the permissions differ. */
 export function givePermissions(full: Buffer, stats: BigIntStats, want: NonNullable<Entry>): void {
 	const file = openSync(full, NO_FOLLOW);
 	try {
@@ -53,16 +53,16 @@ export function givePermissions(full: Buffer, stats: BigIntStats, want: NonNulla
 	}
 }
 
-/** Those of the file it replaces, as far as the system allows it: only root gives a file to someone else. Never throws. */
+/** Keeps the owner of the replaced file, as far as the system allows: only root can give files away. Never throws. */
 export function giveOwner(draft: Buffer, own: BigIntStats, { uid, gid }: BigIntStats): void {
 	if (own.uid === uid && own.gid === gid) return;
 	try {
 		const file = openSync(draft, NO_FOLLOW);
 		try {
-			// A program may have put another file there by now.
+			// A program may have replaced the file by now.
 			if (!isOnly(own, fstatSync(file, { bigint: true }))) return;
 			if (!isGiven(file, Number(uid), Number(gid))) isGiven(file, SAME, Number(gid));
-			// The system takes setuid and setgid away with the owner.
+			// The system clears setuid and setgid when the owner changes.
 			fchmodSync(file, Number(own.mode) & 0o7777);
 		} finally {
 			closeSync(file);
@@ -87,7 +87,7 @@ function isGiven(file: number, uid: number, gid: number): boolean {
 	}
 }
 
-/** What a restore that was cut off has left under that name goes first. */
+/** Removes what an interrupted restore left under that name. */
 function anew<Result>(file: Buffer, make: () => Result): Result {
 	try {
 		return make();
@@ -118,7 +118,7 @@ function writeDraft(
 	}
 }
 
-/** Before the process's own mask. */
+/** Before the process's umask. */
 function usual({ mode }: NonNullable<Entry>): number {
 	return mode === "100755" ? 0o777 : 0o666;
 }

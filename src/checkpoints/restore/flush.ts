@@ -6,7 +6,7 @@ import { fullPath, type RawPath } from "../names.ts";
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Written by another thread, and not yet put on the disk. */
+/** Written by another thread, and not synced yet. */
 export interface Unflushed {
 	readonly paths: readonly string[];
 	readonly isElsewhere: boolean;
@@ -15,7 +15,7 @@ export interface Unflushed {
 export class Flush {
 	readonly #root: string;
 	readonly #device: bigint;
-	/** What was written since the last time. */
+	/** Written since the last sync. */
 	readonly #paths = new Set<string>();
 
 	/** Something was written to another file system than the workspace's. */
@@ -31,12 +31,12 @@ export class Flush {
 		this.#paths.add(folderOf(path) + name);
 	}
 
-	/** Something in the folder of this path came or went. */
+	/** Something in this path's folder was added or removed. */
 	folder(path: RawPath): void {
 		this.#paths.add(folderOf(path));
 	}
 
-	/** A folder on the way to what is written. */
+	/** A parent folder of something written. */
 	passes({ dev }: BigIntStats): void {
 		if (dev !== this.#device) this.#isElsewhere = true;
 	}
@@ -60,12 +60,12 @@ export class Flush {
 	}
 }
 
-/** With the slash at its end. */
+/** With a trailing slash. */
 function folderOf(path: RawPath): string {
 	return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
-/** False where this system cannot. */
+/** False if this system cannot. */
 function syncFileSystem(root: string): Promise<boolean> {
 	if (process.platform !== "linux") return Promise.resolve(false);
 	return new Promise((resolve) => {

@@ -5,7 +5,7 @@ import { nameOf, parentOf, type RawPath } from "../names.ts";
 import { statAt } from "../read-file.ts";
 import type { Flush } from "./flush.ts";
 
-/** From the outermost to the one it is in. */
+/** From the outermost to its own folder. */
 export function foldersOf(path: RawPath): readonly RawPath[] {
 	const folders: RawPath[] = [];
 	for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
@@ -13,7 +13,7 @@ export function foldersOf(path: RawPath): readonly RawPath[] {
 	return folders;
 }
 
-/** Every folder above one of these, the innermost first. */
+/** Every parent folder of these, innermost first. */
 export function parentsOf(paths: readonly RawPath[]): readonly RawPath[] {
 	return [...new Set(paths.flatMap(foldersOf))].sort((a, b) => b.length - a.length);
 }
@@ -22,7 +22,7 @@ export function isWithin(folder: RawPath, wanted: ReadonlySet<RawPath>): boolean
 	return wanted.has(folder) || foldersOf(folder).some((above) => wanted.has(above));
 }
 
-/** Answers those that the system did not let go: they stay, and nothing waits for them. */
+/** Returns those that the system refused to remove: they stay, and nothing waits for them. */
 export function removeEmpty(folders: Folders, paths: readonly RawPath[]): readonly RawPath[] {
 	const refused: RawPath[] = [];
 	for (const path of paths) {
@@ -39,11 +39,11 @@ export function removeEmpty(folders: Folders, paths: readonly RawPath[]): readon
 	return refused;
 }
 
-/** Makes the folders that files come into. */
+/** Creates the folders for restored files. */
 export class Parents {
 	readonly #folders: Folders;
 	readonly #flush: Flush;
-	/** Those that are there. */
+	/** Those that exist. */
 	readonly #passed = new Set<string>();
 
 	constructor(folders: Folders, flush: Flush) {
@@ -51,7 +51,7 @@ export class Parents {
 		this.#flush = flush;
 	}
 
-	/** All folders above the path. False: something else is in the way. */
+	/** All parent folders of the path. False: something else is in the way. */
 	make(path: RawPath): boolean {
 		const parent = parentOf(path);
 		if (this.#passed.has(parent) && typeof this.#folders.again(parent) !== "string") return true;
@@ -60,7 +60,7 @@ export class Parents {
 		return true;
 	}
 
-	/** A folder, with all above it. */
+	/** A folder, with all its parents. */
 	makeFolder(path: RawPath): "done" | "in_the_way" {
 		return this.make(path) && this.#makeOne(path) ? "done" : "in_the_way";
 	}
@@ -80,7 +80,7 @@ export class Parents {
 	}
 }
 
-/** Another thread of the same restore may make it at the same time. */
+/** Another thread of the same restore may create it at the same time. */
 function made(full: Buffer): boolean {
 	try {
 		mkdirSync(full);

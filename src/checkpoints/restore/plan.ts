@@ -6,7 +6,7 @@ import { coveredBy, type Manifest } from "../manifest.ts";
 import { fullPath, type RawPath } from "../names.ts";
 import { type Entry, LARGE, manifestsOf, treeChanges } from "../repository.ts";
 
-/** Takes a path from its current state to its earlier one. */
+/** The step from a path's current state to its earlier one. */
 export interface Step {
 	readonly path: RawPath;
 	readonly now: Entry;
@@ -17,11 +17,11 @@ export interface Steps {
 	readonly steps: readonly Step[];
 	readonly kept: readonly RawPath[];
 	readonly untouched: readonly RawPath[];
-	/** Folders that were there without anything in them. */
+	/** Folders that existed and were empty. */
 	readonly emptyThen: readonly RawPath[];
 }
 
-/** The state of now: a checkpoint, or a snapshot that is none. */
+/** The current state: a checkpoint, or an unrecorded snapshot. */
 export interface State {
 	readonly tree: string;
 	readonly commit: string;
@@ -31,7 +31,7 @@ export interface PlanInput {
 	readonly root: string;
 	readonly repository: string;
 	readonly target: Checkpoint;
-	/** All of the workspace, oldest first. */
+	/** All checkpoints of the workspace, oldest first. */
 	readonly checkpoints: readonly Checkpoint[];
 	readonly windows: readonly CheckpointWindow[];
 	readonly now: State;
@@ -65,7 +65,7 @@ export async function decideSteps(input: PlanInput): Promise<Steps> {
 	return { steps, kept, untouched: [...unsaved], emptyThen: [...past.empty] };
 }
 
-/** What could not be saved before it would be replaced stays. */
+/** A file that could not be saved before it is replaced stays. */
 export function withoutUnsaved(steps: Steps): Steps {
 	const unsaved = steps.steps.filter(({ now }) => now?.mode === LARGE).map(({ path }) => path);
 	if (unsaved.length === 0) return steps;
@@ -77,8 +77,8 @@ export function withoutUnsaved(steps: Steps): Steps {
 }
 
 /**
- * What was there and not saved, and is no longer there: nothing can bring it back, so it is at least named. The manifest of now cannot say
- * so: where no saved file changed it is that of the last checkpoint.
+ * Existed unsaved, and is gone: nothing can restore it, so it is at least named. The current manifest cannot
+ * say so: if no saved file changed, it is the last checkpoint's.
  */
 async function goneSince(root: string, past: Manifest): Promise<readonly RawPath[]> {
 	const gone: RawPath[] = [];
@@ -103,7 +103,7 @@ async function isThere(root: string, path: RawPath): Promise<boolean> {
 	}
 }
 
-/** Pairs of trees between which nobody of ours was at work. */
+/** Pairs of trees between which no turn or restore ran. */
 function gapsOf({ target, checkpoints, windows, now }: PlanInput): readonly (readonly [string, string])[] {
 	const since = checkpoints
 		.filter(({ n }) => n >= target.n)

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { namesIn } from "../repository.ts";
 
 const SUFFIX = ".replaced";
-/** A smaller restore is fast enough without. */
+/** Smaller restores are fast enough without. */
 const MANY = 1000;
 
 export class Replaced {
@@ -32,7 +32,7 @@ export class Replaced {
 		}
 	}
 
-	/** The disk is full: they are freed now, and those that follow at once. */
+	/** The disk is full: frees them now, and later ones at once. */
 	freeNow(): void {
 		if (!this.#isUsed) return;
 		this.#isUsed = false;
@@ -46,18 +46,18 @@ export class Replaced {
 	}
 }
 
-/** Ends early when it is told to stop; what is left is freed the next time. */
+/** Stops early on request; the rest is freed next time. */
 export async function freeReplaced(repository: string, isStopped: () => boolean): Promise<void> {
 	const folder = `${repository}${SUFFIX}`;
 	for (const name of await namesIn(folder)) {
 		if (isStopped()) return;
 		await unlink(join(folder, name));
 	}
-	// One that a restore has started to fill stays.
+	// A folder that a restore has started to fill stays.
 	await rmdir(folder).catch(() => {});
 }
 
-/** The repositories in this folder whose restores have left something to free. */
+/** The repositories in this folder with files left to free. */
 export async function withReplaced(folder: string): Promise<readonly string[]> {
 	const names = await namesIn(folder);
 	return names

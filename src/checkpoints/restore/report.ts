@@ -3,7 +3,7 @@ import { type RawPath, shown } from "../names.ts";
 import type { RestoreReport, RestoreSummary, Some } from "../types.ts";
 import type { Applied } from "./apply.ts";
 
-const TOLD = 10;
+const NAMED_ITEMS = 10;
 
 export function reportOf(
 	{ restored, removed, kept }: Applied,
@@ -36,5 +36,5 @@ export function summaryOf(
 }
 
 function some<Item>(items: readonly Item[]): Some<Item> {
-	return { count: items.length, first: items.slice(0, TOLD) };
+	return { count: items.length, first: items.slice(0, NAMED_ITEMS) };
 }

@@ -5,7 +5,7 @@ import { parentOf } from "../names.ts";
 import type { Unflushed } from "./flush.ts";
 import { type Write, type WriteAnswer, type WriteRequest, writeShare } from "./writes.ts";
 
-/** Fewer files are written before a thread has started. */
+/** With fewer files, writing is faster than starting a thread. */
 const FEWEST = 2000;
 const MOST_SHARES = 4;
 
@@ -60,7 +60,7 @@ async function together(
 	}
 }
 
-/** Where each share begins: with another folder than the one before ended with. */
+/** Where each share starts: never within a folder. */
 function startsOf(writes: readonly Write[]): readonly number[] {
 	const many = Math.min(MOST_SHARES, availableParallelism(), Math.floor(writes.length / FEWEST) + 1);
 	const starts = [0];

@@ -8,7 +8,7 @@ import { gitMode, isUnchanged, LINK, readAt, statAt } from "../read-file.ts";
 import type { Entry } from "../repository.ts";
 import type { Step } from "./plan.ts";
 
-/** What is there, by git's name; other: a folder, or something no snapshot contains. */
+/** git's id of what is there; other: a folder, or something that no snapshot contains. */
 export function present(
 	full: Buffer,
 	before: Found | undefined,
@@ -26,7 +26,7 @@ function entryOf(oid: string, stats: BigIntStats): NonNullable<Entry> {
 	return mode === LINK ? { mode, oid } : { mode, oid, permissions: permissionsOf(stats) };
 }
 
-/** By its times alone. Another name of the same file that goes changes them, too. */
+/** By its times alone. Removing another name of the same file changes them, too. */
 export function isUntouched(before: BigIntStats | undefined, now: BigIntStats | undefined): boolean {
 	if (!before || !now) return before === now;
 	return before.ctimeNs === now.ctimeNs && before.ino === now.ino && before.size === now.size;
@@ -39,7 +39,7 @@ export function isSame(a: Entry | "other", b: Entry): boolean {
 	return a.oid === b.oid && a.mode === b.mode && (!known || a.permissions === b.permissions);
 }
 
-/** Of these, what has not been done; all of them where that cannot be seen. */
+/** The steps not done yet; all of them if that is unknown. */
 export function undoneSteps(root: string, steps: readonly Step[]): readonly RawPath[] {
 	const folders = new Folders(root);
 	try {

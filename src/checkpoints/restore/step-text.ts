@@ -4,7 +4,7 @@ import type { RawPath } from "../names.ts";
 import type { Entry } from "../repository.ts";
 import type { Step } from "./plan.ts";
 
-/** No path has two in a row, and none begins or ends with one. */
+/** No path contains two in a row, or starts or ends with one. */
 const BETWEEN = "//";
 const FIELDS = 3;
 

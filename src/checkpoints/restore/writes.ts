@@ -20,44 +20,44 @@ import { isSame, isUntouched, present } from "./standing.ts";
 export type Outcome = "done" | KeptReason;
 export type Write = Step & { readonly want: NonNullable<Entry> };
 
-/** What was put there, by what tells whether it is still the same: the next look need not read it. */
+/** The written files, each with its fingerprint: the next scan need not read them. */
 export type Written = ReadonlyMap<RawPath, Found>;
 
 export interface WriteRequest {
 	readonly root: string;
 	readonly repository: string;
-	/** Of the restore: names the drafts. */
+	/** The restore's id, for names of drafts. */
 	readonly id: string;
-	/** Which share this is, of how many. */
+	/** This share's number, and the count of shares. */
 	readonly share: number;
 	readonly shares: number;
 	readonly writes: readonly Write[];
-	/** Of each of them, the same when the restore is begun again: names its draft. */
+	/** The steps' numbers, stable over retries: they name the drafts. */
 	readonly numbers: readonly number[];
-	/** How many steps the whole restore has. */
+	/** The number of steps in the whole restore. */
 	readonly steps: number;
 }
 
 export interface WriteAnswer {
 	readonly outcomes: ReadonlyMap<RawPath, Outcome>;
 	readonly written: Written;
-	/** Moved into place, and not yet put on the disk. */
+	/** Moved into place, and not synced yet. */
 	readonly left: Unflushed;
 }
 
-/** So much content is written aside before it is moved into place: as much room on the disk is needed twice. */
+/** How much content is drafted before it is moved into place: this much disk space is needed twice. */
 const BATCH_BYTES = 64 * 1024 * 1024;
-/** So often a full disk is met by moving what is written aside into place, which frees what it replaces. */
+/** How often a full disk is handled by moving drafts into place early, which frees the replaced files. */
 const MOST_FULL = 100;
 
-/** Written aside, and not yet moved into place. */
+/** Drafted, and not moved into place yet. */
 interface Draft {
 	readonly step: Write;
 	/** In its target's folder. */
 	readonly name: string;
-	/** What was there at the check; `seen`: not checked yet, and the last scan says it is what the step expects. */
+	/** The state found by the check; `seen`: not checked yet, but the last scan found what the step expects. */
 	readonly before: BigIntStats | "seen" | undefined;
-	/** Of what was written aside; none of a link. */
+	/** The draft's times; none for a link. */
 	readonly after: BigIntStats | undefined;
 }
 
@@ -134,7 +134,7 @@ class Share {
 		return outcomes;
 	}
 
-	/** Only what is to be moved stays aside, also of a restore that was cut off. */
+	/** Removes all other drafts, also those of an interrupted restore. */
 	#tryDraft(step: Write, data: Buffer | null, drafts: Draft[]): Outcome | "drafted" | "full" {
 		const outcome = tried(() => {
 			try {
@@ -153,7 +153,7 @@ class Share {
 			const folder = this.#folders.again(parentOf(step.path));
 			if (typeof folder !== "string") dropDraft(folder.at(this.#draftName(step)));
 		} catch {
-			// Nor could it be written there.
+			// It could not be written there either.
 		}
 	}
 
@@ -161,7 +161,7 @@ class Share {
 		return `${DRAFT_PREFIX}${this.#request.id}-${this.#numbers.get(step)}`;
 	}
 
-	/** `mayBeBare`: a folder without any file may stand there, which no snapshot has seen. */
+	/** `mayBeBare`: a folder without files may be there, which no snapshot contains. */
 	#draft(
 		step: Write,
 		data: Buffer | null,
@@ -200,11 +200,11 @@ class Share {
 		return "drafted";
 	}
 
-	/** What has changed since it was looked at stays. */
+	/** A file that changed after the check stays. */
 	#move(draft: Draft): Outcome {
 		const { path, want } = draft.step;
 		const folder = this.#folders.again(parentOf(path));
-		// Something else is there by now, and the draft is gone with its folder.
+		// Something else is there by now, and the draft went with its folder.
 		if (typeof folder === "string") return "changing";
 		const [file, full] = [folder.at(draft.name), folder.at(nameOf(path))];
 		const stats = statAt(full);
@@ -241,8 +241,8 @@ class Share {
 	}
 
 	/**
-	 * A change of the content after the move has a later time than the draft, which is older than the move by more than a coarse clock hides.
-	 * Where it is not (few files, moved at once), the next look reads the file.
+	 * After the move, a change of the content has a later time than the draft, which is older by more than a coarse clock hides.
+	 * Otherwise (few files, moved at once) the next scan reads the file.
 	 */
 	#noteWritten(
 		path: RawPath,
@@ -255,7 +255,7 @@ class Share {
 		this.written.set(path, foundOf(oid, stats));
 	}
 
-	/** False: something is in it, or it is none. */
+	/** False: it is not empty, or not a folder. */
 	#removeBareFolder(path: RawPath): boolean {
 		const folder = this.#in(path);
 		if (!folder) return false;
@@ -272,7 +272,7 @@ class Share {
 	}
 }
 
-/** The last look found what the step replaces: then one look, right before the move, is enough. */
+/** The last scan found what the step replaces: one check, right before the move, is enough. */
 function isExpected({ now, want }: Write, seen: Found | undefined): boolean {
 	if (!seen || !now || seen.ctime === 0 || now.oid === want.oid) return false;
 	const isKnown = want.mode === LINK || want.permissions !== undefined;
@@ -280,7 +280,7 @@ function isExpected({ now, want }: Write, seen: Found | undefined): boolean {
 	return isKnown && isSame(mode === LINK ? { mode, oid } : { mode, oid, permissions }, now);
 }
 
-/** What the look before the restore has found: a file with the same times need not be read again. */
+/** The result of the scan before the restore: a file with the same times need not be read again. */
 export function seenFiles(repository: string): FileTable {
 	return readCache(cacheFile(repository))?.files ?? NO_FILES;
 }

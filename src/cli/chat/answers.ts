@@ -78,7 +78,7 @@ export class Answers {
 		return [...prints, ...this.#feed()];
 	}
 
-	/** Nothing more comes from this turn: unfinished streamed text stays as it is. */
+	/** Nothing more comes from this turn: unfinished streamed text stays. */
 	end(turn: string): Print[] {
 		const keys = [...this.#running].filter(([, message]) => message.turn === turn).map(([key]) => key);
 		return [...keys.flatMap((key) => this.#close(key)), ...this.#feed()];
@@ -131,7 +131,7 @@ export class Answers {
 	}
 }
 
-/** What is left to print of a message whose final text is known. */
+/** The unprinted rest of a message whose final text is known. */
 function rest({ splitter, isBegun }: Message, text: string): Print[] {
 	const printed = splitter.source.slice(0, splitter.given);
 	// Leading white space may be missing from the stored text.

@@ -9,7 +9,7 @@ export interface EditorState {
 	readonly isKilling: boolean;
 	/** The column that up and down keep to. */
 	readonly goal: number | null;
-	/** What was sent before, oldest first. */
+	/** Sent lines, oldest first. */
 	readonly history: readonly string[];
 	/** Which history entry the text came from; the history's length for new text. */
 	readonly historyIndex: number;
@@ -22,7 +22,7 @@ export interface EditorState {
 export interface Completion {
 	/** The text left of the cursor once taken. */
 	readonly text: string;
-	/** What is shown for it. */
+	/** The text shown for it. */
 	readonly label: string;
 	readonly description: string;
 }

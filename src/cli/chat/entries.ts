@@ -23,7 +23,7 @@ export function noticeLines(text: string, columns: number): Line[] {
 	return printableLines(text.trim()).flatMap((line) => wrapLine([span(line, "dim")], columns));
 }
 
-/** A divider with what it says in it. */
+/** A divider with a text. */
 export function boundaryLines(text: string, columns: number): Line[] {
 	const width = Math.min(columns, DIVIDER_COLUMNS);
 	const lines = wrapLine([span(onOneLine(text), "dim")], Math.max(1, width - 4));
@@ -38,7 +38,7 @@ export function boundaryLines(text: string, columns: number): Line[] {
 	});
 }
 
-/** A call that is running. */
+/** A running call. */
 export function runningLine(call: EventOf<"call">, columns: number): Line {
 	return clipLine([...nameOf(call.name), span(argumentsOf(call.args), "dim")], columns);
 }

@@ -5,13 +5,13 @@ import { type Line, type Look, type Span, span } from "./style.ts";
 
 export interface InlineOptions {
 	readonly colour: boolean;
-	/** What all of it looks like. */
+	/** The style of all of it. */
 	readonly looks?: readonly Look[];
 }
 
 interface OpenLink {
 	readonly url: string;
-	/** What has been shown since it was opened. */
+	/** The visible text since it was opened. */
 	label: string;
 }
 

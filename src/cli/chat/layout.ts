@@ -14,7 +14,7 @@ export interface LiveParts {
 	readonly editor: EditorState;
 	/** Below the box, if nothing else is shown there. */
 	readonly status: Line | null;
-	/** Something stands on the screen above. */
+	/** There is text on the screen above. */
 	readonly isBelowText: boolean;
 }
 

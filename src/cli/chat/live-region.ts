@@ -33,7 +33,7 @@ export class LiveRegion {
 	#columns = 0;
 	#isBroken = false;
 
-	/** What to write for the next frame; "" if nothing changed. */
+	/** The bytes of the next frame; "" if nothing changed. */
 	draw({ above, rows, cursor }: Frame, columns: number): string {
 		if (above.length === 0 && columns === this.#columns && this.#isShown(rows, cursor)) return "";
 		const start = BEGIN + this.#toTop(columns);

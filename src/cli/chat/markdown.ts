@@ -27,7 +27,7 @@ export function markdownLines(text: string, { columns, colour }: MarkdownOptions
 	const source = text.toWellFormed().replace(/\r\n?/g, "\n").replaceAll("\0", "\ufffd");
 	const lines = blockLines(parseMarkdown(source), Math.max(columns, NARROWEST), colour);
 	if (source.trim() === "" || lines.some((line) => lineColumns(line) > 0)) return lines;
-	// Syntax with nothing in it is all there is: then it is what the text says.
+	// If there is only empty syntax, it is shown as text.
 	return source
 		.trim()
 		.split("\n")
@@ -96,7 +96,7 @@ function listLines(list: MarkdownList, width: number, colour: boolean): Line[] {
 	});
 }
 
-/** Blocks with something before their first line and before each other; it stands alone if it leaves them no room. */
+/** Blocks with a prefix before their first line and between them; the prefix has its own line if there is no room. */
 function prefixed(
 	blocks: readonly MarkdownBlock[],
 	first: Line,

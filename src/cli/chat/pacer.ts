@@ -5,7 +5,7 @@ import type { Clock } from "../../time/index.ts";
 export interface PacerOptions {
 	readonly output: Writable;
 	readonly clock: Clock;
-	/** What to write to show the state of things; "" if it is shown. */
+	/** The bytes that show the current state; "" if it is shown. */
 	readonly frame: () => string;
 }
 
@@ -25,7 +25,7 @@ export class Pacer {
 		this.#options = options;
 	}
 
-	/** For how long the screen has been as it is. */
+	/** How long the screen has been unchanged. */
 	get stillFor(): number {
 		return this.#options.clock.monotonic() - this.#writtenAt;
 	}

@@ -41,7 +41,7 @@ export function printableLines(text: string): string[] {
 	return text.split(/\r\n|\r|\n/).map(printable);
 }
 
-/** A text of any number of lines as one. */
+/** A text of any number of lines as one line. */
 export function onOneLine(text: string): string {
 	return printable(text.replace(/\s+/g, " ").trim());
 }

@@ -28,7 +28,7 @@ export class ChatRecord {
 	readonly #answers = new Answers();
 	readonly #calls = new Map<string, EventOf<"call">>();
 	#lines: Line[] = [];
-	/** What was printed last; like things stand together, others apart. */
+	/** The kind of the last printed item; equal kinds follow without a blank line. */
 	#last: ChatEvent["kind"] | null = null;
 	#working: { readonly turn: string; readonly since: number } | null = null;
 	#cancelTick: (() => void) | undefined;
@@ -94,7 +94,7 @@ export class ChatRecord {
 		};
 	}
 
-	/** Prints what was still moving. */
+	/** Prints everything that was still changing. */
 	close(): void {
 		this.#print(this.#answers.endAll());
 		this.#cancelTick?.();
@@ -126,7 +126,7 @@ export class ChatRecord {
 	}
 
 	#begin(turn: string): void {
-		// Text may be here before the word that its turn has begun; only a second word means that it starts over.
+		// Text may arrive before its turn's start; only a second start means that it starts over.
 		if (this.#working?.turn === turn) this.#print(this.#answers.restart(turn));
 		this.#working = { turn, since: this.#options.clock.monotonic() };
 		this.#tick();
@@ -169,7 +169,7 @@ export class ChatRecord {
 		const { source, apart, isInFence } = this.#answers.open;
 		const lines = this.#markdown(lastPart(source, isInFence));
 		const isApart = this.#last !== null && (apart || this.#last !== "answer");
-		// A fence that has only been opened shows nothing yet.
+		// A fence that was only opened shows nothing yet.
 		if (lines.every((line) => line.every(({ text }) => text.trim() === ""))) return [];
 		return isApart ? [[], ...lines] : lines;
 	}

@@ -3,7 +3,7 @@
 
 export interface Piece {
 	readonly source: string;
-	/** A blank line stands before it. */
+	/** A blank line precedes it. */
 	readonly apart: boolean;
 }
 
@@ -28,11 +28,11 @@ export class PieceSplitter {
 	#isApart = false;
 	#sawBlank = false;
 	#fence: Fence | undefined;
-	/** Of the last item of a numbered list; not a number if the list's numbers do not count up. */
+	/** The last item's number in a numbered list; NaN if the list's numbers do not count up. */
 	#number: number | undefined;
 	#isItem = false;
 
-	/** Everything that was added. */
+	/** All added text. */
 	get source(): string {
 		return this.#source;
 	}
@@ -42,12 +42,12 @@ export class PieceSplitter {
 		return this.#from;
 	}
 
-	/** The piece in the making, as far as it is known. */
+	/** The unfinished piece, as far as it is known. */
 	get open(): Piece {
 		return { source: this.#source.slice(this.#from), apart: this.#isApart };
 	}
 
-	/** The piece in the making ends inside a fence. */
+	/** The unfinished piece ends inside a fence. */
 	get isInFence(): boolean {
 		return this.#fence !== undefined;
 	}
@@ -120,7 +120,7 @@ export class PieceSplitter {
 		this.#number = isNext ? number : Number.NaN;
 	}
 
-	/** The line stands outside of the item that holds the fence. */
+	/** The line is outside the item that contains the fence. */
 	#isLeft(line: string): boolean {
 		return this.#fence?.inItem === true && !/^[ \t]/.test(line);
 	}

@@ -1,4 +1,4 @@
-// Tables: columns side by side where they fit, otherwise one row after the other with its headings.
+// Tables: columns side by side if they fit, otherwise one row after the other with its headings.
 import type { Align, MarkdownBlock } from "../../gateway/index.ts";
 import { inlineLines } from "./inline.ts";
 import { type Line, type Look, lineColumns, span } from "./style.ts";

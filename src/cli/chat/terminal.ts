@@ -15,16 +15,16 @@ import { ChatRecord } from "./record.ts";
 import { createPaint, type Line, lineColumns, span } from "./style.ts";
 
 export interface ChatTerminalOptions {
-	/** In raw mode while the chat is open, where there is such a mode. */
+	/** In raw mode while the chat is open, if supported. */
 	readonly input: Readable & { setRawMode?(isRaw: boolean): unknown };
-	/** Tells by `resize` that its size has changed. */
+	/** Emits `resize` when its size has changed. */
 	readonly output: Writable;
 	readonly colour: boolean;
 	readonly columns: () => number;
 	readonly rows: () => number;
 	readonly clock: Clock;
 	readonly complete: Complete;
-	/** What was sent in earlier runs, oldest first. */
+	/** Lines sent in earlier runs, oldest first. */
 	readonly history?: readonly string[];
 	/** A line to keep for later runs. */
 	readonly onHistory?: (line: string) => void;

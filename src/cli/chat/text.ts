@@ -4,14 +4,14 @@ import { columns, columnsOf } from "../io/width.ts";
 
 const characters = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** What a message may contain: no control characters except line feeds and tabs, no lone surrogates. */
+/** Valid message text: no control characters except line feeds and tabs, no lone surrogates. */
 export function typable(text: string): string {
 	return stripVTControlCharacters(text.replace(/\r\n?/g, "\n"))
 		.toWellFormed()
 		.replace(/[^\P{Cc}\n\t]/gu, "");
 }
 
-/** The nearest place between two characters that is not before `at`. */
+/** The first position between two characters at or after `at`. */
 export function offsetFrom(text: string, at: number): number {
 	if (at <= 0 || at >= text.length) return Math.min(Math.max(at, 0), text.length);
 	const { start, end } = characterAt(text, at);
@@ -39,7 +39,7 @@ export function wordAfter(text: string, at: number): number {
 	return found ? offsetFrom(text, found.index + found[0].length) : text.length;
 }
 
-/** The start of the word before, where only white space parts words. */
+/** The start of the previous word; only white space separates words. */
 export function blankBefore(text: string, at: number): number {
 	const kept = text.slice(0, at).replace(/\S*\s*$/u, "").length;
 	return kept === 0 ? 0 : offsetFrom(text, kept);
@@ -59,7 +59,7 @@ export function columnOf(text: string, at: number): number {
 	return columns(text.slice(lineStart(text, at), at));
 }
 
-/** The place in the line around `at` that stands as far to the right, or at its end. */
+/** The position in the line around `at` with the same column, or the line's end. */
 export function offsetAt(text: string, at: number, column: number): number {
 	const end = lineEnd(text, at);
 	let offset = lineStart(text, at);

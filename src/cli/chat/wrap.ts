@@ -22,7 +22,7 @@ export function wrapLine(line: Line, width: number): Line[] {
 	return lines;
 }
 
-/** Cut where the width ends, as code is: every column counts there. */
+/** Cuts at the width, as for code: every column counts there. */
 export function cutLine(line: Line, width: number): Line[] {
 	if (lineColumns(line) <= width) return [line];
 	const cells = cellsOf(line);
@@ -35,7 +35,7 @@ export function cutLine(line: Line, width: number): Line[] {
 	return lines;
 }
 
-/** Its beginning, with an ellipsis where something is left out. */
+/** Its start, with an ellipsis if something is left out. */
 export function clipLine(line: Line, width: number): Line {
 	if (lineColumns(line) <= width) return line;
 	if (width < 1) return [];
@@ -50,7 +50,7 @@ function breakAfter(cells: readonly Cell[], from: number, width: number): { end:
 	if (limit === cells.length) return { end: limit, next: limit };
 	let end = limit;
 	while (end > from && !isBreak(cells, end)) end--;
-	// A line that begins with spaces keeps them; breaking inside them would give an empty one.
+	// A line that starts with spaces keeps them; breaking inside them would give an empty line.
 	const hasWord = cells.slice(from, end).some(({ text }) => text !== " ");
 	if (!hasWord) return { end: limit, next: limit };
 	let next = end;
@@ -68,7 +68,7 @@ function isBreak(cells: readonly Cell[], at: number): boolean {
 	return (before.width === 2 || after.width === 2) && !/^[\p{Pe}\p{Pf}\p{Po}]/u.test(after.text);
 }
 
-/** Where the cells end that fit. */
+/** The end of the cells that fit. */
 function fitting(cells: readonly Cell[], from: number, width: number): number {
 	let room = width;
 	let at = from;

@@ -97,7 +97,7 @@ async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
 			throw error;
 		});
 	};
-	/** Here, where there is a box to put the text back into. */
+	/** Only here, because there is a box to put the text back into. */
 	const takeBack = async (conversation: string, turns: number): Promise<void> => {
 		show({ kind: "user", author: null, text: turns === 1 ? "/undo" : `/undo ${turns}`, mine: true });
 		const undone = await talk.client.undo({ conversation, turns: Math.max(1, turns) });
@@ -134,7 +134,7 @@ function greeting({ conversation }: Talk, rows: number): ChatEvent {
 	return { kind: "boundary", text: texts.chat.sessionLine(conversation.live_session, where) };
 }
 
-/** By its name; null where the agent names none. */
+/** By its name; null if the agent names none. */
 async function answeringModel({ client, conversation }: Talk): Promise<string | null> {
 	const chosen = conversation?.model_override;
 	if (chosen?.model !== undefined) return [chosen.provider, chosen.model].filter(Boolean).join(":");

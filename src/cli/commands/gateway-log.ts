@@ -29,7 +29,7 @@ export async function showGatewayLog(
 	while (!(await Promise.race([stopSignal, pause()]))) {
 		const now = existsSync(path) ? statSync(path) : null;
 		if (!now) continue;
-		// A new file may have the number of one that was removed.
+		// A new file may reuse the inode number of a removed one.
 		if (at && (now.ino !== at.ino || now.size < position)) {
 			for (const line of await rotatedLines(path, at.ino, position)) print(output, line);
 			position = 0;
@@ -56,7 +56,7 @@ async function lastLines(path: string, most: number | null, size: number): Promi
 	return most === null ? found : most === 0 ? [] : found.slice(-most);
 }
 
-/** The rest of a file that was rotated meanwhile, perhaps several times, and all of those after it. */
+/** The rest of a file that was rotated meanwhile, perhaps several times, and all newer ones. */
 async function rotatedLines(path: string, ino: number, position: number): Promise<readonly string[]> {
 	const found: string[] = [];
 	for (let n = 1; n <= MOST_FILES; n++) {
@@ -65,7 +65,7 @@ async function rotatedLines(path: string, ino: number, position: number): Promis
 		found.unshift(...(await linesOf(`${path}.${n}`, file.ino === ino ? position : 0)));
 		if (file.ino === ino) return found;
 	}
-	// It is gone by now: only what is left can be shown.
+	// It is gone by now: only the rest can be shown.
 	return found;
 }
 

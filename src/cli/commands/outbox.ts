@@ -10,7 +10,7 @@ import { cut } from "../io/width.ts";
 import { ago, counted, onOneLine } from "../io/words.ts";
 import { texts } from "../texts.ts";
 
-/** Of each kind, without --all. */
+/** Per kind, without --all. */
 const SHOWN = 50;
 const PAGE = 200;
 

@@ -63,7 +63,7 @@ async function runMove(context: CliContext, from: string, to: string): Promise<v
 	output.note(texts.store.move.done(counted(rows, "row"), counted(tables.length, "table"), shownUrl(target)));
 }
 
-/** `sqlite:` alone is the file in the home; another path is taken from here. */
+/** `sqlite:` alone means the file in the home; any other path is relative to the current folder. */
 function storeUrl(context: CliContext, given: string): string {
 	if (given === "sqlite:") return homeAt(keryxHome(context.env)).storeUrl;
 	return given.startsWith("sqlite:") ? `sqlite:${resolve(given.slice("sqlite:".length))}` : given;

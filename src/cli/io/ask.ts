@@ -10,7 +10,7 @@ export interface Asker {
 	close(): void;
 }
 
-/** As a shell says of a program that Ctrl-C ended. */
+/** The exit code that shells use for Ctrl-C. */
 const INTERRUPTED = 130;
 
 export function openAsker(): Asker {

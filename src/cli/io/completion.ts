@@ -1,4 +1,4 @@
-// Completing slash commands from what the gateway says of them.
+// Completes slash commands from the gateway's list.
 
 import type { Answer } from "../../http/index.ts";
 import type { Complete } from "../chat/index.ts";
@@ -6,7 +6,7 @@ import { texts } from "../texts.ts";
 
 type CommandInfo = Answer<"commands">["commands"][number];
 
-/** What only a terminal understands. */
+/** Commands that only the terminal has. */
 const OWN: readonly CommandInfo[] = [{ name: "quit", usage: "/quit", about: texts.chat.quit }];
 
 export function completerOf(commands: readonly CommandInfo[]): Complete {

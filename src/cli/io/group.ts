@@ -17,7 +17,7 @@ export function addGroup(parent: Command, name: string, description: string): Co
 		});
 }
 
-/** For the action of a command that has others below it: whatever stands behind its name is a command it does not know. */
+/** For the action of a command with subcommands: anything after its name is an unknown command. */
 export async function refuseUnknown(command: Command): Promise<void> {
 	const [word] = command.args;
 	if (word === undefined) return;

@@ -3,7 +3,7 @@
 import colours from "picocolors";
 import { columns, cut } from "./width.ts";
 
-/** The part of a process that is written to. */
+/** The used part of a process. */
 export interface Streams {
 	readonly stdout: {
 		write(text: string | Uint8Array): unknown;
@@ -20,7 +20,7 @@ export interface OutputOptions {
 	readonly hide?: (text: string) => string;
 }
 
-/** A piece of a line, bold where it is marked. */
+/** A piece of a line, bold if marked. */
 export interface Piece {
 	readonly text: string;
 	readonly marked: boolean;
@@ -163,7 +163,7 @@ export function escapeText(text: string): string {
 	});
 }
 
-/** The same but for line feeds and tabs, which within a text lay out and do no harm. */
+/** The same except for line feeds and tabs, which are harmless within a text. */
 function escapeLines(text: string): string {
 	return text.replace(/[^\n\t]+/g, escapeText);
 }

@@ -1,6 +1,6 @@
-// How a long-running command is told to stop.
+// How a long-running command is stopped.
 
-/** Resolves when the process is told to stop. Keeps the process alive until then, unless something else also ends it. */
+/** Resolves when the process gets a stop signal. Keeps the process alive until then, unless something else also ends it. */
 export function untilStopSignal({
 	keepsAlive = true,
 }: {

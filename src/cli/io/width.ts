@@ -34,7 +34,7 @@ export function columnsOf(grapheme: string): 0 | 1 | 2 {
 	return NOTHING.test(grapheme) ? 0 : 1;
 }
 
-/** At most so many columns, the cut marked. */
+/** At most this many columns; a cut is marked. */
 export function cut(text: string, width: number): string {
 	if (columns(text) <= width) return text;
 	let shown = "";

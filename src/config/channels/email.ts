@@ -12,9 +12,9 @@ const addressSchema = z
 	.regex(/^[^\s"(),:;<>@[\\\]\p{Cc}]{1,64}@[^\s"(),:;<>@[\\\]\p{Cc}]{1,189}$/u, "must be an e-mail address");
 
 export const emailSchema = z.strictObject({
-	/** Of the mailbox: Keryx writes under it. */
+	/** The mailbox's address: Keryx writes from it. */
 	address: addressSchema,
-	/** Shown beside the address. */
+	/** Shown next to the address. */
 	name: z
 		.string()
 		.max(100)
@@ -49,7 +49,7 @@ export const emailSchema = z.strictObject({
 		.array(z.string().regex(/^[^\s@]*@[^\s@]+$/, "must be an address, or a domain such as @example.org"))
 		.max(100)
 		.default([]),
-	/** So many answers of Keryx installations may follow each other without a person. */
+	/** How many answers of Keryx installations may follow each other without a person. */
 	hop_limit: z.number().int().min(1).max(100).default(5),
 	/** Who puts copies into the Sent folder. */
 	sent: z.enum(["append", "server", "none"]).default("append"),

@@ -46,7 +46,7 @@ export const ircSchema = z.strictObject({
 		)
 		.max(100)
 		.default([]),
-	/** This many commands at once, then one every so many milliseconds. */
+	/** A burst of this many commands, then one every this many milliseconds. */
 	flood_burst: z.number().int().min(2).max(1000).default(8),
 	flood_ms: z.number().int().min(1).max(60_000).default(1000),
 });

@@ -49,7 +49,7 @@ export const xmppSchema = z.strictObject({
 		)
 		.max(100)
 		.default([]),
-	/** This many messages at once, then one every so many milliseconds. */
+	/** A burst of this many messages, then one every this many milliseconds. */
 	flood_burst: z.number().int().min(1).max(1000).default(20),
 	flood_ms: z.number().int().min(1).max(60_000).default(250),
 });

@@ -44,10 +44,10 @@ describe("editing config.yaml", () => {
 		const odd = "# mine\nhttp: {port: 0}   # any\n";
 		const put = editConfig(odd, { "session_reset.mode": "idle", "channels.a.platform": "fax" });
 		expect(editConfig(put, { "session_reset.mode": undefined, "channels.a.platform": undefined })).toBe(odd);
-		const told = "# mine\nhttp:\n  port: 0\n# how it ends\nsession_reset:\n  mode: idle\n";
-		const after = editConfig(told, { "session_reset.mode": undefined });
+		const original = "# mine\nhttp:\n  port: 0\n# how it ends\nsession_reset:\n  mode: idle\n";
+		const after = editConfig(original, { "session_reset.mode": undefined });
 		expect(after).toContain("# how it ends\nsession_reset: {}\n");
-		expect(editConfig(after, { "session_reset.mode": "idle" })).toBe(told);
+		expect(editConfig(after, { "session_reset.mode": "idle" })).toBe(original);
 		expect(editConfig("{}\n", { "agent.kind": "x" })).toBe("agent:\n  kind: x\n");
 	});
 

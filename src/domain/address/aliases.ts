@@ -1,10 +1,10 @@
 // Which of several ids known to be one person an address uses.
 import { type Spelling, whatsappId, whatsappSpelling } from "./whatsapp.ts";
 
-/** Two ids of one platform that are known to be one person. */
+/** Two ids of one platform that belong to one person. */
 export type AliasPair = readonly [string, string];
 
-/** Only these platforms write one person in several ways; elsewhere an id is used as it is. */
+/** Only these platforms write one person in several ways; elsewhere ids are used unchanged. */
 const ALIASED: ReadonlySet<string> = new Set(["whatsapp", "signal"]);
 
 /** The person's id for an address. All connected ids give the same one: the shortest, then the least. */
@@ -38,7 +38,7 @@ function preferred(spellings: readonly Spelling[]): string {
 	return best.forms[0];
 }
 
-/** Of a phone and a LID with equal digits the phone comes first. A total order: the pairs' own order must not matter. */
+/** Of a phone and a LID with equal digits, the phone comes first. A total order: the order of the pairs must not matter. */
 function comparePreference(a: Spelling, b: Spelling): number {
 	return compareText(a.bare, b.bare) || compareText(a.forms[0], b.forms[0]);
 }

@@ -10,7 +10,7 @@ export interface PlatformTraits {
 	readonly messageLimit: { readonly max: number; readonly unit: "utf16" | "codepoints" | "bytes" };
 	/** Whether ids may be replaced by pseudonyms in a prompt; false where a mention needs the real id. */
 	readonly piiSafe: boolean;
-	/** Whether its users are told by default that a session ended. */
+	/** Whether its users are notified by default when a session ends. */
 	readonly notifyBoundaries: boolean;
 	readonly markup: "telegram_html" | "matrix_html" | "discord" | "slack" | "irc" | "markdown" | "plain";
 }
@@ -109,7 +109,7 @@ export function createPlatforms(extra: readonly PlatformTraits[] = []): Platform
 	};
 }
 
-/** The built-in platforms alone. */
+/** Only the built-in platforms. */
 export const builtInPlatforms: Platforms = createPlatforms();
 
 export function platformTraits(name: string): PlatformTraits {

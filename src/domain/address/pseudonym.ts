@@ -9,7 +9,7 @@ export function userPseudonym(key: Uint8Array, platform: string, id: string): st
 	return `user_${keyedDigest(key, platform, id)}`;
 }
 
-/** `<12 hex>` for a chat or thread; `<platform>:` in front of the id is kept where it is a registered platform's name. */
+/** `<12 hex>` for a chat or thread; the prefix `<platform>:` stays if it names a registered platform. */
 export function chatPseudonym(
 	key: Uint8Array,
 	platform: string,

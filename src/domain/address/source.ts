@@ -5,7 +5,7 @@ import { CHAT_TYPES, type ChatType, type Source } from "../types.ts";
 import { isPlatformName } from "./platforms.ts";
 import { profileName } from "./profile.ts";
 
-/** A source as JSON; null where a field that is always written has no value. */
+/** A source as JSON; null if a required field has no value. */
 export type WireSource = Record<string, string | null>;
 
 type WireFields = Readonly<Record<string, unknown>>;

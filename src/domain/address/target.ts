@@ -4,7 +4,7 @@ import { isConversationId } from "../ids.ts";
 import type { ConversationId } from "../types.ts";
 import { isPlatformName } from "./platforms.ts";
 
-/** As it was written. */
+/** As written. */
 export type WrittenTarget =
 	/** Where someone last wrote in the conversation. */
 	| { readonly kind: "origin" }
@@ -21,7 +21,7 @@ export type WrittenTarget =
 	  }
 	| { readonly kind: "conversation"; readonly conversation: ConversationId };
 
-/** As it is kept: plain data, ids only. */
+/** As stored: plain data, ids only. */
 export type Target =
 	| { readonly kind: "local" }
 	| { readonly kind: "conversation"; readonly conversation: ConversationId }
@@ -36,7 +36,7 @@ export type Target =
 
 const TARGET_FORMS = "origin, local, a platform, platform:chat, platform:chat:thread or conversation:id";
 
-/** As long as the ids of a source may be, twice, and a name. */
+/** As long as two ids of a source and a name. */
 const LONGEST = 1100;
 
 /** As in `channels.<name>.account`. */

@@ -4,7 +4,7 @@ import { callKey, isCovered, type PromptMessage, promptHistory, standingRows } f
 import { textTokens } from "./prompt-size.ts";
 
 export interface CoverInput {
-	/** As the transcript reads them, hidden ones too. */
+	/** In transcript order, including hidden ones. */
 	readonly rows: readonly Message[];
 	readonly shared: boolean;
 	/** How many rows at the end of the prompt stay unchanged. */
@@ -63,7 +63,7 @@ function unitsBefore(rows: readonly Message[], n: number): Message[][] {
 	return units;
 }
 
-/** With what the summaries among them stand for, in the order of the transcript. */
+/** Includes the rows that their summaries stand for, in transcript order. */
 function withCovered(chosen: readonly Message[], rows: readonly Message[]): Message[] {
 	const all = new Set(chosen);
 	const summaries = chosen.filter((row) => row.kind === "summary");

@@ -77,7 +77,7 @@ function createPrinter(input: ContextPromptInput): Printer {
 	};
 }
 
-/** What the block may show: no blank values, no user when several take part, no names that are ids when those are hidden. */
+/** What the block may show: no blank values, no user if several take part, no names that are ids if ids are hidden. */
 function visibleSource({ source, shared }: ContextPromptInput, printer: Printer): Source {
 	const hidesIds = printer.redacts(source.platform);
 	const ids = [source.userId, source.userIdAlt, source.chatId, source.chatIdAlt, source.parentChatId];
@@ -97,7 +97,7 @@ function visibleSource({ source, shared }: ContextPromptInput, printer: Printer)
 		userName: visibleName(source.userName),
 	};
 	if (shared) return { ...visible, userId: undefined, userIdAlt: undefined, userName: undefined };
-	// Without any id, a name that is hidden is what its pseudonym is made from.
+	// Without an id, a hidden name's pseudonym is made from the name.
 	return { ...visible, userId: present(source.userId) ?? visible.userIdAlt ?? present(source.userName) };
 }
 

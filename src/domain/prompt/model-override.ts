@@ -7,7 +7,7 @@ export interface ModelOverride {
 	readonly base_url?: string;
 }
 
-/** Keeps the three known fields where they hold something usable; null when nothing is left. Never throws. */
+/** Keeps the three known fields with usable values; null if none is left. Never throws. */
 export function sanitizeModelOverride(value: unknown): ModelOverride | null {
 	if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
 	const model = textOf(value, "model");

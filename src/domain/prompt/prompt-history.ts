@@ -65,7 +65,7 @@ export function standingRows(rows: readonly Message[]): Message[] {
 	);
 }
 
-/** What the provider has refused stays out, also where the row that says so is covered. */
+/** Refused attachments stay out, even if the row about the refusal is covered. */
 function leftOutOf(rows: readonly Message[]): ReadonlySet<string> {
 	return new Set(rows.flatMap((row) => (row.hidden ? [] : (row.leavesOut ?? []))));
 }
@@ -140,7 +140,7 @@ export function isCovered(row: Message, summary: Message): boolean {
 	);
 }
 
-/** What was not addressed to the agent says so wherever it stands; a name stands only where several people speak. */
+/** A message not addressed to the agent is marked wherever it appears; names appear only if several people speak. */
 function withAuthor(row: Message, shared: boolean): Content {
 	const name = inlineUntrusted(row.author?.name ?? "") || "someone";
 	const author = row.observed ? `[${name}, not to you] ` : shared ? `[${name}] ` : "";

@@ -6,10 +6,10 @@ import { type PromptMessage, promptHistory } from "./prompt-history.ts";
 
 /** The overhead of a message: its role, its delimiters. */
 const AROUND = 8;
-/** Of an image, a sound or a file nobody knows it before the model does. */
+/** The size of an image, a sound or a file is unknown before the model counts it. */
 const ATTACHMENT = 2000;
 
-/** What a model counted, and how many of the rows it was shown then. */
+/** A model's count, and the number of rows in the counted prompt. */
 export interface Measure {
 	readonly tokens: number;
 	readonly rows: number;
@@ -29,8 +29,8 @@ export function promptSize({ rows, shared, overheadTokens, known }: PromptSizeIn
 }
 
 /**
- * What a session's last count was made of: everything before the last row that a model finished. Null where that no longer tells
- * of the prompt as it stands, because rows were hidden, or covered, since.
+ * The rows behind a session's last count: everything before the last row that a model finished. Null if the count is
+ * outdated, because rows were hidden or covered since.
  */
 export function lastMeasure(
 	rows: readonly Message[],
@@ -44,7 +44,7 @@ export function lastMeasure(
 	return { tokens, rows: at };
 }
 
-/** Rows that no finished step of a model stands behind. */
+/** Rows after the last finished model step. */
 const UNCOUNTED: ReadonlySet<string> = new Set(["error", "stopped", "clarify"]);
 
 function historyTokens(history: readonly PromptMessage[]): number {

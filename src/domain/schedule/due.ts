@@ -17,7 +17,7 @@ export type MissedBecause =
 	| "too_late"
 	/** A newer run took its place. */
 	| "superseded"
-	/** A backup was restored: it may have run since that was made. */
+	/** A backup was restored: it may have run since the backup. */
 	| "restored";
 
 export interface DueJob extends Timing {

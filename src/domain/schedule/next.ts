@@ -6,7 +6,7 @@ import { changeBetween, instantOf, localTime } from "./zone.ts";
 
 const DAY = 86_400_000;
 
-/** The first instant of a job that is made, or resumed, at `now`; null: it lies in the past, or never comes. */
+/** The first instant of a job created or resumed at `now`; null: it is in the past, or never comes. */
 export function firstInstant({ when, zone }: Timing, now: number): number | null {
 	switch (when.kind) {
 		case "once":
@@ -45,7 +45,7 @@ export function instantAfter(timing: Timing, scheduled: number, now: number): nu
 	return scheduled + (Math.floor((from - scheduled) / step) + 1) * step;
 }
 
-/** The next instants after one, at most so many. */
+/** The next instants after one, at most this many. */
 export function instantsAfter(timing: Timing, after: number, count: number): number[] {
 	const instants: number[] = [];
 	let at = firstInstant(timing, after);
@@ -71,7 +71,7 @@ function nextOfDay(pattern: string, zone: string, after: number): number | null 
 	return null;
 }
 
-/** Each instant at which clocks show a time of the pattern: twice where a stretch is repeated, never where it is left out. */
+/** Each instant at which clocks show a time of the pattern: twice in a repeated hour, never in a skipped one. */
 function nextElapsed(pattern: string, zone: string, after: number): number | null {
 	const next = walls(pattern);
 	const soon = after + 2 * DAY;

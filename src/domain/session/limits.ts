@@ -21,7 +21,7 @@ export interface WireLimitInfo {
 	readonly threshold: number;
 }
 
-/** null count: a conversation nobody knows, of which nothing can be said but zeros. */
+/** null count: an unknown conversation; all numbers are zero. */
 export function limitInfo(messageCount: number | null, maxMessages: number): LimitInfo {
 	if (messageCount === null) {
 		return { messageCount: 0, maxMessages: 0, remaining: 0, nearLimit: false, atLimit: false, threshold: 0 };

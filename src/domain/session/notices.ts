@@ -58,7 +58,7 @@ export function notifiesBoundaries(
 export function boundaryNotice(
 	facts: BoundaryFacts & {
 		readonly notify: boolean;
-		/** Of the session that began; a model of null: the agent names none. */
+		/** About the new session; model null: the agent names none. */
 		readonly began: { readonly model: string | null; readonly cap: number };
 	},
 ): string | null {

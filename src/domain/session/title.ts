@@ -4,15 +4,15 @@ const MAX = 100;
 // An emoji of several parts keeps what joins them; everywhere else such a character could hide something.
 const EMOJI =
 	/\p{RI}\p{RI}|\u{1F3F4}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{1,6}\u{E007F}|\p{Emoji}\p{EMod}?\uFE0F?\u20E3?(?:\u200D\p{Extended_Pictographic}\p{EMod}?\uFE0F?)*/u;
-// Control, zero-width and bidi characters: they could hide what a title says or break the line it stands on.
+// Control, zero-width and bidi characters: they could hide a title's text or break its line.
 const UNWANTED = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const UNWANTED_OUTSIDE = new RegExp(`(${EMOJI.source})|${UNWANTED.source}`, "gu");
-/** Fillers and selectors show nothing, nor does the blank of Braille. */
+/** Fillers and selectors are invisible, and so is the blank of Braille. */
 const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
 const SUCCESSOR = /^(.*) #(\d{1,6})$/su;
 const characters = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** The title as it is kept: at most 100 characters in their composed form, "" when nothing of it can be seen. */
+/** The stored form: at most 100 characters, composed, "" if nothing of it is visible. */
 export function cleanTitle(text: string): string {
 	const clean = text
 		.normalize("NFC")
@@ -22,7 +22,7 @@ export function cleanTitle(text: string): string {
 	return VISIBLE.test(clean) ? cutTitle(clean, MAX) : "";
 }
 
-/** At most so many code points. What is shown as one character is not cut apart, unless it is longer than that alone. */
+/** At most this many code points. A visible character is not split, unless it alone is longer. */
 export function cutTitle(text: string, most: number): string {
 	if (text.length <= most) return text;
 	let end = 0;

@@ -24,7 +24,7 @@ function write(value: unknown, depth: number): string {
 	if (value === null || typeof value === "boolean") return String(value);
 	if (typeof value === "number") {
 		if (!Number.isFinite(value)) throw new NoForm("contains a number that is not finite");
-		// ECMAScript's own form of a number is the one that RFC 8785 asks for.
+		// ECMAScript's number format is the one that RFC 8785 requires.
 		return JSON.stringify(value);
 	}
 	if (Array.isArray(value)) return `[${value.map((item) => write(item, depth + 1)).join(",")}]`;

@@ -1,3 +1,4 @@
+// Durations in words, for notices and the CLI.
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

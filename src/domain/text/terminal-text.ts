@@ -5,7 +5,7 @@ const ESC = 0x1b;
 const BELL = 0x07;
 /** Longer sequences than this are not waited for at the end of a piece. */
 const LONGEST_SEQUENCE = 256;
-/** A line is drawn at most so wide; what moves further to the right than that is not believed. */
+/** Lines are cut at this width; cursor moves further right are ignored. */
 const WIDEST_MOVE = 10_000;
 
 /** The text without escape sequences and control characters; a carriage return writes over its line, a backspace over a character. */
@@ -132,12 +132,12 @@ function isWhole(sequence: string): boolean {
 	const kind = sequence.charAt(1);
 	if (kind === "") return false;
 	if (kind === "[") return /^..[ -?]*[^ -?]/s.test(sequence);
-	// A string may end in the terminator, whose escape is the one that was found.
+	// A string may end with its terminator, whose escape was found.
 	if ("]PX^_".includes(kind)) return sequence.includes("\u0007") || sequence.includes("\n");
 	return /^.[ -/]*[^ -/]/s.test(sequence);
 }
 
-/** A code point of UTF-8 that has begun and may still be finished. */
+/** The start of an unfinished UTF-8 code point. */
 function withoutCutCharacter(data: Uint8Array): number {
 	for (let back = 1; back <= Math.min(3, data.length); back++) {
 		const byte = data[data.length - back] as number;

@@ -24,7 +24,7 @@ export function visibleUntrusted(text: string): string {
 	return text.toWellFormed().replace(/\r\n?/g, "\n").replace(CONTROLS, " ").replace(INVISIBLE, "");
 }
 
-/** A JSON string: valid JSON, one line, everything invisible as \uXXXX; at most 240 code points of the text, unless told otherwise. */
+/** A JSON string: valid JSON, one line, everything invisible as \uXXXX; by default at most 240 code points of the text. */
 export function quoteUntrusted(text: string, most = MAX_CODE_POINTS): string {
 	return JSON.stringify(cleanUntrusted(text, most)).replace(INVISIBLE, escaped);
 }

@@ -67,7 +67,7 @@ function runBegun(result: ChangeResult<"retry"> | ChangeResult<"compress">, memo
 	if (result.kind === "begun") memory.runTurn(memory.conversation, result);
 }
 
-/** The change ended the turn in the store; it keeps running here until told. */
+/** The change ended the turn in the store; here it runs until it is stopped. */
 function loseStopped(
 	{ stopped }: { readonly stopped: string | null },
 	{ lanes, conversation }: Memory,

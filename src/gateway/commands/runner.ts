@@ -74,7 +74,7 @@ export interface ReceivedCommand {
 	readonly authorisation: Authorisation;
 	/** Null: it came from a channel. */
 	readonly poster: Poster | null;
-	/** The sender is told first; true: that is enough, and no message is sent. */
+	/** Gets the answer first. True: the sender has seen it, so no message is sent. */
 	readonly hearAnswer?: (text: string) => boolean;
 }
 

@@ -8,7 +8,7 @@ import type { Lanes } from "./lanes.ts";
 import { STOP_MS } from "./stopping.ts";
 
 const NAME = "stop turn";
-/** After the answer no turn begins there for this long: whoever asked may drop what waits. */
+/** After the answer, no turn starts there for this long, so that the caller can drop waiting messages. */
 const HELD_MS = 500;
 
 const question = z.object({ conversation: z.string(), turn: z.string() });
@@ -32,7 +32,7 @@ export function stoppingElsewhere(
 		const turn = await store.openTurnOf({ scope: OPERATOR, conversation });
 		if (turn?.state !== "running" || turn.node === store.epoch) return null;
 		if (only !== undefined && turn.id !== only) return null;
-		// Not answered: whoever asked ends it in the store.
+		// No answer: the caller ends the turn in the store.
 		await calls.ask(turn.node, NAME, { conversation, turn: turn.id }, STOP_MS + HELD_MS).catch(() => {});
 		return turn.id;
 	};

@@ -1,11 +1,11 @@
-// Which conversations this gateway answered last, and which another one did: its files, programs and warm caches are there. Only a
-// preference, so it is kept in memory, for the conversations that were active lately.
+// Which gateway answered each conversation last: its files, programs and warm caches are there. Only a
+// preference, so it is kept in memory, for recently active conversations.
 import type { ConversationId } from "../../domain/index.ts";
 
 const MOST = 10_000;
 
 export class LastAnswered {
-	/** The last turn of each, by any gateway. */
+	/** The last turn of each conversation, on any gateway. */
 	readonly #turns = new Map<ConversationId, string>();
 	/** Turns that ran here. */
 	readonly #own = new Set<string>();
@@ -25,7 +25,7 @@ export class LastAnswered {
 		dropOldest(this.#turns);
 	}
 
-	/** A gateway is gone: nobody waits for it. */
+	/** A gateway has died: nobody waits for it. */
 	forgetOthers(): void {
 		for (const [conversation, turn] of this.#turns)
 			if (!this.#own.has(turn)) this.#turns.delete(conversation);

@@ -1,5 +1,5 @@
-// Monitors channels. Every change of state is an event. The home channels are told once when one is down or back, even across restarts:
-// the store remembers what was told.
+// Monitors channels. Every change of state is an event. The home channels are notified once when one is down or back, even across restarts:
+// the store remembers what was reported.
 import type { Destination, Store } from "../../store/index.ts";
 import { type Clock, Rounds, WallHistory } from "../../time/index.ts";
 import type { Channel, ChannelHealth, ChannelSettings } from "../channel.ts";
@@ -20,7 +20,7 @@ export interface ChannelWatchOptions {
 	readonly settingsOf: (name: string) => ChannelSettings;
 	/** Those of them that another gateway is connected to. */
 	readonly elsewhere: () => Iterable<Channel>;
-	/** Where the operator is told. */
+	/** Where the operator is notified. */
 	readonly homes: () => readonly Destination[];
 	readonly outlet: Outlet;
 	readonly log: (message: string, error: unknown) => void;

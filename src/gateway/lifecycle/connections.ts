@@ -68,7 +68,7 @@ export class Connections {
 		const known = this.#channels.get(keyOf(channel));
 		if (known && store.cluster && !channel.everywhere) {
 			const { holds } = await store.takeDuty({ name: dutyOf(channel) });
-			// Without a lease somebody else may take it at any moment.
+			// Without a lease another gateway may take it at any moment.
 			if (!holds || !store.cluster.holdsLease) {
 				this.#waiting.add(known);
 				return;
@@ -90,7 +90,7 @@ export class Connections {
 		for (const channel of [...this.#waiting]) await this.open(channel);
 	}
 
-	/** Another gateway may connect to their accounts now: a platform would serve neither of two. */
+	/** Another gateway may connect to these accounts now; a platform would serve neither of the two. */
 	letGo(): void {
 		const { log } = this.#options;
 		const held = [...this.#channels.values()].filter(

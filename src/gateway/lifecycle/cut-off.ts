@@ -1,4 +1,4 @@
-// A planned shutdown: running turns are marked, so that they do not count as interruptions, and their users are told.
+// A planned shutdown: marks running turns, so that they do not count as interruptions, and notifies their users.
 import type { Config } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Outlet } from "../outbox/outlet.ts";
@@ -6,7 +6,7 @@ import { toDeliveries } from "../outbox/reply.ts";
 import { cutOffSentence } from "../sentences.ts";
 import type { SessionSettings } from "../session-settings.ts";
 
-/** Call it when no turn writes any more: the people told here wait for an answer that will not come before the shutdown. */
+/** Call it when no turn writes any more: users notified here get no answer before the shutdown. */
 export async function tellCutOff({
 	store,
 	config,
@@ -24,7 +24,7 @@ export async function tellCutOff({
 	const text = cutOffSentence(config.auto_continue_freshness);
 	for (const { turn, conversation, platform, chatType, destination } of turns) {
 		if (sessionSettings.policyFor(platform, chatType).notifyExcludePlatforms.includes(platform)) continue;
-		// By the turn's id: its user is told once, however often it is cut off.
+		// Uses the turn's id: its user is notified once, however often it is cut off.
 		const deliveries = toDeliveries(
 			text,
 			{ id: `${turn}:cut-off`, kind: "notice", class: "status", destination },

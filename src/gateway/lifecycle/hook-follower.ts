@@ -6,7 +6,7 @@ import { type Clock, Rounds } from "../../time/index.ts";
 import type { Hooks } from "./hooks.ts";
 
 const AT_ONCE = 200;
-/** After a longer pause of all gateways, what happened before is not told. */
+/** Hooks are not called for events older than this, after a long pause of all gateways. */
 const LATEST_MS = 600_000;
 /** Where a position is kept, among those of channels. */
 const KEPT = { platform: "keryx", account: "hooks" } as const;
@@ -64,16 +64,17 @@ export class HookFollower {
 		for (let after = kept ?? "now"; ; ) {
 			const page = await this.#store.events({ scope: OPERATOR, after, limit: AT_ONCE });
 			after = page.cursor;
-			let told = kept === null;
-			for (const event of page.kind === "resync" ? [] : page.events) told = (await this.#tell(event)) || told;
-			if (told) await this.#keep(after);
+			let hasCalled = kept === null;
+			for (const event of page.kind === "resync" ? [] : page.events)
+				hasCalled = (await this.#call(event)) || hasCalled;
+			if (hasCalled) await this.#keep(after);
 			this.#cursor = after;
 			if (page.kind === "resync" || page.events.length < AT_ONCE) return;
 		}
 	}
 
-	/** Whether a hook may listen to it. */
-	async #tell({ type, at, conversation, session, turn, subject, facts }: StoreEvent): Promise<boolean> {
+	/** True if the event has a hook and is recent enough. */
+	async #call({ type, at, conversation, session, turn, subject, facts }: StoreEvent): Promise<boolean> {
 		const name = hookOf(type);
 		if (!name || at < this.#clock.now() - LATEST_MS) return false;
 		await this.#hooks.tell(name, { at, conversation, session, turn, subject, ...facts });
@@ -85,7 +86,7 @@ export class HookFollower {
 		return this.#store.cluster ? await this.#store.channelCursor({ scope: OPERATOR, ...KEPT }) : null;
 	}
 
-	/** If this gateway dies before it, the last ones are told twice. */
+	/** If this gateway dies before this write, the last hooks are called twice. */
 	async #keep(cursor: string): Promise<void> {
 		if (this.#store.cluster) await this.#store.moveCursor({ ...KEPT, value: cursor });
 	}

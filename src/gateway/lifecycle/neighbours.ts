@@ -1,5 +1,5 @@
-// The other gateways on the same store. Their commits are read from the events: a message for a conversation that runs, was answered last or
-// has programs here, the end of a turn that runs here. When one has died, its unfinished work is taken over. Without other gateways nothing is read.
+// The other gateways on the same store. Their commits are read from the events: new messages for a conversation that runs, was answered last
+// or has programs here, and ends of turns that run here. The work of a dead gateway is taken over. Without other gateways nothing is read.
 import type { ConversationId } from "../../domain/index.ts";
 import { OPERATOR, type Store, type StoreEvent } from "../../store/index.ts";
 import { type Clock, Rounds } from "../../time/index.ts";
@@ -58,7 +58,7 @@ export class Neighbours {
 		const { cluster } = this.#options.store;
 		if (!cluster) return;
 		await this.#follow();
-		// What was set before the first look is in no event that is read.
+		// Changes made before the first read appear in no event.
 		await this.#options.readHomes();
 		this.#following.wait();
 		this.#burying.wait();
@@ -69,7 +69,7 @@ export class Neighbours {
 			cluster.onLease((holds) => {
 				if (holds) {
 					this.#options.lookForUnheard();
-					// Its channels, too, unless another one has them by now.
+					// Its channels, too, unless another gateway has them by now.
 					this.#burying.look();
 				} else {
 					this.#options.lanes.loseAll();
@@ -100,7 +100,7 @@ export class Neighbours {
 				if (conversation === null) continue;
 				const ended = type === "turn.ended" ? turn : null;
 				if (ended !== null) turnEnded(conversation, ended);
-				// What waited for the gateway of its programs may be begun by any of them.
+				// Messages that were left to the gateway with their programs may now start anywhere.
 				if (type === "process.ended") waiting.add(conversation);
 				if (type === "inbound.accepted" && (held.has(conversation) || lastAnswered.isHere(conversation)))
 					waiting.add(conversation);
@@ -116,7 +116,7 @@ export class Neighbours {
 		return null;
 	}
 
-	/** Conversations that stay here, because their programs do: whoever accepts a message for one leaves it to this gateway. */
+	/** Conversations with programs here: other gateways leave their messages to this one. */
 	async #withPrograms(events: readonly StoreEvent[]): Promise<ReadonlySet<ConversationId>> {
 		const { store } = this.#options;
 		if (!events.some(({ type }) => type === "inbound.accepted")) return new Set();

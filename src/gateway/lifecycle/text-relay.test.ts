@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TOLD_BYTES } from "../../store/index.ts";
+import { BROADCAST_BYTES } from "../../store/index.ts";
 import { createVirtualClock } from "../../testing/index.ts";
 import { type Delta, Deltas } from "../turn/deltas.ts";
 import { TextRelay } from "./text-relay.ts";
@@ -17,11 +17,11 @@ function twoGateways() {
 			clock,
 			deltas,
 			cluster: {
-				tell: (text) => {
+				broadcast: (text) => {
 					messages.push(text);
 					listeners[1 - n]?.(text, n);
 				},
-				onTold: (listener) => {
+				onBroadcast: (listener) => {
 					listeners[n] = listener;
 					return () => {};
 				},
@@ -74,7 +74,7 @@ test("at most twenty pieces a second of a turn, none too large, whatever the tex
 	expect(pieces().length).toBeLessThanOrEqual(20);
 	await clock.advance(2000);
 	expect(textAt(b)).toBe(text);
-	expect(Math.max(...pieces().map((piece) => Buffer.byteLength(piece)))).toBeLessThan(TOLD_BYTES);
+	expect(Math.max(...pieces().map((piece) => Buffer.byteLength(piece)))).toBeLessThan(BROADCAST_BYTES);
 });
 
 test("a gateway that is gone without a word is not told any more", async () => {
@@ -85,13 +85,13 @@ test("a gateway that is gone without a word is not told any more", async () => {
 	expect(messages.slice(asked)).toEqual(['"follow"']);
 	const quiet = new Deltas();
 	let hear = (_: string, __: number) => {};
-	const told: string[] = [];
+	const sent: string[] = [];
 	const relay = new TextRelay({
 		clock,
 		deltas: quiet,
 		cluster: {
-			tell: (text) => told.push(text),
-			onTold: (listener) => {
+			broadcast: (text) => sent.push(text),
+			onBroadcast: (listener) => {
 				hear = listener;
 				return () => {};
 			},
@@ -101,11 +101,11 @@ test("a gateway that is gone without a word is not told any more", async () => {
 	hear('"follow"', 7);
 	quiet.add("c", T, 0, "one");
 	await clock.advance(10_000);
-	const before = told.length;
+	const before = sent.length;
 	expect(before).toBeGreaterThan(0);
 	quiet.add("c", T, 0, "two");
 	await clock.advance(100);
-	expect(told.length).toBe(before);
+	expect(sent.length).toBe(before);
 	relay.stop();
 	expect(a.partial("c")).toBeNull();
 });

@@ -1,16 +1,16 @@
-// Text on its way to pages that are connected to other gateways, a few pieces a second, and only while somebody follows there. Nothing here is
-// promised: a piece may be lost, and the row of the finished message comes by the events.
+// Sends streaming text to pages connected to other gateways, a few pieces a second, and only while someone follows there. Delivery is not
+// promised: a piece may be lost, and the events bring the row of the finished message.
 import { z } from "zod";
-import { type Cluster, TOLD_BYTES } from "../../store/index.ts";
+import { BROADCAST_BYTES, type Cluster } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Deltas, RelayedDelta } from "../turn/deltas.ts";
 
-/** At most one piece of a turn in so long. */
+/** Minimum time between two pieces of a turn. */
 const EVERY_MS = 50;
-/** How often a gateway with followers says so, and how long it is believed. */
+/** How often a gateway with followers announces it, and how long the announcement is valid. */
 const ASK_MS = 3000;
 const BELIEVED_MS = 8000;
-/** In UTF-16 units; shorter where that is too many bytes. */
+/** In UTF-16 units; shorter if it would be too many bytes. */
 const PIECE = 2500;
 
 const wireMessage = z.union([
@@ -20,16 +20,16 @@ const wireMessage = z.union([
 ]);
 
 export interface TextRelayOptions {
-	readonly cluster: Pick<Cluster, "tell" | "onTold">;
+	readonly cluster: Pick<Cluster, "broadcast" | "onBroadcast">;
 	readonly clock: Pick<Clock, "monotonic" | "after">;
 	readonly deltas: Deltas;
 }
 
 export class TextRelay {
 	readonly #options: TextRelayOptions;
-	/** Until when other gateways want to be told, by epoch. */
+	/** How long each gateway wants text, by epoch. */
 	readonly #followers = new Map<number, number>();
-	/** What waits to be told, by turn, in its order. */
+	/** Text that waits to be sent, by turn, in order. */
 	readonly #waiting = new Map<string, RelayedDelta[]>();
 	#isPacing = false;
 	#cancelPace = () => {};
@@ -43,7 +43,7 @@ export class TextRelay {
 	start(): void {
 		const { cluster, deltas } = this.#options;
 		const unlisten = [
-			cluster.onTold((text, from) => this.#hear(text, from)),
+			cluster.onBroadcast((text, from) => this.#hear(text, from)),
 			deltas.onOwn((delta) => this.#add(delta)),
 			deltas.onEnding((turn) => this.#tellRest(turn)),
 			deltas.onFollowed((isFollowed) => this.#ask(isFollowed)),
@@ -63,7 +63,7 @@ export class TextRelay {
 	#ask(isFollowed: boolean): void {
 		const { cluster, clock } = this.#options;
 		this.#cancelAsk();
-		cluster.tell(JSON.stringify(isFollowed ? "follow" : "leave"));
+		cluster.broadcast(JSON.stringify(isFollowed ? "follow" : "leave"));
 		if (isFollowed) this.#cancelAsk = clock.after(ASK_MS, () => this.#ask(true));
 	}
 
@@ -82,7 +82,7 @@ export class TextRelay {
 		}
 	}
 
-	/** Whoever begins to follow gets the text so far; others know it already. */
+	/** A new follower gets the text so far; others already have it. */
 	#tellAll(): void {
 		for (const [conversation, { turn, token, index, text }] of this.#options.deltas.own())
 			this.#waiting.set(turn, [{ conversation, turn, token, index, offset: 0, text }]);
@@ -104,7 +104,7 @@ export class TextRelay {
 		this.#pace();
 	}
 
-	/** The first piece leaves at once, each further one of the same turn after a pause. */
+	/** The first piece is sent at once, later ones of the same turn after a pause. */
 	#pace(): void {
 		if (this.#isPacing || this.#waiting.size === 0) return;
 		this.#isPacing = true;
@@ -115,37 +115,38 @@ export class TextRelay {
 		});
 	}
 
-	/** At once: after its end nobody waits for more of it. */
+	/** Sent at once: after the end nobody waits for more. */
 	#tellRest(turn: string): void {
 		const waiting = this.#waiting.get(turn) ?? [];
 		while (this.#tellNext(waiting));
 		this.#waiting.delete(turn);
 	}
 
-	/** Whether more waits. */
+	/** True if more waits. */
 	#tellNext(waiting: RelayedDelta[]): boolean {
 		const [first] = waiting;
 		if (!first) return false;
 		const { message, length } = pieceOf(first);
-		this.#options.cluster.tell(message);
+		this.#options.cluster.broadcast(message);
 		if (length === first.text.length) waiting.shift();
 		else waiting[0] = { ...first, offset: first.offset + length, text: first.text.slice(length) };
 		return waiting.length > 0;
 	}
 }
 
-/** As much of it as may be told at once. Half a character is put together again by whoever gets the other half. */
+/** As much as fits into one broadcast. A split surrogate pair is joined again by the receiver. */
 function pieceOf({ conversation, turn, token, index, offset, text }: RelayedDelta): {
 	message: string;
 	length: number;
 } {
 	for (let length = Math.min(text.length, PIECE); ; length = Math.ceil(length / 2)) {
 		const message = JSON.stringify([conversation, turn, token, index, offset, text.slice(0, length)]);
-		if (length <= 1 || Buffer.byteLength(message) <= TOLD_BYTES - PREFIX_BYTES) return { message, length };
+		if (length <= 1 || Buffer.byteLength(message) <= BROADCAST_BYTES - PREFIX_BYTES)
+			return { message, length };
 	}
 }
 
-/** For the number of the gateway that tells. */
+/** Space for the sender's number. */
 const PREFIX_BYTES = 40;
 
 function parsed(text: string): unknown {

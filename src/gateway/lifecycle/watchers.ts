@@ -9,9 +9,9 @@ import type { Hooks } from "./hooks.ts";
 const LOOK_EVERY_MS = 30_000;
 const HOUSEKEEPING_EVERY_MS = 3_600_000;
 const AT_ONCE = 100;
-/** Sessions whose commits are shared. With hooks they are told one after the other. */
+/** Sessions finalised in one commit. With hooks they are finalised one by one. */
 const TOGETHER = 10;
-/** Deleted in one transaction, for which others wait. A blob may be large. */
+/** Rows deleted per transaction, while others wait. A blob may be large. */
 const ROWS = 1000;
 const BLOBS = 20;
 
@@ -91,7 +91,7 @@ export class Watchers {
 		await store.finaliseSession({ session, endedAt });
 	}
 
-	/** Everything that is due, however much an hour brings. */
+	/** Everything that is due, however much that is. */
 	async #housekeeping(): Promise<void> {
 		const { store, config, clock } = this.#options;
 		const keepDays = config().events.keep_days;
@@ -102,7 +102,7 @@ export class Watchers {
 		await this.#untilDone(async () => (await store.pruneRuns({ before: keptFrom, limit: ROWS })) === ROWS);
 	}
 
-	/** `step` answers whether more is due. */
+	/** `step` returns whether more is due. */
 	async #untilDone(step: () => Promise<boolean>): Promise<void> {
 		while (!this.#stopped && (await step()));
 	}

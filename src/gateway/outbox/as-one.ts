@@ -1,9 +1,9 @@
-// An answer as one message, for chats where each message is a disturbance: its text, what Keryx says beside it, and its files. Pure.
+// An answer as one message, for chats where each message is a disturbance: text, Keryx's notices and files together. Pure.
 import { sizeOf } from "../../render/index.ts";
 import type { DeliveryBody, NewDelivery } from "../../store/index.ts";
 import type { Outlet } from "./outlet.ts";
 
-/** The deliveries of one end, in order; unchanged where several messages are usual, or where one would be too long. */
+/** The deliveries of one turn's end, in order. Unchanged if the chat allows several messages, or if one would be too long. */
 export function asOne(deliveries: readonly NewDelivery[], outlet: Outlet): NewDelivery[] {
 	const first = deliveries.find(({ kind }) => kind === "reply") ?? deliveries[0];
 	if (!first || deliveries.length === 1 || !outlet.isOneMessage(first.destination)) return [...deliveries];

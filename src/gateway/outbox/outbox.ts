@@ -285,7 +285,7 @@ export class Outbox {
 		}
 	}
 
-	/** Tells the person that a file will not come. Before it is settled: repeated, it is the same notice. */
+	/** Notifies the person that a file will not come. Runs before settling: if repeated, it is the same notice. */
 	async #tellOfFiles({ id, conversation, turn, destination, body }: Delivery, reason: string): Promise<void> {
 		const { store, clock, outlet, log } = this.#options;
 		const posting = { id: `${id}:refused`, kind: "notice", class: "warning", destination } as const;

@@ -25,11 +25,11 @@ export interface NewSend {
 }
 
 /**
- * What others send through: the tool, the API, jobs.
+ * The interface for senders: the tool, the API, jobs.
  *   const found = await sending.resolve("telegram:123", sender);   // when the target is given; store found.target
  *   const verdict = await sending.check(target, sender);           // later, before it is used: rights may have changed
  *   await sending.send({ id, target, text, by, from });            // commits deliveries and the `sent` row, once by its id
- * `send` asks nobody: whoever calls it has seen to what `needs` says.
+ * `send` asks nobody: the caller must have obtained the approval that `needs` names.
  */
 export interface Sending {
 	resolve(text: string, sender: Sender): Promise<Resolution>;

@@ -112,11 +112,11 @@ export class Asking {
 		const text = questionText(confirmation, now);
 		const answerer = this.#answerer(confirmation.action);
 		if (this.#mayAnswer(confirmation.action)) return questionOf(confirmation, { now, answerer, text });
-		const isOwnerTold = confirmation.notices.some(({ state }) => state !== "dead");
+		const isOwnerNotified = confirmation.notices.some(({ state }) => state !== "dead");
 		return questionOf(confirmation, {
 			now,
 			answerer,
-			text: `${text}\nOnly the owner can answer${isOwnerTold ? "" : ", but they could not be told: ask them yourself"}.`,
+			text: `${text}\nOnly the owner can answer${isOwnerNotified ? "" : ", but they could not be told: ask them yourself"}.`,
 		});
 	}
 
@@ -218,7 +218,7 @@ export class Asking {
 		}
 	}
 
-	/** Used once, before the program is told. */
+	/** Marked as used before the program gets the answer. */
 	async #consumed({ id, digest, askedBy }: Confirmation): Promise<boolean> {
 		const used = await this.#options.store.consumeConfirmation({ id, digest, by: askedBy, via: "agent" });
 		return used.kind === "consumed";

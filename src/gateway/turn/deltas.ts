@@ -10,7 +10,7 @@ export interface Delta {
 	readonly text: string;
 }
 
-/** Between gateways. A turn that another gateway has taken over has a higher token, and begins its text again. */
+/** For other gateways. A turn that was taken over has a higher token, and its text starts again. */
 export interface RelayedDelta extends Delta {
 	readonly token: number;
 }
@@ -30,9 +30,9 @@ const MOST_HEARD = 500;
 
 export class Deltas {
 	readonly #partial = new Map<string, Written>();
-	/** The same for answers of other gateways, least recently heard first. */
+	/** The same for answers on other gateways, least recently updated first. */
 	readonly #heard = new Map<string, Written>();
-	/** Turns that have ended, the last ones. */
+	/** Recently ended turns. */
 	readonly #ended = new Set<string>();
 	readonly #listeners = new Set<(delta: Delta) => void>();
 	readonly #own = new Set<(delta: RelayedDelta) => void>();
@@ -45,7 +45,7 @@ export class Deltas {
 		index: number,
 		text: string,
 	): void {
-		// What the gateway before had written is void.
+		// Text from the turn's previous gateway is void.
 		if (this.#heard.get(conversation)?.turn === turn) this.#heard.delete(conversation);
 		const soFar = textSoFar(this.#partial.get(conversation), { turn, token, index });
 		this.#partial.set(conversation, { turn, token, index, text: soFar + text });
@@ -60,7 +60,7 @@ export class Deltas {
 		this.#partial.delete(conversation);
 	}
 
-	/** A piece of an answer that another gateway writes. One behind a gap is of no use: pieces may be lost. */
+	/** A piece of an answer that another gateway writes. A piece after a gap is dropped: pieces may be lost. */
 	hear({ conversation, turn, token, index, offset, text }: RelayedDelta): void {
 		const before = this.#heard.get(conversation);
 		if (this.#ended.has(turn) || (before?.turn === turn && before.token > token)) return;
@@ -75,7 +75,7 @@ export class Deltas {
 			listener({ conversation, turn, index, offset: soFar.length, text: more });
 	}
 
-	/** A turn has ended, here or elsewhere: what of it comes late is no longer on its way. */
+	/** A turn has ended, on any gateway: later pieces are ignored. */
 	endHeard(conversation: string, turn: string): void {
 		if (this.#heard.get(conversation)?.turn === turn) this.#heard.delete(conversation);
 		this.#ended.add(turn);
@@ -88,7 +88,7 @@ export class Deltas {
 		return written ? { turn: written.turn, index: written.index, text: written.text } : null;
 	}
 
-	/** Answers that are written here, by conversation. */
+	/** Answers written on this gateway, by conversation. */
 	own(): ReadonlyMap<string, Written> {
 		return this.#partial;
 	}
@@ -102,19 +102,19 @@ export class Deltas {
 		};
 	}
 
-	/** What is written here alone. */
+	/** Only text written on this gateway. */
 	onOwn(listener: (delta: RelayedDelta) => void): () => void {
 		this.#own.add(listener);
 		return () => this.#own.delete(listener);
 	}
 
-	/** A turn that is written here ends: no more of it comes. */
+	/** A turn on this gateway ends: no more of its text follows. */
 	onEnding(listener: (turn: string) => void): () => void {
 		this.#ending.add(listener);
 		return () => this.#ending.delete(listener);
 	}
 
-	/** Whether anybody listens here: now, and whenever that changes. */
+	/** Whether anyone listens here: now, and on every change. */
 	onFollowed(listener: (isFollowed: boolean) => void): () => void {
 		this.#followed.add(listener);
 		listener(this.#listeners.size > 0);

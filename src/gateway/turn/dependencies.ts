@@ -45,7 +45,7 @@ export interface TurnDependencies {
 	/** Waiting messages that may join the turn (busy mode steer). */
 	readonly joining: () => readonly number[];
 	readonly joined: (inbox: readonly number[]) => void;
-	/** What the agent is told if a message asks for a prompt of an MCP server; otherwise null. */
+	/** The note for the agent if a message asks for a prompt of an MCP server; otherwise null. */
 	readonly promptOf: (text: string, signal: AbortSignal) => Promise<string | null>;
 	/** The turn completed, and its end is stored. */
 	readonly completed: (start: TurnStart) => void;

@@ -112,7 +112,7 @@ export function noticesBefore(start: TurnStart, { policy, model, outlet }: Notic
 	];
 }
 
-/** After a rotation the user was told at once; here it matters only to the agent, if nothing was carried over. */
+/** After a rotation the user was notified at once; this note is only for the agent, if nothing was carried over. */
 function isUnannounced({ cause, carriedOver }: BoundaryFacts): boolean {
 	return cause.reason !== "message_limit" || carriedOver;
 }
@@ -154,7 +154,7 @@ export function rotation(
 		...opening,
 		material,
 		notice:
-			// A message of its own that nobody asked for; the next answer is one anyway.
+			// A separate message that nobody asked for; the next answer is a message anyway.
 			notice === null || outlet.isOneMessage(destination)
 				? []
 				: toDeliveries(

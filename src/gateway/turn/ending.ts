@@ -93,7 +93,7 @@ export async function endTurnArgs(
 		blobs: ending.blobs,
 		deliveries: preview?.holdBack(reply) ?? reply,
 		policy,
-		noticeTold: outcome.kind === "completed" && boundary !== null && !isQuiet(start),
+		noticeGiven: outcome.kind === "completed" && boundary !== null && !isQuiet(start),
 		...(full && {
 			ifRotated: rotation(start, {
 				...about,

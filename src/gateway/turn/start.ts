@@ -1,3 +1,4 @@
+// A started turn: the facts that every later step of the turn reads. Nothing here changes during the turn.
 import type { BoundaryFacts, ConversationId, SessionId, Speaker } from "../../domain/index.ts";
 import type { Conversation, Destination, Job, TurnPurpose } from "../../store/index.ts";
 
@@ -25,7 +26,7 @@ export interface TurnStart {
 	readonly attempt: number;
 	/** After an interruption: why, and which calls had started. */
 	readonly resumed: { readonly reason: string; readonly started: ReadonlySet<string> } | null;
-	/** Told once before the answer: Keryx was away. */
+	/** A notice before the answer, sent once: Keryx was away. */
 	readonly away: string | null;
 	/** The job it runs; null: none. */
 	readonly job: Job | null;

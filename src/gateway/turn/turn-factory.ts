@@ -48,7 +48,7 @@ export interface TurnFactoryOptions {
 	/** A turn begins here. */
 	readonly began: (conversation: ConversationId, turn: string) => void;
 	readonly completed: (start: TurnStart) => void;
-	/** What the agent is told if a person asks for a prompt of an MCP server; otherwise null. */
+	/** The note for the agent if a person asks for a prompt of an MCP server; otherwise null. */
 	readonly promptOf: (asked: AskedPrompt) => Promise<string | null>;
 	readonly log: (message: string, error: unknown) => void;
 }

@@ -35,7 +35,7 @@ export const profileEndpoints = {
 
 export const profileHandlers: HandlersOf<typeof profileEndpoints> = {
 	profiles: (_input, { host, scope }) => {
-		// People use the configured agents.
+		// Only the operator sees the agents.
 		if (scope.kind !== "operator") return { profiles: [] };
 		const own = { profile: "", agent: host.agent, provider: null, model: null, runsOn: "this machine" };
 		const all = host.answering?.() ?? [own];

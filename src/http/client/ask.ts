@@ -101,7 +101,7 @@ async function* pieces(
 		}
 		const inbound = await finished;
 		const parts = (await answersTo(client, inbound)).filter(({ kind }) => kind !== "notice");
-		// Pieces may be lost on their way, an answer may have been written before the stream was open, and a command's has no pieces.
+		// Pieces may be lost, the answer may be older than the stream, and a command's answer has no pieces.
 		const missing = missingOf(parts.map(({ text }) => text).join(""), [...read.values()]);
 		if (missing !== "") yield missing;
 	} finally {
@@ -109,16 +109,16 @@ async function* pieces(
 	}
 }
 
-/** What of the stored answer was not read. Blanks do not count: an answer is stored without those at its ends. */
+/** The unread rest of the stored answer. Blanks do not count: an answer is stored trimmed. */
 function missingOf(whole: string, read: readonly string[]): string {
 	const last = read.at(-1) ?? "";
-	// Text before a tool call may be no part of the answer.
+	// Text before a tool call need not be part of the answer.
 	const rest = restOf(whole, read.join("")) ?? restOf(whole, last);
 	if (rest !== null) return rest;
 	return withoutBlanks(whole).endsWith(withoutBlanks(last)) ? "" : `\n\n${whole}`;
 }
 
-/** Null: the answer begins in another way. */
+/** Null: the answer starts differently. */
 function restOf(whole: string, read: string): string | null {
 	let at = 0;
 	const skip = () => {

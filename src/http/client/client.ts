@@ -89,7 +89,7 @@ export function apiTransport(api: Pick<Api, "fetch">, options: TransportOptions 
 	};
 }
 
-/** Within a process nobody disconnects: the stream is told when its reader leaves. */
+/** Within a process nobody disconnects: the stream is closed when its reader leaves. */
 async function* untilAborted(
 	body: ReadableStream<Uint8Array> | null,
 	signal: AbortSignal | undefined,

@@ -17,10 +17,10 @@ import { isForDiagrams } from "./page.ts";
 import { isPerson, mayPersonCall } from "./people.ts";
 
 const LONGEST_NOTED = 200;
-/** Of a person's own confirmations that wait. */
+/** A person's own waiting confirmations. */
 const MOST_COUNTED = 100;
 
-/** These ask for a token or the operator secret on the socket, too: a program of the agent may reach the socket. */
+/** These need a token or the operator secret even on the socket: the agent's programs may reach the socket. */
 export const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"tokens",
 	"createToken",
@@ -81,7 +81,7 @@ export function settleVisitor(access: Access, rates: Rates) {
 	};
 }
 
-/** What the second listener takes without a token: a question, and a look at its outcome. */
+/** Allowed on the second listener without a token: asking, and reading the outcome. */
 function isForAnybody(method: string, path: string): boolean {
 	return method === "POST" ? path === "/confirm" : method === "GET" && /^\/confirm\/[^/]+$/.test(path);
 }

@@ -71,10 +71,10 @@ export interface AccessOptions {
 		| "cluster"
 	>;
 	readonly operatorSecret: string;
-	/** Signs login links and page keys: gateways on one store have the same. Left out: the operator secret. */
+	/** Signs login links and page keys; the same for all gateways on one store. Default: the operator secret. */
 	readonly pageSecret?: string;
 	readonly now: () => number;
-	/** Left out: the machine's. */
+	/** Default: the machine's. */
 	readonly after?: Clock["after"];
 }
 
@@ -118,7 +118,7 @@ export class Access {
 		const { cluster } = options.store;
 		this.#caches = !cluster;
 		cluster?.onCommitElsewhere(() => this.#stays.recheckSoon());
-		// Cut off from the store, nobody can tell what others revoke.
+		// Without the store, revocations by other gateways are unknown.
 		cluster?.onLease((holds) => {
 			if (!holds) this.#stays.endAll("");
 		});
@@ -293,7 +293,7 @@ export class Access {
 			return { ...NOBODYS, who: "operator", role: "operator", via, proven: true };
 		const digest = digestOf(bearer);
 		const token = await this.#token(digest);
-		// Whoever has only the cookie has not the page's key.
+		// The cookie alone does not prove the page's key.
 		if (!token || (via !== "page" && token.name.startsWith(OPERATORS_LOGIN))) return null;
 		const { name, role, sessionKey, principal, channel, expiresAt } = token;
 		const who = `token:${name}`;
@@ -323,7 +323,7 @@ export class Access {
 	}
 }
 
-/** Whose message it is. */
+/** The caller as the poster of a message. */
 export function posterOf(visitor: Visitor): Poster {
 	const { who, via, proven } = visitor;
 	return { who, via, decides: proven && may(visitor, "resolve") };

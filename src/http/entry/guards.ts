@@ -87,7 +87,7 @@ export class Rates {
 	/** The monotonic clock. */
 	readonly #now: () => number;
 	readonly #callers = new Map<string, { left: number; at: number }>();
-	/** Told of each request that passes. */
+	/** Called for each request that passes. */
 	onTaken: (caller: string) => void = () => {};
 
 	constructor(perMinute: number, now: () => number) {

@@ -7,10 +7,10 @@ import { shareRates } from "./shared-rates.ts";
 function cluster(count: number) {
 	const listeners: ((text: string, from: number) => void)[] = [];
 	return Array.from({ length: count }, (_, n) => ({
-		tell: (text: string) => {
+		broadcast: (text: string) => {
 			for (const [to, listener] of listeners.entries()) if (to !== n) listener(text, n);
 		},
-		onTold: (listener: (text: string, from: number) => void) => {
+		onBroadcast: (listener: (text: string, from: number) => void) => {
 			listeners[n] = listener;
 			return () => {};
 		},
@@ -46,6 +46,6 @@ test("text of other kinds is nobody's request", () => {
 	const rates = new Rates(1, () => 0);
 	shareRates(rates, line, () => () => {});
 	for (const text of ['"follow"', '["rates"]', '["rates",[["ada",-5]]]', '["rates",[["ada",0.5]]]'])
-		other.tell(text);
+		other.broadcast(text);
 	expect(rates.take("ada")).toBeNull();
 });

@@ -10,13 +10,13 @@ const RECHECK_MS = 500;
 interface Stay {
 	readonly signal: AbortSignal;
 	readonly end: () => void;
-	/** Whether the token or login still holds, by its row. */
+	/** Whether the token or login is still valid, from its row. */
 	readonly holds: () => Promise<boolean>;
 }
 
 export interface StaysOptions {
 	readonly now: () => number;
-	/** Left out: the machine's. */
+	/** Default: the machine's. */
 	readonly after?: Clock["after"];
 }
 
@@ -75,7 +75,7 @@ export class Stays {
 		try {
 			if (!(await holds())) end();
 		} catch {
-			// Nothing is known yet: the next look says more.
+			// Unknown for now: the next check will tell.
 			this.recheckSoon();
 		}
 	}

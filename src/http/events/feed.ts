@@ -128,7 +128,7 @@ export class Feed {
 		}
 	}
 
-	/** Of the answer that is being written. Views skip what they know. */
+	/** For the answer being written. Views skip text they have. */
 	#textSoFar(conversation: FollowOptions["conversation"]): readonly Frame[] {
 		const partial = conversation === undefined ? null : this.#gateway?.partial(conversation);
 		if (!partial || conversation === undefined) return [];
@@ -218,7 +218,7 @@ export class Feed {
 			await this.#round();
 			const began = performance.now();
 			for (const follower of this.#followers) follower.wake();
-			// What they wrote is on its way then.
+			// Their last writes are then included.
 			await immediate();
 			const pause = (performance.now() - began) * PAUSE_SHARE;
 			await delay(Math.min(Math.max(pause, PAUSES_MS[0]), PAUSES_MS[1]), undefined, { ref: false });
@@ -267,7 +267,7 @@ interface Page {
 	readonly cursor: string;
 }
 
-/** One follower's own frames, or a shared stretch, and up to which text it has heard. */
+/** A follower's own frames, or a shared stretch, and the last text it has received. */
 type Batch =
 	| { readonly frames: readonly Frame[]; readonly stretch?: undefined }
 	| { readonly stretch: Stretch; readonly heard: number };

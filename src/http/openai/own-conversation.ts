@@ -41,7 +41,7 @@ async function isOwn(found: Conversation, visitor: Visitor, store: Store): Promi
 	if (sessionKey !== null) return found.key === sessionKey;
 	const { platform, source, profile, isImported } = found;
 	const isNamed = source.chatId === who || source.chatId.startsWith(`${who}/`);
-	// Elsewhere a token of the same name was another one.
+	// On another installation a token of the same name is a different token.
 	if (platform === "api_server" && isNamed && !isImported) return true;
 	if (principal === null) return false;
 	const scope = { kind: "principal", principal, profile } as const;

@@ -4,7 +4,7 @@ import { Said } from "./said.ts";
 describe("what a client is told of an answer", () => {
 	test("a text that comes twice, or in overlapping pieces, is told once", () => {
 		const said = new Said();
-		const told = [
+		const deltas = [
 			...said.delta({ index: 1, offset: 0, text: "one " }),
 			...said.delta({ index: 1, offset: 0, text: "one two " }),
 			...said.delta({ index: 1, offset: 4, text: "two " }),
@@ -12,34 +12,34 @@ describe("what a client is told of an answer", () => {
 			...said.row(1, "one two three"),
 			...said.rest("one two three"),
 		];
-		expect(told).toEqual(["one ", "two ", "three"]);
+		expect(deltas).toEqual(["one ", "two ", "three"]);
 	});
 
 	test("a piece behind a gap is left to the row", () => {
 		const said = new Said();
-		const told = [
+		const deltas = [
 			...said.delta({ index: 1, offset: 0, text: "one " }),
 			...said.delta({ index: 1, offset: 8, text: "three" }),
 			...said.row(1, "one two three"),
 		];
-		expect(told).toEqual(["one ", "two three"]);
+		expect(deltas).toEqual(["one ", "two three"]);
 	});
 
 	test("a text that was begun anew follows what cannot be taken back", () => {
 		const said = new Said();
-		const told = [...said.delta({ index: 1, offset: 0, text: "I th" }), ...said.row(1, "No.")];
-		expect(told.join("")).toBe("I th\n\nNo.");
+		const deltas = [...said.delta({ index: 1, offset: 0, text: "I th" }), ...said.row(1, "No.")];
+		expect(deltas.join("")).toBe("I th\n\nNo.");
 	});
 
 	test("messages stand apart, and one without a text is none", () => {
 		const said = new Said();
-		const told = [
+		const deltas = [
 			...said.row(1, "Let me see."),
 			...said.row(3, ""),
 			...said.row(5, "There."),
 			...said.rest("There."),
 		];
-		expect(told.join("")).toBe("Let me see.\n\nThere.");
+		expect(deltas.join("")).toBe("Let me see.\n\nThere.");
 		expect(said.all).toBe("Let me see.\n\nThere.");
 	});
 

@@ -4,7 +4,7 @@ import type { Delta } from "../../gateway/index.ts";
 
 export class Said {
 	readonly #parts = new Map<number, string>();
-	/** Messages that were begun again with other words: the row says how they end. */
+	/** Messages that started again with other text: the row has the final one. */
 	readonly #rewritten = new Set<number>();
 	#all = "";
 

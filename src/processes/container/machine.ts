@@ -9,7 +9,7 @@ import { ContainerEngine, type ContainerEngineOptions, containerBackend } from "
 export interface ContainerMachineOptions extends Omit<ContainerEngineOptions, "label" | "folder"> {
 	/** Recorded on each process started there. */
 	readonly name: string;
-	/** Of this machine alone. */
+	/** Keryx's home, on this machine. */
 	readonly home: string;
 	log?(message: string, error: unknown): void;
 }

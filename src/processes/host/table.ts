@@ -20,7 +20,7 @@ import { startOnTerminal, startWalledOnTerminal } from "./terminal.ts";
 
 export interface TableEvents {
 	onEnd(process: ProcessInfo): void;
-	/** One has come or gone. */
+	/** A process was added or removed. */
 	onChange(): void;
 }
 
@@ -66,7 +66,7 @@ export class ProcessTable {
 		const infos: ProcessInfo[] = [];
 		for (const info of await inspect(this.#home)) {
 			const held = this.#held.get(info.id);
-			// One that ended since its file was read is read again: its end has been reported by now.
+			// A process that ended since its file was read is read again: its end has been reported by now.
 			infos.push(
 				held?.info ?? (info.status === "running" ? await this.get(info.id).catch(() => info) : info),
 			);

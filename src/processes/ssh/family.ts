@@ -1,7 +1,7 @@
-// All processes that belong to one on the other machine, as src/processes/members.ts finds them here: itself, its group and session,
-// everything with its mark, and their children. The machine lists its processes; membership is decided here.
-import { startOrder } from "../identity.ts";
+// All processes that belong to one on another machine. That machine lists its processes; membership.ts decides here.
+import type { RunningProcess } from "../identity.ts";
 import { MARK } from "../members.ts";
+import { type Member, membersAmong } from "../membership.ts";
 import type { ProcessIdentity } from "../types.ts";
 import { quoted } from "./scripts.ts";
 import type { RemoteShell } from "./shell.ts";
@@ -9,14 +9,10 @@ import type { RemoteShell } from "./shell.ts";
 export interface RemoteFamily {
 	readonly id: string;
 	readonly leader: ProcessIdentity;
-	/** The leader's group; its own if that has its number. */
+	/** The leader's group; the program's own if it equals the leader's pid. */
 	readonly group: number;
-	/** Seen before, so still members, whatever changed. */
+	/** Members seen before. They stay members, whatever changed. */
 	readonly witnesses: readonly ProcessIdentity[];
-}
-
-export interface RemoteMember extends ProcessIdentity {
-	readonly group: number;
 }
 
 /** What `readSnapshot` reads. */
@@ -32,35 +28,20 @@ else
 fi`;
 }
 
-export async function lookFor(shell: RemoteShell, family: RemoteFamily): Promise<RemoteMember[]> {
+export async function lookFor(shell: RemoteShell, family: RemoteFamily): Promise<Member[]> {
 	return membersIn(await shell.ask(lookScript(family.id)), family);
 }
 
-export function membersIn(answer: string, { leader, group, witnesses }: RemoteFamily): RemoteMember[] {
+export function membersIn(answer: string, { leader, group, witnesses }: RemoteFamily): Member[] {
 	const { bootId, marked, all } = readSnapshot(answer);
-	const known = new Map(
-		[leader, ...witnesses]
-			.filter((identity) => identity.bootId === bootId)
-			.map(({ pid, startTime }) => [pid, startTime]),
-	);
-	const isKnown = ({ pid, startTime }: Running) => known.get(pid) === startTime;
-	const isOwnGroup = group === leader.pid;
-	const inGroup = (one: Running) => isOwnGroup && (one.group === leader.pid || one.session === leader.pid);
-	// While a member is in it, the kernel does not reuse its number.
-	const isGroupOurs = all.some((one) => isKnown(one) && inGroup(one));
-	const since = leader.bootId === bootId ? startOrder(leader.startTime) : 0;
-	const members = new Map<number, Running>();
-	for (const one of all) {
-		const isMarked = !one.isZombie && marked.has(one.pid) && startOrder(one.startTime) >= since;
-		if (isKnown(one) || isMarked || (isGroupOurs && inGroup(one))) members.set(one.pid, one);
-	}
-	for (let before = -1; before !== members.size; ) {
-		before = members.size;
-		for (const one of all) if (members.has(one.parent)) members.set(one.pid, one);
-	}
-	return [...members.values()]
-		.filter(({ isZombie }) => !isZombie)
-		.map(({ pid, startTime, group }) => ({ bootId, pid, startTime, group }));
+	return membersAmong({
+		bootId,
+		all,
+		leader,
+		witnesses,
+		isOwnGroup: group === leader.pid,
+		isMarked: ({ pid }) => marked.has(pid),
+	});
 }
 
 /** Signals each target that is still the same process; `group` signals its whole group at once. Prints how many there were. */
@@ -90,24 +71,15 @@ ${targets
 echo $count`;
 }
 
-interface Running {
-	readonly pid: number;
-	readonly parent: number;
-	readonly group: number;
-	readonly session: number;
-	readonly startTime: string;
-	readonly isZombie: boolean;
-}
-
 function readSnapshot(answer: string): {
 	readonly bootId: string;
 	readonly marked: ReadonlySet<number>;
-	readonly all: readonly Running[];
+	readonly all: readonly RunningProcess[];
 } {
 	const [bootId = "", ...lines] = answer.split("\n");
 	const marked = new Set<number>();
 	const stats = new Map<number, string>();
-	const all: Running[] = [];
+	const all: RunningProcess[] = [];
 	for (const line of lines) {
 		const [, pid, file, text = ""] = /^\/proc\/(\d+)\/(environ$|stat:)(.*)$/.exec(line) ?? [];
 		// A name may contain a newline: the path before each line identifies it.
@@ -130,7 +102,7 @@ function readSnapshot(answer: string): {
 }
 
 /** A line of ps. */
-function listed(line: string): Running[] {
+function listed(line: string): RunningProcess[] {
 	const [pid, parent, group, state = "", ...started] = line.trim().split(/\s+/);
 	if (!/^\d+$/.test(pid ?? "") || started.length === 0) return [];
 	return [

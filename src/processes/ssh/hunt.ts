@@ -1,8 +1,9 @@
 // Kills a process on the other machine reliably: ask, wait, kill, and check what is left. Anything left is named. The waiting parent
 // there is not a member and is never signalled: it still has to report the end.
 import { setTimeout as delay } from "node:timers/promises";
+import type { Member } from "../membership.ts";
 import type { KillOptions } from "../types.ts";
-import { lookFor, type RemoteFamily, type RemoteMember, signalScript } from "./family.ts";
+import { lookFor, type RemoteFamily, signalScript } from "./family.ts";
 import type { RemoteShell } from "./shell.ts";
 
 const GRACE_MS = 5000;
@@ -13,7 +14,7 @@ const ROUND_MS = 1000;
 export async function endRemoteFamily(
 	shell: RemoteShell,
 	family: RemoteFamily,
-	members: readonly RemoteMember[],
+	members: readonly Member[],
 	{ signal = "SIGTERM", graceMs = GRACE_MS }: KillOptions,
 ): Promise<number[]> {
 	let seen = members;
@@ -42,7 +43,7 @@ export async function endRemoteFamily(
 export async function signalMembers(
 	shell: RemoteShell,
 	{ leader, group }: RemoteFamily,
-	members: readonly RemoteMember[],
+	members: readonly Member[],
 	signals: readonly string[],
 ): Promise<boolean> {
 	const isLed = group === leader.pid && members.some(({ pid }) => pid === leader.pid);

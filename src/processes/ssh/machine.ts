@@ -13,7 +13,7 @@ import type { SshTarget } from "./target.ts";
 export interface SshMachineOptions extends SshTarget {
 	/** Recorded on each process started there. */
 	readonly name: string;
-	/** Of this machine alone. */
+	/** Keryx's home, on this machine. */
 	readonly home: string;
 	/** How long reconnecting is tried before its process is lost; two minutes. */
 	readonly reconnectMs?: number;

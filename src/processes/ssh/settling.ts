@@ -4,8 +4,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import type { ProcessBackend } from "../backend.ts";
+import type { Member } from "../membership.ts";
 import type { ProcessEnd, ProcessInfo } from "../types.ts";
-import { lookFor, lookScript, membersIn, type RemoteMember } from "./family.ts";
+import { lookFor, lookScript, membersIn } from "./family.ts";
 import { familyOf, type RemoteRecord, type RemoteRecords } from "./records.ts";
 import { exitOfClient, type RemoteExit, readState } from "./remote-state.ts";
 import { discardScript, stateScript } from "./scripts.ts";
@@ -140,7 +141,7 @@ export class Settling {
 	}
 
 	/** What holds the connection of an ended program; null once the client has ended as well. */
-	async #leftBehind(id: string): Promise<readonly RemoteMember[] | null> {
+	async #leftBehind(id: string): Promise<readonly Member[] | null> {
 		const { records, shell } = this.#options;
 		const family = familyOf(await records.read(id));
 		const since = performance.now();
@@ -191,7 +192,7 @@ export class Settling {
 		}
 	}
 
-	async #finish(id: string, { code, signal }: RemoteExit, left: readonly RemoteMember[]): Promise<void> {
+	async #finish(id: string, { code, signal }: RemoteExit, left: readonly Member[]): Promise<void> {
 		this.#leaving.signal.throwIfAborted();
 		const { isKilled } = await this.#options.records.read(id);
 		const cause = isKilled ? "killed" : signal === null ? "exited" : "signal";

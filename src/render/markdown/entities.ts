@@ -106,7 +106,7 @@ const NAMED: Readonly<Record<string, string>> = {
 
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));/y;
 
-/** The reference that begins at `at`, if one does: its length and what it stands for. */
+/** The reference that starts at `at`, if any: its length and its character. */
 export function referenceAt(text: string, at: number): { length: number; value: string } | undefined {
 	REFERENCE.lastIndex = at;
 	const match = REFERENCE.exec(text);

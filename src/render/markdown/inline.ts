@@ -35,7 +35,7 @@ interface State {
 	readonly pieces: Piece[];
 	readonly delimiters: DelimiterList;
 	readonly brackets: Bracket[];
-	/** Brackets below this height stand outside a finished link and open no further one. */
+	/** Brackets below this height are outside a finished link and start no other one. */
 	spentBrackets: number;
 	ticks: Ticks | undefined;
 }
@@ -165,7 +165,7 @@ function closeBracket(state: State, at: number): number {
 	pieces[opener.position] = { kind: "link", url: target.url, image: opener.image };
 	matchEmphasis(state.delimiters, opener.below);
 	pieces.push({ kind: "unlink", image: opener.image });
-	// A link may stand in an image's text but not in another link's.
+	// A link may be in an image's text but not in another link's.
 	if (!opener.image) state.spentBrackets = brackets.length;
 	return Math.max(target.end, at + 1);
 }

@@ -61,6 +61,6 @@ export interface Fence {
 	readonly to: number;
 	readonly marker: string;
 	readonly language: string;
-	/** The quotes and list items around it, outermost first: a quote, or an item of so many columns. */
+	/** The surrounding quotes and list items, outermost first: a quote, or an item with its width in columns. */
 	readonly inside: readonly ("quote" | number)[];
 }

@@ -1,9 +1,10 @@
+// The syntax of Markdown tables: delimiter rows and cells.
 import type { Align } from "./ast.ts";
 import { trimSpace } from "./space.ts";
 
 const DELIMITER_ROW = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 
-/** The alignments that a delimiter row states; undefined if the line is none. */
+/** The alignments in a delimiter row; undefined if the line is not one. */
 export function alignmentOf(line: string): Align[] | undefined {
 	if (!/[|:]/.test(line) || !DELIMITER_ROW.test(line)) return undefined;
 	return cellsOf(line).map((cell) => {

@@ -16,7 +16,7 @@ const STYLES: Readonly<Record<string, Style>> = {
 /** How many open tags a closing one may skip. Limited, so that a text full of tags stays cheap. */
 const LOOK_BACK = 16;
 
-/** Turns `<u>`...`</u>` and the like into styles where both stand on the same level, and `<br>` into a line break. */
+/** Turns `<u>`...`</u>` and similar tags into styles if both are on the same level, and `<br>` into a line break. */
 export function pairTags(text: Inline[]): Inline[] {
 	if (!text.some((part) => part.kind === "tag")) return text;
 	const paired = [...text];

@@ -36,8 +36,8 @@ export function* noteChannel(context: Context, args: NoteChannelArgs): Op<void> 
 	const before: Known = row ? (JSON.parse(row.value) as Known) : { state: "connected", told: false };
 	if (before.state === state) return;
 	const isDown = state === "down" || state === "needs_attention";
-	const told = isDown || (before.told && state !== "connected");
-	yield* run(remember, settingOf(name), JSON.stringify({ state, told } satisfies Known));
+	const isReported = isDown || (before.told && state !== "connected");
+	yield* run(remember, settingOf(name), JSON.stringify({ state, told: isReported } satisfies Known));
 	yield* emit(
 		context,
 		"channel.changed",
@@ -50,7 +50,7 @@ export function* noteChannel(context: Context, args: NoteChannelArgs): Op<void> 
 			...(provenBy !== undefined && { proven_by: provenBy }),
 		},
 	);
-	const news = told === before.told ? [] : told ? args.ifDown : args.ifBack;
+	const news = isReported === before.told ? [] : isReported ? args.ifDown : args.ifBack;
 	for (const delivery of news)
 		yield* addDeliveries(context, noticeLane(delivery.destination), null, [delivery]);
 }

@@ -26,7 +26,7 @@ export function* isAlive(epoch: number): Op<boolean> {
 	return ((yield* get(alive, epoch))?.n ?? 0) > 0;
 }
 
-/** So long the row of a dead node is kept, for whoever looks: one without a row is dead, too. */
+/** How long a dead node's row is kept, for inspection: a node without a row is dead, too. */
 const KEPT_MS = 86_400_000;
 
 /** For an engine whose caller holds the store's only lock: every earlier owner is dead. */
@@ -122,7 +122,7 @@ const programsHere = sql<{ conversation: ConversationId }>(
 	WHERE p.due_at IS NOT NULL AND p.background = 1 AND n.epoch = ?`,
 );
 
-/** The name of another node that lives and runs programs of a conversation, which stays there; null: there is none. */
+/** The name of another living node that runs programs of a conversation, which therefore stays there; null: none. */
 export function* nodeWithPrograms(args: {
 	readonly scope: OperatorScope;
 	readonly conversation: ConversationId;

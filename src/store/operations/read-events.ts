@@ -20,9 +20,9 @@ interface EventRow {
 }
 
 const eventsAfter = sql<EventRow>("SELECT * FROM events WHERE id > ? ORDER BY id LIMIT ?");
-/** Of the index events_stretch: so many events each. */
+/** The size of a stretch in the index events_stretch, in events. */
 const STRETCH = 1024;
-/** So many events are looked through by one statement. */
+/** How many events one statement reads. */
 const LOOKED_THROUGH = 256 * STRETCH;
 /** For both engines: SQLite's index is by stretch, then by the end of the conversation's id. Without the `+` it would not be used. */
 const ofConversation = (condition: string) =>

@@ -20,7 +20,7 @@ export function isRefusal(error: unknown): boolean {
 	return code.startsWith("23") || code === "P0001";
 }
 
-/** The connection is gone, or the server ended it. A running statement may have been executed. */
+/** The connection is lost, or the server closed it. A running statement may have been executed. */
 export function isLost(error: unknown): boolean {
 	const code = codeOf(error);
 	if (code.startsWith("08") || code.startsWith("57P") || code === "25P03" || NETWORK.has(code)) return true;

@@ -135,7 +135,7 @@ async function takeFromHanging(
 				? `the store is in use by Keryx on ${owner.name}, which started at ${new Date(owner.started_at).toISOString()}`
 				: "the store is in use by another Keryx",
 		);
-	// Before their connections end: one that comes back at once has lost the store, and lets go of its lock again.
+	// Before their connections end: one that reconnects at once has lost the store, and releases its lock again.
 	await bury(
 		connection,
 		settings,

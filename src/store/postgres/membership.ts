@@ -17,7 +17,7 @@ const RETRY_MS = 1000;
 /** How long hints are gathered. */
 const GATHER_MS = 10;
 /** The most hints that may be on their way to the server. */
-const MOST_TELLING = 100;
+const MOST_SENDING = 100;
 /** A smaller difference between two clocks is left alone. */
 const DRIFT_MS = 50;
 /** The lease counts as expired this long before it does. */
@@ -51,9 +51,9 @@ export class Membership implements Cluster {
 	readonly #elsewhere = new Set<() => void>();
 	readonly #dead = new Set<() => void>();
 	readonly #lease = new Set<(holds: boolean) => void>();
-	readonly #toldBy = new Set<(text: string, from: number) => void>();
+	readonly #broadcastListeners = new Set<(text: string, from: number) => void>();
 	/** Hints that the server has not received yet. */
-	#telling = 0;
+	#sending = 0;
 	#listener: MembershipListener = { trouble: () => {}, committedElsewhere: () => {} };
 	#connection: Connection | null;
 	/** Monotonic, from before the renewal was sent. */
@@ -167,18 +167,18 @@ export class Membership implements Cluster {
 	}
 
 	/** Dropped if the server cannot keep up: receivers may miss hints. */
-	tell(text: string): void {
+	broadcast(text: string): void {
 		const connection = this.#connection;
-		if (!connection || connection.isLost || this.#others.size === 0 || this.#telling >= MOST_TELLING) return;
-		this.#telling++;
+		if (!connection || connection.isLost || this.#others.size === 0 || this.#sending >= MOST_SENDING) return;
+		this.#sending++;
 		void this.#notify(connection, `told ${text}`)
 			.catch(() => {})
-			.finally(() => this.#telling--);
+			.finally(() => this.#sending--);
 	}
 
-	onTold(listener: (text: string, from: number) => void): () => void {
-		this.#toldBy.add(listener);
-		return () => this.#toldBy.delete(listener);
+	onBroadcast(listener: (text: string, from: number) => void): () => void {
+		this.#broadcastListeners.add(listener);
+		return () => this.#broadcastListeners.delete(listener);
 	}
 
 	/** Something was committed here: others get a hint. */
@@ -233,7 +233,7 @@ export class Membership implements Cluster {
 		}
 	}
 
-	/** Until it is time, a node has come or gone, or it ends. */
+	/** Until it is due, a node joins or leaves, or the membership ends. */
 	async #pause(ms: number): Promise<void> {
 		const hurry = new AbortController();
 		this.#hurry = () => hurry.abort();
@@ -257,7 +257,7 @@ export class Membership implements Cluster {
 			await this.#listen(connection);
 		}
 		this.#renewedAt = before;
-		// What was refused meanwhile is looked for, even if the lease was not lost.
+		// Work refused meanwhile is searched for, even if the lease was not lost.
 		if (wasFenced && this.#held) for (const listener of this.#lease) listener(true);
 		this.#checkLease();
 		await this.#look(this.#connection);
@@ -281,7 +281,7 @@ export class Membership implements Cluster {
 	async #look(connection: Connection): Promise<void> {
 		const nodes = (await seenNodes(connection, this.#settings)).filter(({ epoch }) => epoch !== this.epoch);
 		const now = performance.now();
-		// If the server was gone for longer than a lease, all leases have expired: living nodes renew theirs in a moment.
+		// If the server was away for longer than a lease, all leases have expired: living nodes renew theirs in a moment.
 		const isBack = now - this.#rejoinedAt < UNLOCKED_MS;
 		const expired = isBack ? [] : nodes.filter((node) => node.expired).map(({ epoch }) => epoch);
 		const crashed: number[] = [];
@@ -323,7 +323,7 @@ export class Membership implements Cluster {
 			if (!heard) return;
 			const [, what, text = ""] = /^(\w+) ?(.*)$/s.exec(heard.text) ?? [];
 			if (what === "nodes") this.#hurry();
-			else if (what === "told") for (const listener of this.#toldBy) listener(text, heard.from);
+			else if (what === "told") for (const listener of this.#broadcastListeners) listener(text, heard.from);
 			else this.#hear();
 		});
 		await connection.exec(`LISTEN ${this.#channel}`);

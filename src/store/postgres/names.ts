@@ -21,7 +21,7 @@ export async function freeName(
 	for (;;) {
 		const other = (await seenNodes(connection, settings)).find((node) => node.name === name);
 		if (!other) return;
-		// Somebody else took the name meanwhile, or its holder renewed the lease.
+		// Someone else took the name meanwhile, or its holder renewed the lease.
 		if (first && (first.epoch !== other.epoch || first.expires_at !== other.expires_at))
 			throw nameTaken(name);
 		first = other;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { KeryxError } from "../../errors.ts";
 import { createVirtualClock } from "../../testing/index.ts";
-import { TOLD_BYTES } from "../engine.ts";
+import { BROADCAST_BYTES } from "../engine.ts";
 import { NodeCalls } from "./node-calls.ts";
 
 /** Nodes that tell each other everything, unless it gets lost. */
@@ -10,12 +10,12 @@ function nodes(count: number, isLost: (text: string) => boolean = () => false) {
 	const listeners = new Map<number, (text: string, from: number) => void>();
 	const calls = Array.from({ length: count }, (_, epoch) => {
 		const cluster = {
-			tell: (text: string) => {
-				expect(Buffer.byteLength(text)).toBeLessThan(TOLD_BYTES);
+			broadcast: (text: string) => {
+				expect(Buffer.byteLength(text)).toBeLessThan(BROADCAST_BYTES);
 				if (isLost(text)) return;
 				for (const [other, listener] of listeners) if (other !== epoch) listener(text, epoch);
 			},
-			onTold: (listener: (text: string, from: number) => void) => {
+			onBroadcast: (listener: (text: string, from: number) => void) => {
 				listeners.set(epoch, listener);
 				return () => listeners.delete(epoch);
 			},

@@ -1,10 +1,10 @@
 // Questions from one gateway to another on the same store, and their answers, in pieces small enough for the database to pass on. Nothing is
-// promised: if a piece gets lost, the caller gets no answer and is told so.
+// promised: if a piece gets lost, the caller gets an error instead of an answer.
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { type ErrorCode, KeryxError } from "../../errors.ts";
 import type { Clock } from "../../time/index.ts";
-import { type Cluster, TOLD_BYTES } from "../engine.ts";
+import { BROADCAST_BYTES, type Cluster } from "../engine.ts";
 
 /** In UTF-16 units; shorter if that is too many bytes. */
 const PIECE = 2500;
@@ -13,7 +13,7 @@ const PREFIX_BYTES = 40;
 /** A longer answer might not be passed on whole. */
 const MOST_PIECES = 90;
 
-const told = z.union([
+const nodeMessage = z.union([
 	z.tuple([z.literal("ask"), z.string(), z.int(), z.string(), z.unknown()]),
 	z.tuple([z.literal("answer"), z.string(), z.int(), z.int(), z.string()]),
 ]);
@@ -30,8 +30,8 @@ interface Asked {
 }
 
 export interface NodeCallsOptions {
-	readonly cluster: Pick<Cluster, "tell" | "onTold">;
-	/** Of this node. */
+	readonly cluster: Pick<Cluster, "broadcast" | "onBroadcast">;
+	/** This node's epoch. */
 	readonly epoch: number;
 	readonly clock: Pick<Clock, "after">;
 }
@@ -43,7 +43,7 @@ export class NodeCalls {
 
 	constructor(options: NodeCallsOptions) {
 		this.#options = options;
-		options.cluster.onTold((text) => this.#hear(text));
+		options.cluster.onBroadcast((text) => this.#hear(text));
 	}
 
 	/** Answers what other nodes ask by this name. */
@@ -58,7 +58,7 @@ export class NodeCalls {
 		const { promise, resolve } = Promise.withResolvers<string | null>();
 		this.#asked.set(id, { pieces: [], resolve });
 		const cancel = clock.after(ms, () => resolve(null));
-		cluster.tell(JSON.stringify(["ask", id, node, name, given]));
+		cluster.broadcast(JSON.stringify(["ask", id, node, name, given]));
 		const text = await promise;
 		cancel();
 		this.#asked.delete(id);
@@ -70,7 +70,7 @@ export class NodeCalls {
 	}
 
 	#hear(text: string): void {
-		const { data } = told.safeParse(parsed(text));
+		const { data } = nodeMessage.safeParse(parsed(text));
 		if (!data) return;
 		if (data[0] === "ask") {
 			const [, id, node, name, given] = data;
@@ -94,7 +94,7 @@ export class NodeCalls {
 		const pieces = piecesOf(JSON.stringify(outcome));
 		if (pieces.length > MOST_PIECES) return;
 		pieces.forEach((piece, at) => {
-			this.#options.cluster.tell(JSON.stringify(["answer", id, at, pieces.length, piece]));
+			this.#options.cluster.broadcast(JSON.stringify(["answer", id, at, pieces.length, piece]));
 		});
 	}
 }
@@ -111,7 +111,7 @@ function piecesOf(text: string): string[] {
 		let piece = text.slice(at, at + PIECE);
 		while (
 			Buffer.byteLength(JSON.stringify(["answer", randomUUID(), 0, 0, piece])) >
-			TOLD_BYTES - PREFIX_BYTES
+			BROADCAST_BYTES - PREFIX_BYTES
 		)
 			piece = piece.slice(0, Math.ceil(piece.length / 2));
 		pieces.push(piece);

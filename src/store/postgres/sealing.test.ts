@@ -12,15 +12,15 @@ function node(epoch: number, auditKey: Uint8Array | null = AUDIT_KEY): Sealing {
 
 test("is heard by other nodes, once each, and not by the one that tells", () => {
 	const [a, b] = [node(1), node(2)];
-	const told = a.seal("stop now");
-	expect(b.open(told)).toEqual({ from: 1, text: "stop now" });
-	expect([b.open(told), a.open(told)]).toEqual([null, null]);
+	const sealed = a.seal("stop now");
+	expect(b.open(sealed)).toEqual({ from: 1, text: "stop now" });
+	expect([b.open(sealed), a.open(sealed)]).toEqual([null, null]);
 });
 
 test("is not heard by a node that joins after a minute", () => {
-	const told = node(1).seal("stop now");
+	const sealed = node(1).seal("stop now");
 	now += 60_001;
-	expect(node(3).open(told)).toBe(null);
+	expect(node(3).open(sealed)).toBe(null);
 });
 
 test("cannot be made with what is in the tables alone, nor read", () => {

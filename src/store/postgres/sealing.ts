@@ -6,7 +6,7 @@ const CIPHER = "aes-256-gcm";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Nothing is this long on its way. An older one is a repetition for a node that has joined since. */
+/** No message takes this long. An older one is a replay for a node that joined since. */
 const OLD_MS = 60_000;
 
 export interface Unsealed {
@@ -15,7 +15,7 @@ export interface Unsealed {
 	readonly text: string;
 }
 
-/** From the store's part and the audit key, which is in no table: a role that may only read the store cannot speak for a gateway. */
+/** From the store's part and the audit key, which is in no table: a role that can only read the store cannot speak for a gateway. */
 export function sharedKey(ofStore: string, auditKey: Uint8Array | null): Buffer {
 	const salt = Buffer.from(ofStore, "hex");
 	return auditKey ? Buffer.from(hkdfSync("sha256", auditKey, salt, "keryx telling", KEY_BYTES)) : salt;

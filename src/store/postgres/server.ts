@@ -146,7 +146,7 @@ const TRIES = 10;
 
 async function migrateFrom(connection: Connection, schema: string, before: number | null): Promise<void> {
 	await connection.exec("BEGIN");
-	// Gateways may be running: whoever writes now would wait for one table and hold another.
+	// Gateways may be running: a writer would wait for one table and hold another.
 	await connection.exec(`SELECT pg_advisory_xact_lock(${lockOf("write", schema)})`);
 	if (before === null) await createSchema(connection, schema);
 	for (let from = before ?? 0; from < SCHEMA_VERSION; from++)

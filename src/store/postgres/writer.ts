@@ -16,7 +16,7 @@ import { type DrawIds, Mistaken, type Reply, Spoilt, Transaction } from "./trans
 const STATEMENT_MS = 30_000;
 /** A transaction idle for this long is lost: every other node waits for it. */
 const IDLE_MS = 3000;
-/** How often a lost connection is reopened for the same operations before their callers are told. */
+/** How often a lost connection is reopened for the same operations before their callers get an error. */
 export const RECONNECTS = 3;
 /** How often a disturbed operation is retried. */
 const TRIES = 4;

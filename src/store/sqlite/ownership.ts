@@ -1,15 +1,14 @@
-// One owner per store. It holds an exclusive transaction on a tiny database next to the store for its lifetime; the kernel releases it on
-// kill -9, so nothing stale remains. The text file next to it names the owner for error messages.
+// One owner per store. It holds the lock on a file next to the store for its lifetime (file-lock.ts); the kernel releases it on kill -9.
+// The text file next to it names the owner for error messages.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import Database from "better-sqlite3";
 import { KeryxError } from "../../errors.ts";
+import { CONTEST_MS, isHeld, lockExclusively } from "../../file-lock.ts";
 import { isStorageFault, toKeryxError } from "./faults.ts";
 import { createPrivately } from "./files.ts";
 import { type FileId, fileAt, isSameFile } from "./open-files.ts";
 
-/** Two concurrent starts can block each other briefly; without a retry neither would get the lock. */
-const CONTEST_MS = 250;
 const JUST_BEGUN = "another process that has just started";
 
 export interface Ownership {
@@ -48,6 +47,23 @@ export function takeOwnership(path: string, startedAt: number): Ownership {
 	};
 }
 
+/**
+ * Locks a file, created if missing; null if somebody else holds the lock. Returns the release function. Does not wait. The lock file stays:
+ * removing it could leave two holders, each of another file of the same name.
+ */
+export function tryLock(file: string): (() => void) | null {
+	createPrivately(file);
+	const lock = new Database(file, { timeout: 0 });
+	try {
+		lockExclusively(lock);
+		return () => lock.close();
+	} catch (error) {
+		lock.close();
+		if (isHeld(error)) return null;
+		throw error;
+	}
+}
+
 /** The store's owner, in words; null if none. Only looks: a concurrent start waits for an instant. */
 export function ownerOf(path: string): string | null {
 	const lockFile = `${path}.owner`;
@@ -57,7 +73,7 @@ export function ownerOf(path: string): string | null {
 		lock.pragma("user_version");
 		return null;
 	} catch (error) {
-		if (!String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY")) throw error;
+		if (!isHeld(error)) throw error;
 		return ownerIn(`${path}.owner.txt`);
 	} finally {
 		lock.close();
@@ -79,17 +95,8 @@ function forget(textFile: string): void {
 	}
 }
 
-/** Nothing reaches the file: the change stays in memory, is never committed, and its journal is not a file. */
-function lockExclusively(lock: Database.Database): void {
-	lock.pragma("journal_mode = MEMORY");
-	lock.exec("BEGIN EXCLUSIVE");
-	// On a read-only file SQLite silently starts a read transaction; only a write fails.
-	lock.pragma("user_version = 1");
-}
-
 function refusal(error: unknown, path: string, lockFile: string, textFile: string): unknown {
-	const code = String((error as { code?: unknown }).code);
-	if (code.startsWith("SQLITE_BUSY"))
+	if (isHeld(error))
 		return new KeryxError(
 			"store.owned",
 			`the store ${path} belongs to a running Keryx: ${ownerIn(textFile)}`,
@@ -97,6 +104,7 @@ function refusal(error: unknown, path: string, lockFile: string, textFile: strin
 				cause: error,
 			},
 		);
+	const code = String((error as { code?: unknown }).code);
 	if (code.startsWith("SQLITE_NOTADB") || code.startsWith("SQLITE_CORRUPT"))
 		return new KeryxError("store.corrupt", `${lockFile} is not the file Keryx put there`, {
 			hint: "delete that file (it is only a lock), then try again",

@@ -1,4 +1,5 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { eventually } from "../../../test/support/soon.ts";
 import { Readers } from "./readers.ts";
 
 const READ = { id: 0, kind: "read", name: "nodes", args: {} } as const;
@@ -16,7 +17,7 @@ function threads(idleMs: number) {
 		};
 	}, idleMs);
 	const answer = async (count: number): Promise<void> => {
-		await vi.waitFor(() => expect(state.answers.length).toBe(count));
+		await eventually(() => expect(state.answers.length).toBe(count));
 		for (const one of state.answers.splice(0)) one();
 	};
 	return { state, readers, answer };
@@ -28,7 +29,7 @@ test("a reader without work ends, and the next read starts another", async () =>
 		const read = readers.ask(READ);
 		await answer(1);
 		expect(await read).toBe("read");
-		await vi.waitFor(() => expect(state.open).toBe(0));
+		await eventually(() => expect(state.open).toBe(0));
 		expect(state.started).toBe(n);
 	}
 	await readers.close();
@@ -37,10 +38,10 @@ test("a reader without work ends, and the next read starts another", async () =>
 test("a second reader starts only beside one that is at work, and neither ends before its answer", async () => {
 	const { state, readers, answer } = threads(0);
 	const first = [readers.ask(READ), readers.ask(READ)];
-	await vi.waitFor(() => expect(state.answers.length).toBe(2));
+	await eventually(() => expect(state.answers.length).toBe(2));
 	expect(state.started).toBe(1);
 	const more = readers.ask(READ);
-	await vi.waitFor(() => expect(state.answers.length).toBe(3));
+	await eventually(() => expect(state.answers.length).toBe(3));
 	expect(state).toMatchObject({ started: 2, open: 2 });
 	await answer(3);
 	expect(await Promise.all([...first, more])).toEqual(["read", "read", "read"]);

@@ -69,7 +69,7 @@ export class Readers {
 	#end(slot: Slot): void {
 		clearTimeout(slot.idle);
 		this.#slots = this.#slots.filter((other) => other !== slot);
-		// One that never started, or dies at its end, is gone all the same.
+		// A thread that never started, or died while ending, is gone anyway.
 		const ending = slot.thread.then((thread) => thread.close()).catch(() => {});
 		this.#ending.add(ending);
 		void ending.then(() => this.#ending.delete(ending));
@@ -78,7 +78,7 @@ export class Readers {
 	#pick(): Slot {
 		let least: Slot | undefined;
 		for (const slot of this.#slots) if (!least || slot.waiting < least.waiting) least = slot;
-		// Beside one that is starting, another would be ready no sooner.
+		// While one is starting, a second would not be ready sooner.
 		if (least && (least.waiting === 0 || least.isStarting || this.#slots.length === READERS)) return least;
 		return this.#add();
 	}

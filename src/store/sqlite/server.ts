@@ -85,7 +85,7 @@ interface Serving {
 	closed: boolean;
 }
 
-/** Answers requests from the port until told to close. */
+/** Answers requests from the port until it is closed. */
 export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 	let ownership: Ownership | undefined;
 	try {

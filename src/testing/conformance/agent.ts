@@ -1,4 +1,4 @@
-// The promises that every agent keeps, of both kinds. An agent that joins Keryx runs this suite over itself.
+// The promises of every agent, of both kinds. Run this suite over your own agent.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type {
@@ -14,7 +14,7 @@ import type {
 } from "../../agents/index.ts";
 import { type Content, contentText, type PromptMessage, type ToolCall } from "../../domain/index.ts";
 
-/** What an agent is shown in one step. */
+/** The input of an agent in one step. */
 export interface Ask {
 	readonly history: readonly PromptMessage[];
 	readonly notes?: readonly string[];
@@ -23,13 +23,13 @@ export interface Ask {
 
 export interface AgentUnderTest {
 	readonly agent: Agent;
-	/** Asks it answers; with tools, where it would use them. Every form of answer it has should occur. */
+	/** Inputs it answers; with tools if it would use them. Every form of its answers should occur. */
 	readonly asks: readonly Ask[];
-	/** Asks it waits on, for as long as nobody aborts them. */
+	/** Inputs it waits on until they are aborted. */
 	readonly slow: readonly Ask[];
-	/** Asks on which its model fails. */
+	/** Inputs on which its model fails. */
 	readonly failing: readonly { readonly ask: Ask; readonly kind: FailureKind }[];
-	/** Whether the same ask always gets the same answer. */
+	/** Whether the same input always gets the same answer. */
 	readonly deterministic: boolean;
 }
 
@@ -128,7 +128,7 @@ function expectLaws(agent: Agent, ask: Ask, events: readonly Event[]): void {
 			expect(call.id).not.toBe("");
 			expect(calls).not.toContain(call.id);
 			calls.add(call.id);
-			// A program that loops itself has tools of its own.
+			// A program that loops by itself has its own tools.
 			if (agent.kind === "step") expect((ask.tools ?? []).map((tool) => tool.name)).toContain(call.name);
 		}
 		expect(open, "every call has its result before the next message").toEqual([]);

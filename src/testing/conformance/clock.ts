@@ -1,9 +1,10 @@
 // Time and ids that only a test moves.
 import type { Ids } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
+import { createVirtualClock } from "../virtual-clock.ts";
 
 /** The wall clock alone, which is all that a store looks at. */
-export interface VirtualClock extends Pick<Clock, "now"> {
+export interface WallClock extends Pick<Clock, "now"> {
 	advance(ms: number): void;
 	set(at: number): void;
 }
@@ -14,20 +15,12 @@ export const HOUR = 60 * MINUTE;
 /** Noon in UTC, far from every daily boundary. */
 export const NOON = Date.UTC(2026, 2, 10, 12);
 
-export function virtualClock(start: number = NOON): VirtualClock {
-	let at = start;
-	return {
-		now: () => at,
-		advance: (ms) => {
-			at += ms;
-		},
-		set: (to) => {
-			at = to;
-		},
-	};
+export function createWallClock(start: number = NOON): WallClock {
+	const { now, jump } = createVirtualClock(start);
+	return { now, advance: jump, set: (to) => jump(to - now()) };
 }
 
-/** Ids that are the same in every run, and never the same twice in one. */
+/** Ids that are the same in every run, and unique within one. */
 export function countedIds(): Ids {
 	let drawn = 0;
 	return {

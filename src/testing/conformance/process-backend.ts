@@ -1,4 +1,4 @@
-// The promises that every backend for processes keeps. One that joins Keryx runs this suite over itself.
+// The promises of every process backend. Run this suite over your own backend.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LogPiece, ProcessBackend, ProcessInfo, SpawnRequest } from "../../processes/index.ts";
@@ -8,9 +8,9 @@ export interface BackendUnderTest {
 	readonly backend: ProcessBackend;
 	/** A directory where the programs run. */
 	readonly cwd: string;
-	/** Whether any process of the machine that it runs on carries one of these ids in KERYX_PROCESS. */
+	/** Whether any process on its machine has one of these ids in KERYX_PROCESS. */
 	isAnyLeft(ids: readonly string[]): Promise<boolean>;
-	/** Everything is started behind it. Then an end is the end of all, a signal is told as a code, and a closed input is not noticed. */
+	/** The wall around all programs. With one, an end ends everything, a signal is reported as a code, and a closed input is not noticed. */
 	readonly wall?: WallRequest;
 	close(): Promise<void>;
 }
@@ -53,14 +53,14 @@ export function processBackendConformance(name: string, make: () => Promise<Back
 
 		const run = (script: string, options: Partial<SpawnRequest> = {}) => start(["sh", "-c", script], options);
 
-		/** As a caller learns of it: told, or found when it looks. */
+		/** As a caller learns of it: reported, or found on request. */
 		async function ended(id: string): Promise<ProcessInfo> {
-			const told = Promise.withResolvers<ProcessInfo>();
-			const stop = backend.onEnd((info) => info.id === id && told.resolve(info));
+			const end = Promise.withResolvers<ProcessInfo>();
+			const stop = backend.onEnd((info) => info.id === id && end.resolve(info));
 			const now = await backend.get(id);
-			if (now.status !== "running") told.resolve(now);
+			if (now.status !== "running") end.resolve(now);
 			try {
-				return await told.promise;
+				return await end.promise;
 			} finally {
 				stop();
 			}
@@ -82,7 +82,7 @@ export function processBackendConformance(name: string, make: () => Promise<Back
 			return Buffer.concat(pieces.map(({ data }) => data));
 		}
 
-		/** Follows until the text has come. */
+		/** Follows until the text appears. */
 		async function until(id: string, text: string): Promise<string> {
 			let seen = "";
 			for await (const { data } of backend.follow(id)) {
@@ -315,7 +315,7 @@ export function processBackendConformance(name: string, make: () => Promise<Back
 
 		test("of too much output the head and the tail stay, and a reader is told what is lost", async () => {
 			const maxLogBytes = 100_000;
-			// Each line is ten bytes, so a byte's place tells what it is.
+			// Each line has ten bytes, so a byte's position determines its value.
 			const { id } = await start(["seq", "-f", "%09.0f", "0", "99999"], { maxLogBytes });
 			const { logSize } = await ended(id);
 			expect(logSize).toBe(1_000_000);
@@ -495,7 +495,7 @@ export function processBackendConformance(name: string, make: () => Promise<Back
 	});
 }
 
-/** What `seq -f %09.0f 0` prints, from one byte to another. */
+/** The output of `seq -f %09.0f 0`, from one byte to another. */
 function expectedLines(from: number, to: number): Buffer {
 	const first = Math.floor(from / 10);
 	const lines = Array.from({ length: Math.ceil(to / 10) - first }, (_, index) =>

@@ -1,4 +1,4 @@
-// What every store keeps, whatever engine it stands on: run it over yours. Only the public interface is used.
+// The promises of every store, on any engine: run this suite over yours. Uses only the public interface.
 import { describe } from "vitest";
 import { blobConformance } from "./store/blobs.ts";
 import { boundaryConformance } from "./store/boundaries.ts";
@@ -25,9 +25,9 @@ export type { Open, Opened } from "./store/scene.ts";
 export interface ConformanceOptions {
 	/** Whether `open` answers with `reopen`. A store that ends with its owner interrupts no turn, and suspends no session. */
 	readonly reopens?: boolean;
-	/** Whether the engine has a search; another refuses it. */
+	/** Whether the engine supports search; otherwise it must refuse it. */
 	readonly searches?: boolean;
-	/** Whether stores that `open` answers with can be used side by side; then so are the tests. */
+	/** Whether several stores can be open at once; then the tests run concurrently. */
 	readonly apart?: boolean;
 }
 

@@ -24,7 +24,7 @@ export function hasLong(args: readonly Field[], name: string, shortest = 3): boo
 	});
 }
 
-/** The words that are no options. */
+/** The arguments that are not options. */
 export function operands(args: readonly Field[]): Field[] {
 	const end = args.findIndex((arg) => arg.text === "--");
 	if (end < 0) return args.filter((arg) => !/^-./.test(arg.text));

@@ -20,7 +20,7 @@ export function shownOperand(text: string): string {
 	return inert(text, OPERAND_LIMIT);
 }
 
-/** Controls, marks of direction and the like become visible, so that nothing reads as what it is not. */
+/** Makes control characters, direction marks and similar visible, so that no text looks like something else. */
 function inert(text: string, limit: number): string {
 	const visible = text
 		.slice(0, limit * 2)

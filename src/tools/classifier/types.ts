@@ -74,10 +74,10 @@ export type CommandVerdict =
 	/** A human is asked; there is at least one reason. */
 	| { readonly kind: "dangerous"; readonly reasons: readonly DangerReason[] };
 
-/** One word as the program would get it. UNKNOWN, SOME and BELOW stand in its text for pieces that cannot be seen. */
+/** One word as the program would get it. UNKNOWN, SOME and BELOW replace pieces that cannot be seen. */
 export interface Field {
 	readonly text: string;
-	/** It may become several words: a piece that is not seen and that no quotes hold together. */
+	/** It may become several words: an unquoted unseen piece. */
 	readonly splits: boolean;
 	/** It holds a pattern that the shell replaces by file names. */
 	readonly glob: boolean;
@@ -97,7 +97,7 @@ export interface EnvironmentChange {
 	readonly value: Field;
 }
 
-/** What a program would read from its standard input. */
+/** A program's standard input. */
 export type Stdin =
 	| { readonly kind: "inherited" }
 	| { readonly kind: "text"; readonly text: string; readonly from: readonly string[] }
@@ -109,7 +109,7 @@ export type Stdin =
 export interface Invocation {
 	/** Without its folder, in lower case: some file systems take any case. */
 	readonly name: string;
-	/** As it was written, after quotes and variables. */
+	/** After quotes and variables. */
 	readonly path: string;
 	readonly args: readonly Field[];
 	readonly sets: readonly EnvironmentChange[];

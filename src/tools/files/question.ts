@@ -6,7 +6,7 @@ import { commandQuestion } from "../command-question.ts";
 import type { ConfirmationQuestion, ToolCaller } from "../types.ts";
 import type { FileToolsOptions } from "./helper.ts";
 
-/** `cat` stands for reading, `grep` for searching, `ls` for listing, `tee` for writing. */
+/** `cat` represents reading, `grep` searching, `ls` listing, `tee` writing. */
 export type LikeCommand = "cat" | "grep -r x" | "ls" | "tee";
 
 const ACTIONS: Readonly<Record<LikeCommand, string>> = {

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { bytesInWords } from "../../domain/index.ts";
 
-/** Of one message, in bytes. A file of three quarters of it fits, as base64. */
+/** The size of one message, in bytes. A file of three quarters of it fits, as base64. */
 export const LONGEST_MESSAGE = 8 * 1024 * 1024;
 /** Enough of a message's start and end to find its id. */
 const EDGE = 256;
@@ -12,7 +12,7 @@ const NEWLINE = 10;
 
 export type Line =
 	| { readonly kind: "message"; readonly message: JSONRPCMessage }
-	/** Nothing that is understood. */
+	/** Not a valid message. */
 	| { readonly kind: "other" }
 	/** `id`: of its request; null if unknown. */
 	| { readonly kind: "too_long"; readonly id: number | null };

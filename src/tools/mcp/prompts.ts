@@ -1,5 +1,5 @@
-// Prompts of servers, as people call them in a chat: `/<server>:<prompt> name=value ...`. What a prompt says becomes part of what the
-// agent is told, marked with where it comes from.
+// Prompts of servers, as people call them in a chat: `/<server>:<prompt> name=value ...`. A prompt's text becomes a note for the
+// agent, marked with its origin.
 import type { GetPromptResult } from "@modelcontextprotocol/client";
 import { inlineUntrusted } from "../../domain/index.ts";
 import type { McpServer } from "./server.ts";
@@ -27,7 +27,7 @@ export function promptUsage(server: string, { name, arguments: takes }: McpPromp
 	return [`/${server}:${inlineUntrusted(name)}`, ...words].join(" ");
 }
 
-/** `name=value`, values with spaces in quotes. Where there is one argument, what follows is its value. Pure. */
+/** `name=value`, values with spaces in quotes. With a single argument, the rest is its value. Pure. */
 export function promptArguments(
 	{ arguments: takes }: Pick<McpPrompt, "arguments">,
 	rest: string,

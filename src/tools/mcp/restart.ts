@@ -1,10 +1,10 @@
-// When a server that has failed is tried again. Each has its own count, so that one that cannot start costs the others nothing. Pure.
+// When a failed server is tried again. Each has its own count, so that one that cannot start costs the others nothing. Pure.
 
 /** Failures in a row after which the breaker opens. */
 const MOST_FAILURES = 5;
 const FIRST_WAIT_MS = 1000;
 const OPEN_MS = 300_000;
-/** A connection that held for so long was a good one: what came before it no longer counts. */
+/** A connection that held this long was good: earlier failures no longer count. */
 export const GOOD_AFTER_MS = 60_000;
 
 export interface Restart {

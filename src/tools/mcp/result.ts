@@ -1,9 +1,9 @@
-// What a server answers, as the result of a call: text bounded, pictures and files as attachments, everything else in words.
+// A server's answer as the result of a call: limited text, pictures and files as attachments, everything else in words.
 import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/client";
 import { contentText, inlineUntrusted } from "../../domain/index.ts";
 import type { ToolPart, ToolResult } from "../types.ts";
 
-/** As much as a command's output. */
+/** The same limit as for a command's output. */
 const MOST_TEXT = 50_000;
 const HEAD = 0.4;
 const MOST_FILES = 20;
@@ -13,7 +13,7 @@ type Contents = ReadResourceResult["contents"][number];
 
 export function toResult({ content, structuredContent, isError }: CallToolResult): ToolResult {
 	const parts = content.map(partOf);
-	// For programs; where it says more than the text does, it is all there is.
+	// For programs; used alone if it says more than the text.
 	if (content.length === 0 && structuredContent !== undefined)
 		parts.push({ type: "text", text: JSON.stringify(structuredContent) });
 	return { content: bounded(parts), ...(isError === true && { isError: true }) };

@@ -12,14 +12,14 @@ const LONGEST_REASON = 500;
 
 export class McpServer {
 	readonly name: string;
-	/** What it is connected with: a change of this makes another server. */
+	/** The settings of the connection: a change makes another server. */
 	readonly settings: McpServerSettings;
 	/** By the monotonic clock. */
 	readonly begunAt: number;
 	readonly #parts: ServerParts;
 	readonly #stop = new AbortController();
 	#state: ServerState = { kind: "starting" };
-	/** Of the last connection; kept while it is being made again, so that tools do not come and go with it. */
+	/** From the last connection; kept while reconnecting, so that tools do not come and go with it. */
 	#offer: Offer = NOTHING;
 	#connection: Connection | null = null;
 	/** The server speaks the protocol of 2025 only, and ends when it is asked about another. */
@@ -44,7 +44,7 @@ export class McpServer {
 	}
 
 	get offer(): Offer {
-		// One that is not coming back soon has nothing to offer.
+		// A server that will not be back soon offers nothing.
 		return ["broken", "login", "stopped"].includes(this.#state.kind) ? NOTHING : this.#offer;
 	}
 
@@ -52,7 +52,7 @@ export class McpServer {
 		return this.#connection?.line.pid ?? null;
 	}
 
-	/** Why its last connection ended, or could not be made; null while nothing went wrong. */
+	/** Why its last connection ended or failed; null: nothing went wrong. */
 	get lastFailure(): string | null {
 		return this.#lastFailure;
 	}
@@ -68,7 +68,7 @@ export class McpServer {
 		return this.#first.promise;
 	}
 
-	/** The connection, waiting for one that is on its way. Throws with why there is none. */
+	/** The connection, after waiting for a pending one. Throws the reason if there is none. */
 	async connected(signal: AbortSignal, ms: number): Promise<Connection> {
 		let isLate = false;
 		const { promise: late, resolve } = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ export class McpServer {
 		}
 	}
 
-	/** The next attempt is made now, as the first of a new row. Resolves when it has ended; at once where it is connected. */
+	/** Retries now, as the first of a new series. Resolves when that has ended; at once if it is connected. */
 	async retry(): Promise<void> {
 		if (this.#state.kind !== "starting" && this.#state.kind !== "connected") {
 			const begun = this.#changed.promise;
@@ -120,7 +120,7 @@ export class McpServer {
 		while (this.#state.kind === "starting") await this.#changed.promise;
 	}
 
-	/** A call has found that the way is gone. A program's end is seen by itself. */
+	/** A call found the connection lost. A program's end is noticed by itself. */
 	failed(connection: Connection, why: string): void {
 		if (this.#connection === connection && connection.line.pid === null) connection.line.end(why);
 	}

@@ -21,7 +21,7 @@ export interface McpServersOptions extends ServerParts {
 	callMs(): number;
 }
 
-/** For whom something is asked. */
+/** The person and conversation of a request. */
 export interface McpCaller {
 	readonly profile: string;
 	readonly standing: Standing;
@@ -35,7 +35,7 @@ export interface McpServerReport {
 	readonly starts: number;
 	readonly lastFailure: string | null;
 	readonly tools: readonly (McpTool & { readonly isUsed: boolean; readonly asks: boolean })[];
-	/** As a person calls them in a chat. */
+	/** As people call them in a chat. */
 	readonly prompts: readonly string[];
 	readonly resources: number;
 	readonly remarks: readonly string[];
@@ -76,7 +76,7 @@ export function mayUseServer(
 class Servers implements McpServers {
 	readonly #options: McpServersOptions;
 	readonly #servers = new Map<string, McpServer>();
-	/** Stopping ones: their names are free once they are gone. */
+	/** Stopping servers: their names are free once they have stopped. */
 	readonly #leaving = new Map<string, Promise<void>>();
 	#isClosed = false;
 

@@ -32,7 +32,7 @@ export function toolOf(
 				return { problem: "the arguments must be an object" };
 			return {
 				question: () => Promise.resolve(questionAbout({ tool, name, isReadOnly }, server, options.confirm())),
-				// Its program is not in a conversation's workspace, but may be told to write there.
+				// Its program is not in a conversation's workspace, but a call may make it write there.
 				changesFiles: () => !isReadOnly && server.settings.command !== undefined,
 				run: (context) =>
 					call(server, context, options, async ({ client }, signal) =>
@@ -96,7 +96,7 @@ function isRefusal(error: unknown): boolean {
 	);
 }
 
-/** The connection is gone, as opposed to a refusal. */
+/** The connection is lost, as opposed to a refusal. */
 function isLost(error: unknown): boolean {
 	const { name, code } = error as { readonly name?: string; readonly code?: unknown };
 	return (

@@ -9,13 +9,13 @@ import type { CommandWall } from "../../walls/index.ts";
 export const START_MS = 30_000;
 
 export interface McpTool {
-	/** As the server calls it. */
+	/** The server's own name for it. */
 	readonly tool: string;
-	/** As the model calls it: `<server>__<tool>`. */
+	/** The model's name for it: `<server>__<tool>`. */
 	readonly name: string;
 	readonly description: string;
 	readonly schema: Readonly<Record<string, unknown>>;
-	/** By the server's own claim, which is only a hint. */
+	/** The server's own claim, which is only a hint. */
 	readonly isReadOnly: boolean;
 }
 

@@ -20,7 +20,7 @@ import { createTools } from "../../../src/tools/index.ts";
 import { AUDIT_KEY, confirmationsOn, dangerOnFile } from "../../gateway/support.ts";
 import { until } from "../../support/until.ts";
 import { serveChannel } from "../receiving.ts";
-import { DANGER, type Orders, postedTo, type Report, SCRIPT, TOLD } from "./scene.ts";
+import { COMMANDS, DANGER, type Orders, postedTo, type Report, SCRIPT } from "./scene.ts";
 
 const {
 	platform,
@@ -173,9 +173,9 @@ if (platform === "email") {
 	await until(() => channel.health().state === "connected");
 	say({ say: "connected" });
 }
-process.stdin.setEncoding("utf8").on("data", (told: string) => {
-	if (told.includes(TOLD.drain)) draining = drain();
-	if (told.includes(TOLD.end)) void end();
+process.stdin.setEncoding("utf8").on("data", (line: string) => {
+	if (line.includes(COMMANDS.drain)) draining = drain();
+	if (line.includes(COMMANDS.end)) void end();
 });
 
 async function reportCommitted(after: string): Promise<void> {

@@ -66,7 +66,7 @@ export type Report =
 	| { readonly say: "log"; readonly message: string };
 
 /** Told to the child on its standard input: say when nothing is left to do, and end. */
-export const TOLD = { drain: "drain", end: "end" } as const;
+export const COMMANDS = { drain: "drain", end: "end" } as const;
 
 /** Such a message asks for something dangerous, which is named. */
 export const DANGER = /danger (message \d+)/;

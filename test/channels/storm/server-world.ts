@@ -4,7 +4,7 @@ import type { Delivery, Store } from "../../../src/store/index.ts";
 import { randomBy } from "../../crash/acks.ts";
 import { type Child, lines, open, type Workbench } from "../../crash/support.ts";
 import { Progress } from "./progress.ts";
-import { type Orders, type Report, TOLD } from "./scene.ts";
+import { COMMANDS, type Orders, type Report } from "./scene.ts";
 import { type Judged, judge } from "./verdict.ts";
 
 export interface ServerWorldOptions {
@@ -127,7 +127,7 @@ export abstract class ServerWorld<Options extends ServerWorldOptions = ServerWor
 			if ((left <= 0 && this.mayDie()) || (messages !== null && this.isTaken)) child.kill("SIGKILL");
 			if (isTold || messages !== null || !this.isTaken) return;
 			isTold = true;
-			child.stdin.write(`${TOLD.drain}\n`);
+			child.stdin.write(`${COMMANDS.drain}\n`);
 		};
 		const { isDrained, signal, code } = await this.#listen(child, () => left--);
 		this.#look = () => {};
@@ -150,7 +150,7 @@ export abstract class ServerWorld<Options extends ServerWorldOptions = ServerWor
 		for await (const line of lines(child)) {
 			const report = JSON.parse(line) as Report;
 			if (report.say === "duplicate") this.counts.duplicates++;
-			if (report.say === "quiet") child.stdin.write(`${TOLD.end}\n`);
+			if (report.say === "quiet") child.stdin.write(`${COMMANDS.end}\n`);
 			if (report.say === "drained") isDrained = true;
 			if (report.say === "log") this.logs.push(report.message);
 			if (report.say === "seen") this.seen = report.cursor;

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { type Child, lines, type Workbench } from "../../crash/support.ts";
 import { Progress } from "./progress.ts";
-import { type Orders, type Report, TOLD } from "./scene.ts";
+import { COMMANDS, type Orders, type Report } from "./scene.ts";
 import type { Judged, Said } from "./verdict.ts";
 
 /** So many messages may be on their way before people write on. */
@@ -152,7 +152,7 @@ export abstract class World {
 			if (peer.calls.length >= until) child.kill("SIGKILL");
 			if (isTold || !this.isTaken) return;
 			isTold = true;
-			child.stdin.write(`${TOLD.drain}\n`);
+			child.stdin.write(`${COMMANDS.drain}\n`);
 		};
 		const unwatch = peer.onChange(look);
 		let stuck: string | undefined;
@@ -231,7 +231,7 @@ export abstract class World {
 	#onQuiet(child: Child): void {
 		const open = this.questions("everywhere").filter(({ name }) => !this.#heard.has(name));
 		for (const { name } of open) this.#pressed.delete(name);
-		if (!this.#press(open)) child.stdin.write(`${TOLD.end}\n`);
+		if (!this.#press(open)) child.stdin.write(`${COMMANDS.end}\n`);
 	}
 
 	#listen(

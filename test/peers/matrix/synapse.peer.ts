@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { identifyMatrix, logInToMatrix } from "../../../src/channels/matrix/index.ts";
 import { TakingHost } from "../../../src/testing/index.ts";
 import { matrixChannelOn } from "../../channels/matrix-scene.ts";
-import { type Orders, type Report, TOLD } from "../../channels/storm/scene.ts";
+import { COMMANDS, type Orders, type Report } from "../../channels/storm/scene.ts";
 import { type Child, lines, Workbench } from "../../crash/support.ts";
 import { call, MatrixPerson } from "../../support/matrix-person.ts";
 import { type Synapse, startSynapse } from "../../support/synapse.ts";
@@ -100,7 +100,7 @@ class KillingProxy {
 async function reports(child: Child): Promise<void> {
 	for await (const line of lines(child)) {
 		const report = JSON.parse(line) as Report;
-		if (report.say === "quiet") child.stdin.write(`${TOLD.end}\n`);
+		if (report.say === "quiet") child.stdin.write(`${COMMANDS.end}\n`);
 	}
 }
 
@@ -145,7 +145,7 @@ test(`over ${RESTARTS} restarts and ${KILLS} kills in the middle of key exchange
 		const child = bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
 		const ended = reports(child);
 		await carol.until(isDone);
-		child.stdin.write(`${TOLD.drain}\n`);
+		child.stdin.write(`${COMMANDS.drain}\n`);
 		await ended;
 	};
 	// Nobody can write to a device whose keys are not known.

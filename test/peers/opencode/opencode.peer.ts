@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { rogue } from "../../mcp/scene.ts";
 import { commandIn, dataOf, type Gateway, MAIN } from "../../support/keryx.ts";
 import { calls, type ModelServer, says, startModelServer } from "../../support/model-server.ts";
-import { until } from "../../support/process-home.ts";
+import { eventually } from "../../support/soon.ts";
 
 /** It looks for updates and lists of models first, and waits where there is no network. */
 const LONG = 600_000;
@@ -116,7 +116,7 @@ test(
 		const env = { KERYX_HOME: home, HOME: root };
 		gateway = await keryx.start(home, [], env);
 		const answer = keryx.keryx(["send", "write it"], { env });
-		const id = await until(async () => {
+		const id = await eventually(async () => {
 			const { stdout } = await keryx.keryx(["confirm", "list", "--json"], { env });
 			const [asked] = (JSON.parse(stdout) as { confirmations: { id: string }[] }).confirmations;
 			expect(asked).toBeDefined();

@@ -7,7 +7,7 @@ import { createKeryx, type Keryx } from "../../../src/app/index.ts";
 import { systemClock } from "../../../src/gateway/index.ts";
 import { createScriptedChannel } from "../../../src/testing/index.ts";
 import { puppet } from "../../gateway/support.ts";
-import { until } from "../../support/process-home.ts";
+import { eventually } from "../../support/soon.ts";
 
 const IMAGE = process.env.KERYX_PEER_IMAGE ?? "localhost/keryx-debootstrap:1";
 const LONG = 600_000;
@@ -54,7 +54,7 @@ async function ask(text: string, user = "7"): Promise<string> {
 async function call(tool: string, input: object, user = "7"): Promise<string> {
 	const before = (await results()).length;
 	await ask(`call ${tool} ${JSON.stringify(input)}`, user);
-	return until(async () => {
+	return eventually(async () => {
 		const all = await results();
 		expect(all.length).toBeGreaterThan(before);
 		return all.at(-1) as string;
@@ -96,7 +96,7 @@ test(
 		);
 		expect(readFileSync(join(work, "a.txt"), "utf8")).toBe("one\nthree\n");
 		await ask("/status");
-		await until(() =>
+		await eventually(() =>
 			expect(
 				channel.world
 					.visible("7")
@@ -106,11 +106,11 @@ test(
 		);
 		expect(await call("terminal", { command: "pwd" }, "8")).toContain("which only the owner may use");
 		await call("terminal", { command: "touch begun; exec sleep 600", background: true });
-		await until(() => expect(existsSync(join(work, "begun"))).toBe(true), 120_000);
+		await eventually(() => expect(existsSync(join(work, "begun"))).toBe(true), 120_000);
 		expect(containers()).not.toBe("");
 		const { processes } = await keryx.client.processes({ which: "running", limit: 10 });
 		await keryx.client.killProcess({ id: processes[0]?.id as string, grace_seconds: 0 });
-		await until(() => expect(containers()).toBe(""), 60_000);
+		await eventually(() => expect(containers()).toBe(""), 60_000);
 	},
 	LONG,
 );

@@ -13,7 +13,7 @@ export async function givenUp(url: string, n: number, seconds = 0): Promise<void
 					url,
 					`SELECT epoch FROM keryx.nodes WHERE name = '${nameOf(n)}' AND (ended_at IS NULL OR ended_at > ${since})`,
 				),
-			{ timeout: 60_000, interval: 100 },
+			{ interval: 100 },
 		)
 		.toEqual([]);
 }

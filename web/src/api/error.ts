@@ -2,7 +2,7 @@
 
 import { texts } from "../texts/app.ts";
 
-interface Told {
+interface ErrorBody {
 	readonly code: string;
 	readonly message: string;
 	readonly hint?: string | undefined;
@@ -16,7 +16,7 @@ export class ApiError extends Error {
 	/** 0 if nobody answered. */
 	readonly status: number;
 
-	constructor({ code, message, hint, field }: Told, status: number) {
+	constructor({ code, message, hint, field }: ErrorBody, status: number) {
 		super(message);
 		this.name = "ApiError";
 		this.code = code;
@@ -44,15 +44,15 @@ export async function errorOf(response: Response): Promise<ApiError> {
 }
 
 export function errorIn(body: unknown, status: number): ApiError {
-	const told = typeof body === "object" && body !== null && "error" in body ? body.error : null;
-	if (typeof told === "string") return new ApiError({ code: `http.${status}`, message: told }, status);
-	if (isTold(told)) return new ApiError(told, status);
+	const error = typeof body === "object" && body !== null && "error" in body ? body.error : null;
+	if (typeof error === "string") return new ApiError({ code: `http.${status}`, message: error }, status);
+	if (isErrorBody(error)) return new ApiError(error, status);
 	return new ApiError(
 		{ code: `http.${status}`, message: texts.error.keryxAnsweredWithStatusAnd(status) },
 		status,
 	);
 }
 
-function isTold(value: unknown): value is Told {
+function isErrorBody(value: unknown): value is ErrorBody {
 	return typeof value === "object" && value !== null && "code" in value && "message" in value;
 }

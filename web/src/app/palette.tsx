@@ -9,8 +9,8 @@ import { withoutMarks } from "../lib/without-marks.ts";
 import { texts } from "../texts/app.ts";
 import { Dialog, ErrorLine, Input, PlatformIcon } from "../ui/index.ts";
 import { send, useConversationList } from "../views/conversations/index.tsx";
+import { useNavigation } from "./navigation.ts";
 import { type Action, actionsOn, settingsTabs, THEME_ACTIONS } from "./palette-actions.tsx";
-import { usePlaces } from "./places.ts";
 
 interface Entry {
 	readonly id: string;
@@ -96,7 +96,7 @@ function useEntries(
 	const { data: recent } = useConversationList();
 	const { data: commands } = useApi("commands", {});
 	const { isPerson } = useMe();
-	const places = usePlaces();
+	const items = useNavigation();
 	const { data: here } = useApi(
 		"conversation",
 		{ conversation: open ?? "" },
@@ -123,7 +123,7 @@ function useEntries(
 					icon: <MessageSquarePlus size={16} />,
 					run: does(() => navigate({ to: "/c/$conversation", params: { conversation: "new" } })),
 				},
-				...places.map(({ to, name, icon: Icon }) => ({
+				...items.map(({ to, name, icon: Icon }) => ({
 					id: to,
 					name,
 					about: "view",
@@ -177,7 +177,7 @@ function useEntries(
 				run: does(() => navigate({ to: "/search", search: { q: wanted } })),
 			},
 		];
-	}, [wanted, recent, commands, config, open, here, isPerson, navigate, onClose, onError, places]);
+	}, [wanted, recent, commands, config, open, here, isPerson, navigate, onClose, onError, items]);
 }
 
 async function say(id: string, text: string): Promise<void> {

@@ -10,7 +10,7 @@ import { IconButton, Menu, MenuChoice, MenuItem, MenuSeparator } from "../ui/ind
 import { useConversationList, useUnreadCount } from "../views/conversations/index.tsx";
 import { ConnectionBanner, ConnectionState } from "./connection-state.tsx";
 import { Mark } from "./mark.tsx";
-import { type Place, usePlaces } from "./places.ts";
+import { type NavigationItem, useNavigation } from "./navigation.ts";
 import { useShortcut } from "./shortcuts.ts";
 import { setTheme, useTheme } from "./theme.ts";
 import { THEMES, ThemeMenu } from "./theme-menu.tsx";
@@ -25,7 +25,7 @@ export function Shell() {
 	const [sheet, setSheet] = useState(false);
 	const [palette, setPalette] = useState(false);
 	const waiting = useWaiting();
-	const places = usePlaces();
+	const items = useNavigation();
 	useNews(waiting);
 	usePaletteKey(() => setPalette(true));
 	useShortcut("Ctrl k", texts.shell.goAnywhereViewsConversationsCommands, () => setPalette(true));
@@ -38,8 +38,8 @@ export function Shell() {
 			>
 				{texts.shell.skipToContent}
 			</a>
-			{places.map((place) => (
-				<PlaceKeys key={place.to} place={place} />
+			{items.map((item) => (
+				<ViewKeys key={item.to} item={item} />
 			))}
 			<SearchKey />
 			<nav
@@ -55,8 +55,8 @@ export function Shell() {
 						{texts.shell.keryx}
 					</span>
 				</Link>
-				{places.map((place) => (
-					<RailLink key={place.to} place={place} count={place.to === "/confirmations" ? waiting : 0} />
+				{items.map((item) => (
+					<RailLink key={item.to} item={item} count={item.to === "/confirmations" ? waiting : 0} />
 				))}
 				<div className="mt-auto flex flex-col gap-1 pt-4 max-lg:items-center">
 					<ConnectionState />
@@ -133,9 +133,9 @@ function usePaletteKey(open: () => void): void {
 	}, []);
 }
 
-function PlaceKeys({ place }: { readonly place: Place }) {
+function ViewKeys({ item }: { readonly item: NavigationItem }) {
 	const navigate = useNavigate();
-	useShortcut(place.keys, texts.shell.goTo(place.name), () => void navigate({ to: place.to }));
+	useShortcut(item.keys, texts.shell.goTo(item.name), () => void navigate({ to: item.to }));
 	return null;
 }
 
@@ -145,8 +145,8 @@ function SearchKey() {
 	return null;
 }
 
-function RailLink({ place, count }: { readonly place: Place; readonly count: number }) {
-	const { icon: Icon, name, to } = place;
+function RailLink({ item, count }: { readonly item: NavigationItem; readonly count: number }) {
+	const { icon: Icon, name, to } = item;
 	const active = useIsAt(to);
 	return (
 		<Link
@@ -162,7 +162,7 @@ function RailLink({ place, count }: { readonly place: Place; readonly count: num
 }
 
 /** A conversation is one of the conversations. */
-function useIsAt(to: Place["to"]): boolean {
+function useIsAt(to: NavigationItem["to"]): boolean {
 	return useRouterState({
 		select: ({ location: { pathname } }) =>
 			to === "/" ? pathname === "/" || pathname.startsWith("/c/") : pathname.startsWith(to),
@@ -187,16 +187,16 @@ function Count({ count, className }: { readonly count: number; readonly classNam
 function PhoneBar({ waiting, onPalette }: { readonly waiting: number; readonly onPalette: () => void }) {
 	const navigate = useNavigate();
 	const theme = useTheme();
-	const places = usePlaces();
+	const items = useNavigation();
 	return (
 		<nav
 			aria-label={texts.shell.main}
 			className="flex shrink-0 items-stretch border-t bg-panel pb-[env(safe-area-inset-bottom)] md:hidden"
 		>
-			{places
+			{items
 				.filter(({ to }) => ON_PHONE.has(to))
-				.map((place) => (
-					<BarLink key={place.to} place={place} count={place.to === "/confirmations" ? waiting : 0} />
+				.map((item) => (
+					<BarLink key={item.to} item={item} count={item.to === "/confirmations" ? waiting : 0} />
 				))}
 			<Menu
 				label={texts.shell.more}
@@ -210,7 +210,7 @@ function PhoneBar({ waiting, onPalette }: { readonly waiting: number; readonly o
 					</button>
 				}
 			>
-				{places
+				{items
 					.filter(({ to }) => !ON_PHONE.has(to))
 					.map(({ to, name, icon: Icon }) => (
 						<MenuItem key={to} icon={<Icon size={16} />} onSelect={() => void navigate({ to })}>
@@ -227,8 +227,8 @@ function PhoneBar({ waiting, onPalette }: { readonly waiting: number; readonly o
 	);
 }
 
-function BarLink({ place, count }: { readonly place: Place; readonly count: number }) {
-	const { icon: Icon, name, to } = place;
+function BarLink({ item, count }: { readonly item: NavigationItem; readonly count: number }) {
+	const { icon: Icon, name, to } = item;
 	const active = useIsAt(to);
 	return (
 		<Link

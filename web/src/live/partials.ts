@@ -3,19 +3,19 @@ import { useCallback, useSyncExternalStore } from "react";
 import type { Delta } from "../api/types.ts";
 import { onFrames } from "./stream.ts";
 
-export interface Partial {
+export interface PartialAnswer {
 	readonly turn: string;
 	readonly index: number;
 	readonly text: string;
 }
 
-const partials = new Map<string, Partial>();
+const partials = new Map<string, PartialAnswer>();
 const listeners = new Map<string, Set<() => void>>();
 /** Text of seen rows must not come back with a late delta. */
 const finished = new Map<string, number>();
 const MOST_REMEMBERED = 500;
 
-export function usePartial(conversation: string): Partial | null {
+export function usePartial(conversation: string): PartialAnswer | null {
 	const subscribe = useCallback(
 		(listener: () => void) => {
 			const set = listeners.get(conversation) ?? new Set();
@@ -59,7 +59,7 @@ function finish(conversation: string, turn: string, index: number): void {
 	if (before?.turn === turn && before.index <= index) set(conversation, null);
 }
 
-function set(conversation: string, partial: Partial | null): void {
+function set(conversation: string, partial: PartialAnswer | null): void {
 	if (partial) partials.set(conversation, partial);
 	else partials.delete(conversation);
 	for (const listener of listeners.get(conversation) ?? []) listener();

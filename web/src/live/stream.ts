@@ -18,7 +18,7 @@ export type ConnectionState = "connecting" | "live" | "reconnecting" | "offline"
 const RECONNECT_MS = [50, 100, 200, 500, 1000, 2000] as const;
 /** The server says something every 15 seconds; a connection that is silent for longer than two of these is dead. */
 const SILENCE_MS = 35_000;
-/** A cut this long is told as one. */
+/** A longer interruption is shown as offline. */
 const OFFLINE_MS = 5000;
 /** A connection that stood for so long worked. */
 const STOOD_MS = 1000;
@@ -53,13 +53,13 @@ export function startLive(): Promise<void> {
 	return new Promise((resolve) => void followForever(resolve));
 }
 
-async function followForever(onPlace: () => void): Promise<void> {
+async function followForever(onPosition: () => void): Promise<void> {
 	let attempt = 0;
 	let lostAt = performance.now();
 	while (isLoggedIn()) {
 		await untilSeen();
 		const began = performance.now();
-		await followOnce(() => connection.set("live"), onPlace).catch(() => undefined);
+		await followOnce(() => connection.set("live"), onPosition).catch(() => undefined);
 		if (!isLoggedIn()) return;
 		// A stopping server accepts a connection and drops it: that is not a success.
 		if (connection.get() === "live" && performance.now() - began > STOOD_MS) {
@@ -71,7 +71,7 @@ async function followForever(onPlace: () => void): Promise<void> {
 	}
 }
 
-async function followOnce(alive: () => void, onPlace: () => void): Promise<void> {
+async function followOnce(alive: () => void, onPosition: () => void): Promise<void> {
 	const ended = new AbortController();
 	const silence = restartable(() => ended.abort(), SILENCE_MS);
 	const hidden = whenHiddenFor(HIDDEN_MS, () => ended.abort());
@@ -88,7 +88,7 @@ async function followOnce(alive: () => void, onPlace: () => void): Promise<void>
 		for await (const { event, data, id } of framesOf(response.body, silence.restart)) {
 			if (event === "error") throw new Error(data);
 			if (id !== undefined) cursor = id;
-			if (event === "hello") onPlace();
+			if (event === "hello") onPosition();
 			else if (event === "delta") enqueue({ kind: "delta", delta: JSON.parse(data) as Delta });
 			else if (event === "resync") enqueue({ kind: "resync" });
 			else enqueue({ kind: "event", event: JSON.parse(data) as LiveEvent });

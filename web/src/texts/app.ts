@@ -53,7 +53,7 @@ export const texts = {
 		setting: (key: Shown) => `setting ${key}`,
 		settingWith: (value: Shown) => `setting, ${value}`,
 	},
-	places: {
+	views: {
 		conversations: "Conversations",
 		confirmations: "Confirmations",
 		processes: "Processes",

@@ -70,8 +70,8 @@ export const texts = {
 		answered: (share: Shown) => `${share} answered`,
 	},
 	plot: {
-		pointsByUseTheArrow: (title: Shown, length: Shown, places: Shown) =>
-			`${title}: ${length} points by ${places}; use the arrow keys to move`,
+		pointsByUseTheArrow: (title: Shown, length: Shown, unit: Shown) =>
+			`${title}: ${length} points by ${unit}; use the arrow keys to move`,
 	},
 	spenders: {
 		costByPerson: "Cost by person",

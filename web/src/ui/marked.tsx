@@ -2,8 +2,8 @@ import { Kbd } from "./kbd.tsx";
 
 /** A sentence with `code` in backticks and [[keys]] in double brackets. It stays whole, so that it can be read and translated. */
 export function Marked({ text }: { readonly text: string }) {
-	return text.split(/(`[^`]+`|\[\[[^\]]+\]\])/).map((part, place) => {
-		const at = `${String(place)} ${part}`;
+	return text.split(/(`[^`]+`|\[\[[^\]]+\]\])/).map((part, index) => {
+		const at = `${String(index)} ${part}`;
 		if (part.startsWith("`"))
 			return (
 				<code key={at} className="font-mono text-sm wrap-anywhere text-ink">

@@ -1,7 +1,7 @@
 import { DropdownMenu as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { classes } from "../lib/classes.ts";
-import { useOverlayPlace } from "./overlay-place.ts";
+import { useOverlayContainer } from "./overlay-container.ts";
 
 export function Menu({
 	trigger,
@@ -18,7 +18,7 @@ export function Menu({
 	readonly defaultOpen?: boolean;
 	readonly children: ReactNode;
 }) {
-	const { container, onOpenChange } = useOverlayPlace();
+	const { container, onOpenChange } = useOverlayContainer();
 	return (
 		<Radix.Root modal={false} defaultOpen={defaultOpen} onOpenChange={onOpenChange}>
 			<Radix.Trigger asChild>{trigger}</Radix.Trigger>

@@ -20,7 +20,7 @@ export function Table<Row>({
 	readonly rows: readonly Row[];
 	readonly rowKey: (row: Row) => Key;
 }) {
-	const place = ({ align, wideOnly }: Column<Row>) =>
+	const cellClasses = ({ align, wideOnly }: Column<Row>) =>
 		classes(
 			"px-2 first:pl-4 last:pr-4 lg:first:pl-6 lg:last:pr-6",
 			align === "right" ? "text-right" : "text-left",
@@ -35,7 +35,7 @@ export function Table<Row>({
 							<th
 								key={column.name}
 								scope="col"
-								className={classes(place(column), "h-8 text-xs font-medium text-ink-3")}
+								className={classes(cellClasses(column), "h-8 text-xs font-medium text-ink-3")}
 							>
 								{column.name}
 							</th>
@@ -46,7 +46,7 @@ export function Table<Row>({
 					{rows.map((row) => (
 						<tr key={rowKey(row)} className="border-b hover:bg-hover/60">
 							{columns.map((column) => (
-								<td key={column.name} className={classes(place(column), "h-10")}>
+								<td key={column.name} className={classes(cellClasses(column), "h-10")}>
 									{column.cell(row)}
 								</td>
 							))}

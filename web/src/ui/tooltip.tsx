@@ -1,7 +1,7 @@
 import { Tooltip as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { Kbd } from "./kbd.tsx";
-import { useOverlayPlace } from "./overlay-place.ts";
+import { useOverlayContainer } from "./overlay-container.ts";
 
 /** Once around everything. */
 export const TooltipProvider = Radix.Provider;
@@ -17,7 +17,7 @@ export function Tooltip({
 	readonly side?: "top" | "right" | "bottom" | "left";
 	readonly children: ReactNode;
 }) {
-	const { container, onOpenChange } = useOverlayPlace();
+	const { container, onOpenChange } = useOverlayContainer();
 	return (
 		<Radix.Root onOpenChange={onOpenChange}>
 			<Radix.Trigger asChild>{children}</Radix.Trigger>

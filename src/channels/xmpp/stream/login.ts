@@ -10,7 +10,7 @@ export interface LoginOptions {
 	readonly resource: string;
 	/** No password leaves without TLS. */
 	readonly requiresTls: boolean;
-	/** Drawn anew for every connection. */
+	/** Newly generated for every connection. */
 	readonly nonce: string;
 	/** The session to continue: its id, and how many stanzas of the server are committed. */
 	readonly previous?: { readonly id: string; readonly committed: number };

@@ -292,7 +292,7 @@ export class Session {
 			return;
 		}
 		const asked = this.#asked.get(id);
-		// Only from whom it was asked: others could guess the id.
+		// Only from the queried address: others could guess the id.
 		const isTheirs = asked && (asked.to === from || (asked.to === "" && isOwn(from, this.jid)));
 		if (!asked || !isTheirs) return;
 		this.#asked.delete(id);
@@ -360,7 +360,7 @@ export class Session {
 }
 
 const ASK = element("r", NS.management);
-/** What others may know about this program. */
+/** What others may learn about this program. */
 const ABOUT: readonly Element[] = [
 	element("identity", NS.info, { category: "client", type: "bot", name: "Keryx" }),
 	...[NS.info, NS.ping, NS.muc, NS.correct, NS.reply, NS.reactions, NS.states, NS.outOfBand, NS.retract].map(

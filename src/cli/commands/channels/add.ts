@@ -124,7 +124,7 @@ export async function connectChannel(
 	output.note(texts.channels.add.nobodyYet(platform));
 }
 
-/** Asks whether the platform's packages may be installed, if there are any and somebody can answer. */
+/** Asks whether the platform's packages may be installed, if there are any and someone can answer. */
 async function agrees(platform: string, home: string, context: CliContext): Promise<boolean> {
 	const missing = missingPackages(platform, home);
 	if (missing.length === 0 || context.stdin.isTTY !== true) return false;

@@ -1,4 +1,4 @@
-// `keryx checkpoint`: a snapshot of now.
+// `keryx checkpoint`: takes a snapshot now.
 
 import type { Command } from "commander";
 import { withConnection } from "../../connect.ts";

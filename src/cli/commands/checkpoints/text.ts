@@ -12,7 +12,7 @@ const WHY: Readonly<Record<string, string>> = {
 	unreadable: "unreadable",
 };
 
-/** What was there and is not in it, or null. */
+/** What existed but is not included, or null. */
 export function notSaved({ excluded }: WireCheckpoint): string | null {
 	if (excluded.length === 0) return null;
 	const reasons = excluded.map(

@@ -101,7 +101,7 @@ function pathsOf(nodes: readonly CommandNode[]): readonly string[] {
 	return nodes.filter(({ path }) => path.length > 0).map(({ path }) => keyOf(path));
 }
 
-/** As the scripts build it: each word with a space before it. */
+/** As the scripts build it: a space before each word. */
 function keyOf(path: readonly string[]): string {
 	return path.map((word) => ` ${word}`).join("");
 }

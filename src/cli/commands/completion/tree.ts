@@ -6,9 +6,9 @@ import { texts } from "../../texts.ts";
 export interface CommandNode {
 	/** The words that lead to it, without the program's name. */
 	readonly path: readonly string[];
-	/** Commands below it, or the few words that its argument may be. */
+	/** Its subcommands, or the few values of its argument. */
 	readonly words: readonly Word[];
-	/** Long options, those of the whole program too. */
+	/** Long options, including the program's. */
 	readonly options: readonly Word[];
 }
 
@@ -17,7 +17,7 @@ export interface Word {
 	readonly about: string;
 }
 
-/** The program first, then each command and what lies below it. */
+/** The program first, then each command and its subcommands. */
 export function nodesOf(program: Command): readonly CommandNode[] {
 	const everywhere = [...optionsOf(program), HELP_OPTION];
 	const below = (command: Command, path: readonly string[]): readonly CommandNode[] => [

@@ -1,3 +1,4 @@
+// `keryx config check`: lists every problem of the configuration. Changes nothing; exits as a usage error if there is one.
 import type { Command } from "commander";
 import { checkConfig, describeProblem, keryxHome } from "../../../config/index.ts";
 import type { CliContext } from "../../context.ts";

@@ -1,3 +1,4 @@
+// `keryx config show`: every setting with its value and where the value comes from. Secrets are masked by shownEntries.
 import type { Command } from "commander";
 import { describeOrigin, shownEntries } from "../../../config/index.ts";
 import { type CliContext, openConfig } from "../../context.ts";

@@ -20,7 +20,7 @@ export async function assertYes(
 	throw new KeryxError("confirmation.refused", texts.confirm.notYes, { hint: instead });
 }
 
-/** What is there when the input ends, where no line does. */
+/** The input so far if it ends without a line end. */
 async function firstLine(stdin: CliContext["stdin"]): Promise<string> {
 	let read = "";
 	for await (const part of stdin) {

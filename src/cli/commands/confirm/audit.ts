@@ -86,7 +86,7 @@ async function accept(context: CliContext, flags: Flags): Promise<void> {
 	});
 }
 
-/** Of one confirmation, oldest first. */
+/** For one confirmation, oldest first. */
 export function entriesOf(client: Client, confirmation: string): Promise<readonly WireAuditEntry[]> {
 	return logOf(client, { confirmation, limit: PAGE });
 }

@@ -8,7 +8,7 @@ import { ask, PAGE } from "./calls.ts";
 
 const WHOLE = /^[0-9a-f]{12}$/;
 const BEGINNING = /^[0-9a-f]{1,11}$/;
-/** Older ones are named whole. */
+/** Older ones need their whole id. */
 const NEWEST = 1000;
 
 /** Among waiting ones, or the newest; a complete id is used as it is. */
@@ -35,7 +35,7 @@ export async function confirmationId(
 	return theOne(ids, given) ?? fail(none(given, among));
 }
 
-/** Undefined where there is none. */
+/** Undefined if there is none. */
 export function theOne(ids: readonly string[], beginning: string): string | undefined {
 	const found = ids.filter((id) => id.startsWith(beginning));
 	if (found.length <= 1) return found[0];

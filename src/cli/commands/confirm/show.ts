@@ -55,7 +55,7 @@ function printOutcome(output: Output, confirmation: WireConfirmation, timezone: 
 	} = confirmation;
 	const { used_at, use_expired_at } = confirmation;
 	const label = resolved_label === null ? "" : texts.confirm.show.label(JSON.stringify(resolved_label));
-	const receivers = notices.map(({ to, state }) => `${to} (${TOLD[state]})`);
+	const receivers = notices.map(({ to, state }) => `${to} (${NOTICE_STATES[state]})`);
 	const rows: (readonly [string, string])[] = [
 		["asked at", timeOf(created_at, timezone)],
 		["deadline", timeOf(expires_at, timezone)],
@@ -69,7 +69,7 @@ function printOutcome(output: Output, confirmation: WireConfirmation, timezone: 
 	output.pairs(rows);
 }
 
-const TOLD = {
+const NOTICE_STATES = {
 	pending: "not yet",
 	sent: "arrived",
 	dead: texts.confirm.show.couldNot,

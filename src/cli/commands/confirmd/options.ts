@@ -26,7 +26,7 @@ export interface ConfirmdOptions {
 	/** 0: any free one. */
 	readonly port: number;
 	readonly dbPath: string;
-	/** Left out: what the configuration says. */
+	/** Default: from the configuration. */
 	readonly rateLimit: number | undefined;
 	readonly webhook: Webhook | undefined;
 	readonly compatPort: number | null;
@@ -34,7 +34,7 @@ export interface ConfirmdOptions {
 
 export function readOptions(flags: ConfirmdFlags, env: CliContext["env"], home: string): ConfirmdOptions {
 	const given = (option: string, flag: string | undefined, variable: string) =>
-		// A variable that is set to nothing counts as not set.
+		// An empty variable counts as not set.
 		flag !== undefined ? { name: option, text: flag } : { name: variable, text: env[variable] || undefined };
 	const number = (from: { name: string; text: string | undefined }, bounds: readonly [number, number]) =>
 		from.text === undefined ? undefined : readCount(from.name, from.text, bounds);

@@ -87,7 +87,7 @@ function namingOther(context: CliContext, error: unknown): unknown {
 	});
 }
 
-/** Of a confirmd in this home, where there is or was one. */
+/** The socket of a confirmd in this home, if there is or was one. */
 function otherDatabase({ env }: CliContext): string | null {
 	const usual = databasePath(undefined, keryxHome(env));
 	return existsSync(usual) ? usual : null;

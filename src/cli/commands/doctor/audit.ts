@@ -47,7 +47,7 @@ export async function lookAtAudit(
 			await store.close();
 		}
 	} catch (error) {
-		// What keeps the store from being opened was told with it.
+		// The store's own check has reported why it cannot be opened.
 		if (error instanceof KeryxError && error.code.startsWith("store.")) return [];
 		if (error instanceof KeryxError) return [wrong("audit", error.message, error.hint)];
 		throw error;

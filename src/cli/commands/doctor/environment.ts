@@ -108,7 +108,7 @@ function privacyOfFiles(home: string, fix: boolean): Finding {
 	return fixed("files", texts.doctor.files.fixed(names));
 }
 
-/** Named for those who back them up or move them: a backup does not hold them. */
+/** Named for people who back them up or move them: backups do not include them. */
 export function lookAtWorkspaces(
 	home: string,
 	{ workspace }: Pick<Config, "workspace">,

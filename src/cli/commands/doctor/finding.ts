@@ -1,4 +1,4 @@
-// What one look has found.
+// The result of one check.
 
 export interface Finding {
 	readonly check: string;

@@ -7,7 +7,7 @@ import { KeryxError } from "../../../errors.ts";
 import { texts } from "../../texts.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
 
-/** Older ones cannot be told to leave the user's configuration alone. */
+/** Older versions cannot ignore the user's configuration. */
 const OLDEST = "2.32";
 
 export async function lookAtGit({ checkpoints }: Pick<Config, "checkpoints">): Promise<Finding> {

@@ -10,9 +10,9 @@ import { texts } from "../../texts.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
 import { lookAtService } from "./running.ts";
 
-/** Worth a word, though all of it may be wanted. */
+/** Worth mentioning, though it may be intended. */
 const MUCH = 1e9;
-/** A parent that collects its dead has done it by then. */
+/** A parent that collects its dead children has done so by then. */
 const BURIAL_MS = 200;
 
 export async function lookAtProcesses({ path }: Home, keryxRuns: boolean): Promise<Finding[]> {
@@ -66,7 +66,7 @@ function lookAtLogs(taken: number): Finding[] {
 	];
 }
 
-/** Of the files in a folder and those below it. What goes meanwhile takes nothing. */
+/** The size of the files in a folder and below. Files that disappear meanwhile count as empty. */
 function sizeOf(folder: string): number {
 	let sum = 0;
 	try {
@@ -123,7 +123,7 @@ function nameOf(pid: string): string {
 	return stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")")) || "unknown";
 }
 
-/** It stays in its starter's service, and ends with it unless systemd is told otherwise. */
+/** It stays in its starter's service, and ends with it unless systemd is configured otherwise. */
 async function lookAtHost(home: string): Promise<Finding[]> {
 	const host = await connectHost({ home }).catch(() => null);
 	if (!host) return [];

@@ -109,7 +109,7 @@ export async function lookAtService(pid: number): Promise<Finding[]> {
 
 export interface Unit {
 	readonly name: string;
-	/** Of the user's own manager, not of the machine's. */
+	/** The user's own service manager, not the system's. */
 	readonly isUsers: boolean;
 }
 
@@ -138,7 +138,7 @@ function cgroupOf(pid: number): string {
 	}
 }
 
-/** Null where systemd cannot be asked. */
+/** Null if systemd cannot be asked. */
 async function killModeOf({ name, isUsers }: Unit): Promise<string | null> {
 	const args = [...(isUsers ? ["--user"] : []), "show", "--property=KillMode", "--value", name];
 	try {

@@ -8,7 +8,7 @@ import { type Finding, fine, remark, wrong } from "./finding.ts";
 
 /** Leases go by the server's clock, everything else by this machine's. */
 const CLOCKS_APART_MS = 2000;
-/** What one gateway needs. */
+/** The connections that one gateway needs. */
 const CONNECTIONS = 8;
 
 export async function lookAtServer(

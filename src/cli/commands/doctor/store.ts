@@ -28,7 +28,7 @@ export interface StoreLook {
 	readonly output: Output;
 	readonly home: Home;
 	readonly secrets: Secrets;
-	/** Of the Keryx that runs. */
+	/** The running Keryx's client. */
 	readonly client: Client | null;
 	/** Undefined: it could not be read. */
 	readonly config: Pick<Config, "backup" | "store"> | undefined;
@@ -73,7 +73,7 @@ interface SearchState {
 	readonly isDamaged: boolean;
 }
 
-/** So many problems are shown; --json has all of them. */
+/** This many problems are shown; --json has all of them. */
 const SHOWN = 5;
 const ABOUT_SEARCH = "the search index ";
 

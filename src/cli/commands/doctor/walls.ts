@@ -27,7 +27,7 @@ export interface WallsSeen {
 	readonly home: Home;
 	readonly config: Config;
 	readonly env: Environment;
-	/** Of the Keryx that runs: its cgroup is another than that of this command. */
+	/** The running Keryx's pid: its cgroup differs from this command's. */
 	readonly pid: number | null;
 }
 

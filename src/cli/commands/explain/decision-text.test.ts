@@ -119,9 +119,9 @@ test("what is told is what the domain decides", () => {
 				activeProcess: state.activeProcess,
 				at: "arrival",
 			});
-			const told = explain(state, settings);
-			expect(told.kind).toBe(decided.kind);
-			expect(told.reason).toBe(decided.kind === "boundary" ? decided.reason : null);
+			const explained = explain(state, settings);
+			expect(explained.kind).toBe(decided.kind);
+			expect(explained.reason).toBe(decided.kind === "boundary" ? decided.reason : null);
 		}),
 	);
 });

@@ -48,7 +48,9 @@ export function explainDecision(input: DecisionInput): Decision {
 	const facts = describeFacts(input, session);
 	const reason = decide(input, session);
 	if (reason !== null) {
-		const notified = notifiesBoundaries(policy, platform) ? texts.explain.told : texts.explain.notTold;
+		const notified = notifiesBoundaries(policy, platform)
+			? texts.explain.notified
+			: texts.explain.notNotified;
 		const kept = carriesOver(policy, reason) ? texts.explain.carried : texts.explain.notCarried;
 		return {
 			kind: "boundary",

@@ -1,3 +1,4 @@
+// `keryx explain`: shows where a message would go and whether its session would end. Writes nothing.
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { homeAt, mayHaveStore } from "../../../app/home.ts";
@@ -63,7 +64,7 @@ async function runExplain(context: CliContext, path: string, flags: Flags): Prom
 	else printAll(output, results);
 }
 
-/** Those of this home's store, where there is one; another configuration is explained by itself. */
+/** Those in this home's store, if there is one; another configuration is explained without them. */
 async function homesSet(context: CliContext, flags: Flags): Promise<SetHomes> {
 	const home = keryxHome(context.env);
 	if (
@@ -81,7 +82,7 @@ async function homesSet(context: CliContext, flags: Flags): Promise<SetHomes> {
 	);
 }
 
-/** One bad source does not hide what there is to say about the others. */
+/** One bad source does not hide the results for the others. */
 function attempt(explain: () => Explanation): Explanation | KeryxError {
 	try {
 		return explain();

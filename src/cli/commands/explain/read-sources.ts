@@ -6,7 +6,7 @@ import { readText } from "../../io/read-text.ts";
 import { texts } from "../../texts.ts";
 
 export interface Sources {
-	/** What is printed with --json has the same shape. */
+	/** The output of --json has the same shape. */
 	readonly shape: "one" | "array" | "lines";
 	/** Not yet checked. */
 	readonly sources: readonly unknown[];

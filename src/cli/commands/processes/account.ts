@@ -9,16 +9,16 @@ import type { Reach } from "./reach.ts";
 
 export interface Account {
 	readonly id: string;
-	/** What the store says. */
+	/** The store's record. */
 	readonly row: Process | null;
-	/** What its host says, or left behind. */
+	/** The host's record, or what it left behind. */
 	readonly info: ProcessInfo | null;
 	/** Its host runs but does not answer. */
 	readonly isUnreachable: boolean;
 }
 
 const WHOLE = /^proc_[0-9a-f]{12}$/;
-/** As many as the store is asked for. */
+/** As many as one request to the store returns. */
 const MOST = 100_000;
 
 /** Everything alive or without a recorded end, or everything; oldest first. */
@@ -46,7 +46,7 @@ export async function accounts(reach: Reach, { all }: { readonly all: boolean })
 	return found.filter((account) => all || isOpen(account)).toSorted((a, b) => startOf(a) - startOf(b));
 }
 
-/** What the store says of exactly this one. */
+/** The store's record of exactly this one. */
 export async function rowOf(reach: Reach, id: string): Promise<Process | null> {
 	// Other programs' hosts may have ids of another form; the store would take one for the beginning of another.
 	if (!WHOLE.test(id)) return null;

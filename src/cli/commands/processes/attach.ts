@@ -66,7 +66,7 @@ async function runAttach(context: CliContext, given: string, flags: Flags): Prom
 	});
 }
 
-/** Of a command, in one line. */
+/** A command, on one line. */
 const SHOWN = 120;
 
 async function hostOf({ machine }: Reach, { id, info }: Named): Promise<ProcessBackend> {
@@ -89,7 +89,7 @@ function tell(context: CliContext, { output }: Reach, id: string, leaving: Leavi
 		case "left":
 			output.note(texts.processes.attach.left(id, id));
 			break;
-		case "told":
+		case "signalled":
 			context.exitWith(128 + constants.signals[leaving.signal]);
 			break;
 		case "host died":

@@ -14,8 +14,8 @@ export interface AttachOptions {
 
 export type Leaving =
 	| { readonly kind: "left" | "ended" | "host died" }
-	/** This command was told to end; the process was not. */
-	| { readonly kind: "told"; readonly signal: NodeJS.Signals };
+	/** This command was asked to end; the process was not. */
+	| { readonly kind: "signalled"; readonly signal: NodeJS.Signals };
 
 export interface Attached {
 	/** Resolves with the end of the process's output. */
@@ -29,7 +29,7 @@ export interface Attached {
 export interface Exits {
 	/** The detach key, or the end of what is typed. */
 	leave(): void;
-	/** What was typed cannot be handed over. */
+	/** The typed input cannot be passed on. */
 	fail(error: unknown): void;
 }
 
@@ -40,7 +40,7 @@ const PATIENCE_MS = 1000;
 
 export async function untilLeft(options: AttachOptions, attach: Attach): Promise<Leaving> {
 	const { promise: left, resolve, reject } = Promise.withResolvers<Leaving>();
-	const onSignal = (signal: NodeJS.Signals) => resolve({ kind: "told", signal });
+	const onSignal = (signal: NodeJS.Signals) => resolve({ kind: "signalled", signal });
 	for (const signal of SIGNALS) process.on(signal, onSignal);
 	const attached = attach(options, { leave: () => resolve({ kind: "left" }), fail: reject });
 	const restore = once(attached.restore);

@@ -34,7 +34,7 @@ export function readDetachKey(text: string): DetachKey {
 	};
 }
 
-/** Where it was pressed; -1: it was not. */
+/** Where it was pressed; -1: not pressed. */
 export function pressedAt({ sequences }: DetachKey, typed: Buffer): number {
 	const offsets = sequences.map((sequence) => typed.indexOf(sequence)).filter((offset) => offset >= 0);
 	return offsets.length === 0 ? -1 : Math.min(...offsets);

@@ -1,3 +1,4 @@
+// Holds the terminal for `keryx attach`: raw mode and listeners, all undone by one function.
 import type { AttachOptions } from "./attachment.ts";
 
 /** Takes the keyboard in raw mode, and the window's size. Returns the restore function. */

@@ -16,7 +16,7 @@ export class InputRow {
 	readonly #decoder = new TextDecoder();
 	#text = "";
 
-	/** What was typed makes these. */
+	/** The entries that the typed bytes make. */
 	type(typed: Uint8Array): Entry[] {
 		const entries: Entry[] = [];
 		for (const character of this.#decoder.decode(typed, { stream: true }).replace(OTHER_KEYS, "")) {

@@ -53,7 +53,7 @@ function runPs(context: CliContext, { all = false, conversation }: Flags): Promi
 	});
 }
 
-/** Says of what runs here whether its host answers. */
+/** Adds to running ones whether their host answers. */
 async function withReach(reach: Reach, list: readonly Account[]): Promise<readonly Account[]> {
 	const runs = ({ info }: Account): boolean => info?.status === "running";
 	if (!list.some(runs) || !(await reach.isSilent())) return list;
@@ -100,7 +100,7 @@ function cellsOf(account: Account, machine: string, keys: ReadonlyMap<string, st
 	];
 }
 
-/** Of a command, on a terminal. */
+/** The width of a command, on a terminal. */
 const SHOWN = 120;
 
 /** The readable names of the conversations. */
@@ -159,7 +159,7 @@ function wireOf(account: Account, machine: string, keys: ReadonlyMap<string, str
 		survivors: info?.survivors ?? [],
 		unreachable: account.isUnreachable,
 		log_bytes: info?.logSize ?? row?.logBytes ?? null,
-		/** Who knows of it. */
+		/** Where it is recorded. */
 		known_to: [...(row ? ["store"] : []), ...(info ? ["host"] : [])],
 		remarks: remarksOn(account, machine),
 	};

@@ -62,7 +62,7 @@ export function attachScreen(options: AttachOptions, exits: Exits): Attached {
 	return {
 		ended: show(),
 		settle: async () => {
-			// What it draws for its own size again is not for this terminal.
+			// A redraw for the program's own size is not for this terminal.
 			isShown = false;
 			output.off("resize", onResize);
 			const before = info.pty;

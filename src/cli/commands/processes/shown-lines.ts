@@ -15,7 +15,7 @@ export class LineSplitter {
 	readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 	#rest = "";
 
-	/** The lines that are whole now, as they were printed. */
+	/** The complete lines, as printed. */
 	push(data: Uint8Array): string[] {
 		const lines = (this.#rest + this.#decoder.decode(data, { stream: true })).split("\n");
 		this.#rest = lines.pop() ?? "";
@@ -26,7 +26,7 @@ export class LineSplitter {
 		return lines;
 	}
 
-	/** What has no line end yet. */
+	/** The text without a line end yet. */
 	get rest(): string {
 		return this.#rest;
 	}
@@ -42,7 +42,7 @@ export class LineSplitter {
 /** Bytes to safe text immediately: a line is shown as far as known, unless it may still be overwritten. */
 export class ShownOutput {
 	readonly #lines = new LineSplitter();
-	/** Of the line that has no end yet, what was shown. */
+	/** The shown part of the unfinished line. */
 	#shown = "";
 
 	push(data: Uint8Array): string {
@@ -53,7 +53,7 @@ export class ShownOutput {
 		return HAS_CONTROLS.test(rest) ? whole : whole + this.#begin(shownLine(rest));
 	}
 
-	/** What was held back; ends its line. */
+	/** The held text; ends its line. */
 	end(): string {
 		const wasShown = this.#shown !== "";
 		const rest = this.#next(shownLine(this.#lines.end()));

@@ -1,4 +1,4 @@
-// What the commands about processes say.
+// The texts of the commands about processes.
 
 import { onOneLine } from "../../io/words.ts";
 import { texts } from "../../texts.ts";

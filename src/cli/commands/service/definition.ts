@@ -4,7 +4,7 @@ export interface ServiceFacts {
 	/** The program and its arguments. */
 	readonly command: readonly string[];
 	readonly home: string;
-	/** Keys and tokens that the service needs, for this user alone. */
+	/** Keys and tokens that the service needs, readable only by this user. */
 	readonly environmentFile: string;
 	/** Where programs are looked for: a service has a shorter PATH than a shell. */
 	readonly path: string;

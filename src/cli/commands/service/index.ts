@@ -81,7 +81,7 @@ export async function installService(
 	if (manager.name === "systemd") output.line(texts.service.install.linger);
 }
 
-/** One that was started by hand keeps the store, so that the service would fail again and again. */
+/** A Keryx started by hand keeps the store, so the service would fail again and again. */
 function assertFree({ name, unit }: Manager, home: string, storePath: string): void {
 	const owner = ownerOf(storePath);
 	const [, pid] = / pid (\d+) /.exec(owner ?? "") ?? [];
@@ -147,7 +147,7 @@ function isTemporary(): boolean {
 	return /[\\/]_npx[\\/]/.test(process.argv[1] ?? "");
 }
 
-/** As this command was started. npx's copy may be gone tomorrow. */
+/** The way this command was started. npx's copy may be gone tomorrow. */
 function commandLine(): readonly string[] {
 	const [, script = ""] = process.argv;
 	if (isTemporary())

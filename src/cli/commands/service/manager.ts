@@ -9,7 +9,7 @@ import { LAUNCHD_LABEL, launchdAgent, type ServiceFacts, systemdUnit } from "./d
 
 export interface Manager {
 	readonly name: "systemd" | "launchd";
-	/** What Keryx is called by. */
+	/** Keryx's service name. */
 	readonly unit: string;
 	readonly file: string;
 	text(facts: ServiceFacts): string;
@@ -54,7 +54,7 @@ export function managerOf({ env }: Pick<CliContext, "env">, platform = process.p
 	};
 }
 
-/** An older systemd does not know DelegateSubgroup, and says so about each unit that has it. */
+/** An older systemd does not know DelegateSubgroup, and warns about each unit that has it. */
 export function takesSubgroups(): boolean {
 	const { stdout } = spawnSync("systemctl", ["--version"], { encoding: "utf8" });
 	return Number(/^systemd (\d+)/.exec(stdout ?? "")?.[1] ?? 0) >= 254;
@@ -105,7 +105,7 @@ export function runQuietly(commands: readonly (readonly string[])[], { env }: Pi
 		spawnSync(program, words, { env: { ...env }, stdio: "ignore" });
 }
 
-/** All of them, or an error that names the one that failed. */
+/** All of them, or an error that names the failed one. */
 export async function runAll(commands: readonly (readonly string[])[], context: CliContext): Promise<void> {
 	for (const command of commands) {
 		const code = await runShown(command, context);

@@ -1,3 +1,4 @@
+// `keryx sessions export`: a session, a conversation or everything, as JSONL or Markdown, to a file or standard output.
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";

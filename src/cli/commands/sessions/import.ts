@@ -1,3 +1,4 @@
+// `keryx sessions import`: reads an export from a file or standard input as a stream, so its size does not matter.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Command } from "commander";

@@ -1,3 +1,4 @@
+// `keryx sessions list`: the newest sessions, optionally of one conversation or platform.
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
 import type { Client, WireConversation, WireSession } from "../../../http/index.ts";

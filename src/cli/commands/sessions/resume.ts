@@ -1,3 +1,4 @@
+// `keryx sessions resume`: makes an earlier session current again in the terminal's own conversation, by id or title.
 import type { Command } from "commander";
 import { cleanTitle, isSessionId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";

@@ -1,3 +1,4 @@
+// `keryx sessions search`: finds messages and titles by words.
 import type { Command } from "commander";
 import type { Answer, Client, WireHit } from "../../../http/index.ts";
 import { withConnection } from "../../connect.ts";

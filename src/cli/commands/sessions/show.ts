@@ -1,3 +1,4 @@
+// `keryx sessions show`: a session's facts and its rows, page by page; the last ones by default.
 import type { Command } from "commander";
 import type { Client, WireMessage, WireSession } from "../../../http/index.ts";
 import { type Connection, withConnection } from "../../connect.ts";

@@ -1,3 +1,4 @@
+// `keryx sessions title`: renames a session.
 import type { Command } from "commander";
 import { withConnection } from "../../connect.ts";
 import type { CliContext } from "../../context.ts";

@@ -1,4 +1,4 @@
-// Attachments the model no longer reads because its provider refused them: the row that says so, and what the user is told.
+// Attachments the model no longer reads because its provider refused them: the row that records it, and the notice for the user.
 import type { AgentFailure } from "../../../agents/index.ts";
 import {
 	bytesInWords,
@@ -16,7 +16,7 @@ import type { TurnStart } from "../start.ts";
 
 type Attachment = Exclude<Part, { readonly type: "text" }>;
 
-/** One line for each, as told to the user. */
+/** One line for each, as shown to the user. */
 export function leftOutRow(
 	digests: readonly string[],
 	failure: AgentFailure,
@@ -32,7 +32,7 @@ export function isLeftOut({ kind }: NewMessage): boolean {
 	return kind === "left_out";
 }
 
-/** `rows`: left out by the turn; `others`: also missing from this answer. Told when the turn ends, however it ends. */
+/** `rows`: left out by the turn; `others`: also missing from this answer. Sent when the turn ends, however it ends. */
 export function leftOutNotice(
 	{ turn, destination }: TurnStart,
 	rows: readonly NewMessage[],

@@ -62,7 +62,7 @@ export class AttachmentSearch {
 		);
 	}
 
-	/** Left out in the last try in addition. Which of them was the cause cannot be told without more tries. */
+	/** Also left out in the last attempt. More attempts would be needed to find the cause. */
 	#sinceInVain(): Digests {
 		const before = this.#inVain
 			.filter((one) => one.every((digest) => this.#tried.includes(digest)))

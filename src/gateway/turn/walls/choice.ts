@@ -38,7 +38,7 @@ export function programChoice(
 	return { kind, isReadonly: approvals.mode === "readonly", ...networkOf(walls, kind, standing) };
 }
 
-/** A box never has the host's, with the host's loopback in it: it has its own, reaches the hosts that the configuration lists, or none. */
+/** A box never gets the host's network, which includes its loopback: it has its own, or reaches only configured hosts, or has none. */
 function networkOf(
 	{ network, box_network }: Config["walls"],
 	kind: WallKind,

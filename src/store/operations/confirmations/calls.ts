@@ -95,7 +95,7 @@ export function* useConfirmation(
 		readonly turn: string;
 		readonly token: number;
 		readonly id: string;
-		/** The holder of this token used it before but was not told: it may still run it. */
+		/** The holder of this token used it before but did not get the answer: it may still run it. */
 		readonly again?: boolean;
 	},
 ): Op<UsedForTurn> {
@@ -120,7 +120,7 @@ export function* useConfirmation(
 	return { kind: "run", confirmation };
 }
 
-/** `/stop` and `/new`: nobody waits for these any more. The transcript says so, or the agent would keep waiting. */
+/** `/stop` and `/new`: nobody waits for these any more. The transcript records it, or the agent would keep waiting. */
 export function* cancelOpen(
 	context: Context,
 	conversation: string,

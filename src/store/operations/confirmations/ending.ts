@@ -1,4 +1,4 @@
-// How a confirmation ends (I14): by a decision or by expiry, once, with its audit entry; and how the waiting caller is told.
+// How a confirmation ends (I14): by a decision or by expiry, once, with its audit entry; and how the waiting caller learns of it.
 import {
 	type ConversationId,
 	leastStanding,

@@ -1,3 +1,4 @@
+// Where deliveries go, and which lane orders them.
 import type { Source } from "../../../domain/index.ts";
 import type { Destination } from "../../types.ts";
 

@@ -278,8 +278,8 @@ function* threadedUnder(destination: Destination, { id }: ConversationRow): Op<S
 	return [];
 }
 
-const untold = sql<SendRow>(`SELECT ${COLUMNS} FROM sends WHERE untold_to = ? ORDER BY n LIMIT ?`);
-const setTold = sql("UPDATE sends SET untold_to = NULL WHERE n = ?");
+const unreported = sql<SendRow>(`SELECT ${COLUMNS} FROM sends WHERE untold_to = ? ORDER BY n LIMIT ?`);
+const setReported = sql("UPDATE sends SET untold_to = NULL WHERE n = ?");
 
 /** Before a turn: which unprompted messages of this conversation's agent did not arrive. */
 export function* tellDeadSends(
@@ -287,8 +287,8 @@ export function* tellDeadSends(
 	conversation: ConversationRow,
 	session: SessionRow,
 ): Op<void> {
-	for (const row of yield* all(untold, conversation.id, MOST_CAUGHT_UP)) {
-		yield* run(setTold, row.n);
+	for (const row of yield* all(unreported, conversation.id, MOST_CAUGHT_UP)) {
+		yield* run(setReported, row.n);
 		const dead = (yield* toSend(row)).deliveries.find(({ state }) => state === "dead");
 		if (!dead) continue;
 		const said = yield* saidBy(row);

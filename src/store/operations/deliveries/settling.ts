@@ -12,7 +12,7 @@ const settle = sql(
 		claim = NULL, attempts = attempts - ? WHERE n = ?`,
 );
 const forgetReceipt = sql("UPDATE deliveries SET receipt = NULL WHERE n = ?");
-const setUntold = sql(
+const setUnreported = sql(
 	"UPDATE sends SET untold_to = (SELECT t.conversation FROM turns t WHERE t.id = sends.turn) WHERE id = ? AND turn IS NOT NULL",
 );
 
@@ -78,7 +78,7 @@ export function* settleRow(
 	if (settlement.kind === "retry" && settlement.anew) yield* run(forgetReceipt, row.n);
 	if (row.due_at !== null) yield* bringForward(row.lane);
 	else if (dueAt !== null) yield* letIn(row.lane);
-	if (settlement.kind === "dead") yield* markUntold(row.id);
+	if (settlement.kind === "dead") yield* markUnreported(row.id);
 	yield* emit(
 		context,
 		`delivery.${settlement.kind}`,
@@ -92,10 +92,10 @@ function dueAfter(settlement: Settlement, now: number): number | null {
 	return settlement.kind === "unknown" && settlement.unasked ? now : null;
 }
 
-/** An agent's unprompted message: its next turn is told. */
-function* markUntold(id: string): Op<void> {
+/** An agent's unprompted message failed: the next turn reports it to the agent. */
+function* markUnreported(id: string): Op<void> {
 	const send = sendOfPart(id);
-	if (send !== null) yield* run(setUntold, send);
+	if (send !== null) yield* run(setUnreported, send);
 }
 
 /** For a delivery that is part of a send. */

@@ -53,10 +53,10 @@ const putAmendment = sql(
 	`INSERT INTO amendments (inbox, conversation, kind, digest, at, body) VALUES (?, ?, ?, ?, ?, ?)
 	ON CONFLICT (inbox) DO UPDATE SET kind = excluded.kind, digest = excluded.digest, at = excluded.at, body = excluded.body`,
 );
-const untold = sql<{ inbox: number; body: string; body_key: number | null }>(
+const unreported = sql<{ inbox: number; body: string; body_key: number | null }>(
 	"SELECT inbox, body, body_key FROM amendments WHERE conversation = ? AND body IS NOT NULL ORDER BY inbox",
 );
-const markTold = sql("UPDATE amendments SET body = NULL WHERE conversation = ? AND body IS NOT NULL");
+const markReported = sql("UPDATE amendments SET body = NULL WHERE conversation = ? AND body IS NOT NULL");
 const conversationAt = sql<{ conversation: ConversationId }>(
 	"SELECT conversation FROM addresses WHERE digest = ?",
 );
@@ -71,7 +71,7 @@ interface Happened {
 export interface AmendArgs extends Happened {
 	/** Null: it was deleted. */
 	readonly text: string | null;
-	/** Whether the agent is told about one that a turn has taken. */
+	/** Whether the agent's next turn reports a change to a message that a turn has taken. */
 	readonly note: boolean;
 }
 
@@ -112,10 +112,10 @@ function* amendUntaken(
 	if (text !== null) {
 		if (text === contentText(body.content)) return null;
 		yield* run(setBody, seal({ ...body, content: withWords(body.content, text), amended: true }), item.id);
-		yield* tell(context, item, "edited", false);
+		yield* emitAmended(context, item, "edited", false);
 		return "amended";
 	}
-	yield* tell(context, item, "deleted", false);
+	yield* emitAmended(context, item, "deleted", false);
 	if (item.disposition !== null) {
 		yield* run(setBody, null, item.id);
 		return "dropped";
@@ -141,15 +141,20 @@ function* amendTaken(context: Context, item: Found, args: AmendArgs): Op<"record
 	return yield* note(context, item, args, args.note);
 }
 
-function* note(context: Context, item: Found, { text }: AmendArgs, isTold: boolean): Op<"recorded"> {
-	yield* tell(context, item, text === null ? "deleted" : "edited", isTold);
+function* note(context: Context, item: Found, { text }: AmendArgs, isReported: boolean): Op<"recorded"> {
+	yield* emitAmended(context, item, text === null ? "deleted" : "edited", isReported);
 	return "recorded";
 }
 
-function* tell(context: Context, item: Found, what: "edited" | "deleted", isTold: boolean): Op<void> {
+function* emitAmended(
+	context: Context,
+	item: Found,
+	what: "edited" | "deleted",
+	isReported: boolean,
+): Op<void> {
 	const { conversation, id, turn } = item;
 	const waited = item.body !== null && item.disposition !== "command";
-	yield* emit(context, `inbound.${what}`, { conversation, turn, subject: id }, { waited, told: isTold });
+	yield* emit(context, `inbound.${what}`, { conversation, turn, subject: id }, { waited, told: isReported });
 }
 
 export interface ReactArgs extends Happened {
@@ -198,11 +203,11 @@ function* itemFor(context: Context, args: Happened): Op<ItemRow | undefined> {
 	return yield* get(itemOf, platform, account, chatId, args.platformMessage);
 }
 
-/** The lines that the next turn of a conversation starts with, in message order. Told once. */
+/** The lines that the next turn of a conversation starts with, in message order. Each line is reported once. */
 export function* takeAmendments(conversation: string): Op<NewMessage[]> {
-	const rows = yield* all(untold, conversation);
+	const rows = yield* all(unreported, conversation);
 	if (rows.length === 0) return [];
-	yield* run(markTold, conversation);
+	yield* run(markReported, conversation);
 	return rows.map(({ body, body_key }) => ({
 		role: "meta",
 		kind: "note",

@@ -164,7 +164,7 @@ export interface EndItemsArgs {
 	readonly conversation: ConversationId;
 	readonly inbox: readonly number[];
 	readonly as: { readonly kind: "expired"; readonly reason: string } | { readonly kind: "dropped_by_user" };
-	/** What the user is told about it. */
+	/** The notice for the user. */
 	readonly deliveries?: readonly NewDelivery[];
 }
 

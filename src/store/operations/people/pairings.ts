@@ -183,7 +183,7 @@ export function* approvePairing(
 	context: Context,
 	args: DecideArgs & {
 		readonly role: PersonRole;
-		/** What the person is told, without markup. */
+		/** The text for the person, without markup. */
 		readonly welcome: string;
 	},
 ): Op<PairingDecision> {

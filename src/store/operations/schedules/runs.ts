@@ -280,7 +280,7 @@ function* askingAt(origin: ConversationId): Op<Destination | null> {
 	return destination;
 }
 
-/** What the agent is told: that this is a job, and the prompt. */
+/** The prompt for the agent, marked as a job's. */
 function noteOf({ name, task }: Job): string {
 	if (task.kind === "command") return `The scheduled job "${name}" runs: ${task.text}`;
 	return `This is a run of the scheduled job "${name}". Nobody is waiting in a chat; your answer is delivered as the job's result.\n\n${task.text}`;

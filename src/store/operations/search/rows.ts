@@ -61,7 +61,7 @@ const bodiesIn = listed<Pick<Row, "id" | "session_key" | "body" | "body_key">>(
 		`SELECT m.id, m.session AS session_key, m.body, m.body_key FROM ${ids} JOIN messages m ON m.id = j.value`,
 );
 /**
- * Those of them that may hold a sign: a body in plain ASCII holds it as it is written. Any other has to be read, and one whose text is
+ * Rows that may contain a sign: a body in plain ASCII contains it as written. Any other must be read, and one whose text is
  * elsewhere; a text in the row itself comes first in the body.
  */
 const holding = (ids: string, find: string) =>

@@ -113,14 +113,14 @@ export function* succeed(
 	opening: Opening,
 	material: BoundaryMaterial,
 	at: number,
-	/** The user is told at once, in the same transaction; the agent learns it from the carry-over or a note. */
-	userTold: boolean,
+	/** The user is notified at once, in the same transaction; the agent learns it from the carry-over or a note. */
+	userNotified: boolean,
 ): Op<{ session: SessionRow; facts: BoundaryFacts }> {
 	const facts = yield* boundaryFacts(ended, reason, opening.policy, material, at);
 	const session = yield* open(context, conversation, opening, {
 		openedBy: reason,
 		previous: ended,
-		noticePending: facts.ended.hadActivity && !(userTold && facts.carriedOver),
+		noticePending: facts.ended.hadActivity && !(userNotified && facts.carriedOver),
 	});
 	const carried = facts.carriedOver
 		? carryOver(facts, opening.tools)

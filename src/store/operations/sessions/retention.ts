@@ -13,7 +13,7 @@ import { end, findConversation, findLive } from "./sessions.ts";
 /** What a conversation is compared by: every change is activity or an event. */
 export interface Unchanged {
 	readonly lastActivityAt: number;
-	/** The last one of all: none of this conversation came after it. */
+	/** The very last event: none of this conversation came after it. */
 	readonly lastEvent: number;
 }
 
@@ -36,7 +36,7 @@ const lastActivity = sql<{ last_activity_at: number }>(
 	"SELECT last_activity_at FROM conversations WHERE id = ?",
 );
 const lastEvent = sql<{ id: number | null }>("SELECT max(id) AS id FROM events");
-/** By the few that came since, not by all that there are of it. */
+/** Checks only the few events since, not all of the conversation's. */
 const eventSince = sql<{ id: number }>("SELECT id FROM events WHERE id > ? AND conversation = ? LIMIT 1");
 const idle = sql<{ id: ConversationId; last_activity_at: number }>(
 	`SELECT id, last_activity_at FROM conversations WHERE last_activity_at < ? AND (last_activity_at, id) > (?, ?)

@@ -1,3 +1,4 @@
+// How titles are compared. Stored digests depend on it, so it must not change.
 import { createHash } from "node:crypto";
 
 /** The key for finding titles and keeping them unique within a conversation, ignoring case. */

@@ -65,10 +65,10 @@ export function* append(
 	return rows;
 }
 
-/** What else changes in a turn's session and conversation, as they are after it. */
+/** Other changes to a turn's session and conversation, as they are afterwards. */
 export interface Touched {
 	readonly lastActivityAt: number;
-	/** Undefined: as it is. */
+	/** Undefined: unchanged. */
 	readonly dueAt: number | null | undefined;
 	/** Of the conversation. */
 	readonly usedAt: number;
@@ -231,7 +231,7 @@ function previewOf(content: Content): string {
 	return afterPoints(text, end, 1) < text.length ? `${text.slice(0, end)}…` : text;
 }
 
-/** Where so many code points end that begin at a position. */
+/** The end of this many code points from a position. */
 function afterPoints(text: string, from: number, count: number): number {
 	let at = from;
 	for (let n = 0; n < count; n++) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;

@@ -94,7 +94,7 @@ export interface PutOffArgs {
 	readonly turn: string;
 	readonly token: number;
 	readonly compactAfter: number;
-	/** What the user is told: at most once, by id. */
+	/** The notice for the user: at most once, by id. */
 	readonly deliveries: readonly NewDelivery[];
 }
 

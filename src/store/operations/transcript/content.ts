@@ -9,7 +9,7 @@ export interface Target {
 	readonly session: number;
 	readonly sessionId: SessionId;
 	readonly turn: string | null;
-	/** The turn begins with these rows: it has none yet. */
+	/** The turn starts with these rows: it has none yet. */
 	readonly isNew?: boolean;
 	readonly platform: string;
 	readonly profile: string;

@@ -60,7 +60,7 @@ const addInterruption = sql<{ interruptions: number }>(
 const clearPending = sql(
 	"UPDATE sessions SET resume_pending_since = NULL WHERE key = ? AND resume_pending_since IS NOT NULL",
 );
-const toldNotice = sql("UPDATE sessions SET notice_pending = 0 WHERE key = ?");
+const clearNotice = sql("UPDATE sessions SET notice_pending = 0 WHERE key = ?");
 const earlierTurns = sql<TurnRow>(
 	`SELECT ${TURN_COLUMNS} FROM turns WHERE due_at IS NOT NULL AND state = 'running' AND epoch <> ?
 		AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.epoch = turns.epoch AND ${NODE_LIVES})`,
@@ -118,7 +118,7 @@ export interface EndTurnArgs {
 	readonly deliveries: readonly NewDelivery[];
 	readonly policy: ResetPolicy;
 	/** The deliveries include the notice of the boundary that opened this session. */
-	readonly noticeTold?: boolean;
+	readonly noticeGiven?: boolean;
 	/** What a rotation needs, if the caller expects the cap; without it a turn that reaches the cap is refused once. */
 	readonly ifRotated?: {
 		readonly context: string;
@@ -158,7 +158,7 @@ export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 	yield* finish(context, turn, args.outcome);
 	if (conversation.interruptions > 0) yield* run(clearInterruptions, conversation.id);
 	if (session.resume_pending_since !== null) yield* run(clearPending, session.key);
-	if (args.noticeTold) yield* run(toldNotice, session.key);
+	if (args.noticeGiven) yield* run(clearNotice, session.key);
 
 	const decision = decide({ ...session, messages }, args.policy, {
 		now: context.now,
@@ -350,7 +350,7 @@ export type ResumeResult =
 			/** When its earlier owner was last seen alive. */
 			readonly interruptedAt: number;
 			readonly attempts: number;
-			/** A boundary the user has not been told about yet. */
+			/** A boundary whose notice the user has not received yet. */
 			readonly boundary: BoundaryFacts | null;
 			/** Started calls: a non-repeatable one has an unknown outcome. */
 			readonly started: readonly {

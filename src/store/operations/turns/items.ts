@@ -101,18 +101,18 @@ interface ItemBody {
 	readonly source: Source;
 	readonly content: Content;
 	readonly quoted?: Quote;
-	/** Of an internal event that answers an earlier turn: where that turn's reply went. */
+	/** For an internal event that answers an earlier turn: where that turn's reply went. */
 	readonly destination?: Destination | null;
 	/** The confirmation that it is about. */
 	readonly confirmation?: string;
-	/** What its writer was let in as. */
+	/** The role its writer was admitted with. */
 	readonly role?: PersonRole;
 	readonly platformRole?: string;
-	/** Of an internal event: whom the turn that caused it spoke for. */
+	/** For an internal event: the people of the turn that caused it. */
 	readonly speakers?: readonly Speaker[];
 }
 
-/** Whom a turn over this item speaks for. An internal event has the rights of the people who caused it. */
+/** The people a turn over this item speaks for. An internal event has the rights of the people who caused it. */
 export function speakersOfItem(item: InboxRow): readonly Speaker[] {
 	const { speakers, source, role = "guest", platformRole } = bodyOf(item);
 	if (item.kind !== "person") return speakers ?? [];

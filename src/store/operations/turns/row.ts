@@ -1,4 +1,4 @@
-// The row of a turn, and its fence (I5): a token that is not the turn's present one is refused.
+// The row of a turn, and its fence (I5): only the turn's current token is accepted.
 import type { ConversationId, Speaker } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { type Context, get, type Op, sql } from "../../query.ts";
@@ -28,7 +28,7 @@ export const TURN_COLUMNS = `id, conversation, session, principal, speakers, epo
 
 export const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
 
-/** The turn that a token holds. Refuses a token that is not its present one, and a turn of an earlier owner. */
+/** The turn that a token holds. Refuses an outdated token, and a turn of an earlier owner. */
 export function* heldTurn(context: Context, turn: string, token: number): Op<TurnRow> {
 	return assertHeld(context, yield* get(turnById, turn), turn, token);
 }

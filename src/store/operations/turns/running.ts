@@ -1,4 +1,4 @@
-// What a running turn writes: finished messages, messages that join it, and the start of calls. All of it under the turn's token (I5).
+// Writes of a running turn: finished messages, messages that join it, and the start of calls. All of them need the turn's token (I5).
 import { mayJoin, type ResetPolicy } from "../../../domain/index.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Message } from "../../types.ts";

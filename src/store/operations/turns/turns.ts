@@ -114,7 +114,7 @@ export interface BegunTurn extends OpenTurn {
 	/** The job it runs. */
 	readonly job: Job | null;
 	readonly appended: readonly Message[];
-	/** A boundary that the user was not told about yet. */
+	/** A boundary whose notice the user has not received yet. */
 	readonly boundary: BoundaryFacts | null;
 }
 
@@ -225,7 +225,7 @@ function* sessionFor(
 			at: "arrival",
 			freshness: args.autoContinueFreshness,
 		});
-	// What holds a session only keeps it from ending.
+	// A hold only prevents a session from ending.
 	if (decideIf(false).kind === "continue") return last;
 	const decision = decideIf(yield* isHeld(conversation.id, args.held ?? false, arrivedAt, args.policy));
 	if (decision.kind === "continue") return last;
@@ -234,7 +234,7 @@ function* sessionFor(
 		.session;
 }
 
-/** The boundary before this session, if its user was not told about it yet. */
+/** The boundary before this session, if its user has not received the notice yet. */
 export function* unannouncedBoundary(
 	context: Context,
 	session: SessionRow,
@@ -247,7 +247,7 @@ export function* unannouncedBoundary(
 	return yield* boundaryFacts(previous, previous.end_reason, args.policy, args.material ?? NO_MATERIAL, at);
 }
 
-/** Who is answered, whom the turn speaks for, and where its reply goes. */
+/** Who is answered, whom the turn speaks for, and where the reply goes. */
 export interface TurnOrigin {
 	readonly principal: string | null;
 	readonly speakers: readonly Speaker[];
@@ -276,7 +276,7 @@ function* insertTurnRow(
 	deadlineAt: number,
 	purpose: TurnPurpose = "answer",
 ): Op<{ id: string; token: number }> {
-	// A conversation that was put away comes back when something is said in it.
+	// An archived conversation comes back when someone writes in it.
 	yield* moveTo(context, conversation, "open");
 	const id = context.uuid();
 	const token = conversation.token + 1;
@@ -298,7 +298,7 @@ function* insertTurnRow(
 	return { id, token };
 }
 
-/** Who an earlier turn answered, and where. Without such a turn: the conversation's owner, where its last message came from. */
+/** Who an earlier turn answered, and where. Without such a turn: the conversation's owner, at its last message's origin. */
 export function* turnOrigin(conversation: ConversationRow, turn: string | null): Op<TurnOrigin> {
 	const row = turn === null ? undefined : yield* get(turnById, turn);
 	if (row)

@@ -1,4 +1,4 @@
-// Where sessions end by themselves, what the next one begins with, and who is told.
+// Where sessions end by themselves, what the next one starts with, and who is notified.
 import { expect } from "vitest";
 import { carryOver, type ResetPolicy } from "../../../domain/index.ts";
 import { HOUR, MINUTE } from "../clock.ts";
@@ -76,7 +76,7 @@ export function boundaryConformance(tell: Tell): void {
 		await scene.end(failing, { outcome: { kind: "failed", reason: "provider down" }, policy: IDLE });
 		const again = await scene.turn("three", ADA, { policy: IDLE });
 		expect(again.boundary).toEqual(failing.boundary);
-		await scene.reply(again, "3", { policy: IDLE, noticeTold: true });
+		await scene.reply(again, "3", { policy: IDLE, noticeGiven: true });
 		expect((await scene.turn("four", ADA, { policy: IDLE })).boundary).toBeNull();
 	});
 

@@ -1,4 +1,4 @@
-// What commands need of the store beside their changes: what is within reach, what was spent, how it went, what to drop.
+// What commands need from the store besides their changes: reachable sessions, usage, history, what to drop.
 import { expect } from "vitest";
 import { type ConversationId, conversationId } from "../../../domain/index.ts";
 import { HOUR } from "../clock.ts";
@@ -56,7 +56,7 @@ export function commandConformance(tell: Tell): void {
 		expect(await reach(scene, ada.conversation)).toMatchObject([
 			{ elsewhere: expect.any(String), endReason: null },
 		]);
-		// Somebody else who speaks there, such as a token that is bound to it, reaches it alone.
+		// Someone else who speaks there, such as a token bound to it, reaches only this one.
 		const asked = (principal: string | null, conversation: ConversationId) =>
 			reach(scene, conversation, {
 				scope: { kind: "principal", principal: principal ?? "", profile: "", conversation },

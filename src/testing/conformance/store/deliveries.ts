@@ -1,4 +1,4 @@
-// The outbox: order within a destination, claims, settlements, previews, and what nobody knows.
+// The outbox: order within a destination, claims, settlements, previews, and unknown outcomes.
 import { expect } from "vitest";
 import type { NewDelivery } from "../../../store/index.ts";
 import { HOUR, MINUTE } from "../clock.ts";
@@ -509,7 +509,7 @@ async function unknownPreview(
 	await scene.store.recordPreview({ turn, token, id, outcome: UNKNOWN });
 }
 
-/** A turn that ends with these deliveries, each its own text. */
+/** A turn that ends with these deliveries, each with its own text. */
 async function replies(scene: Scene, from: typeof ADA, texts: readonly string[]) {
 	const turn = await scene.turn("hello", from);
 	const to = { chatId: String(from.chat_id) };

@@ -1,4 +1,4 @@
-// What people do with a conversation as a whole: name, pin, archive, delete, restore.
+// Actions on whole conversations: name, pin, archive, delete, restore.
 import { expect } from "vitest";
 import type { ConversationId } from "../../../domain/index.ts";
 import type { Conversation } from "../../../store/index.ts";

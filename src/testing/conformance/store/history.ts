@@ -111,7 +111,7 @@ export function historyConformance(tell: Tell): void {
 				text: "two",
 			});
 			expect(await scene.texts(conversation)).toEqual(["one", "re: one"]);
-			// What is hidden already is no turn any more.
+			// A hidden turn is no longer counted.
 			expect(await scene.store.undo({ conversation, turns: 1, from })).toMatchObject({ rows: 0, turns: 0 });
 			expect(await redo(scene, conversation)).toMatchObject({ rows: 4 });
 			await scene.store.branchSession({ conversation, policy: QUIET, context: "context" });
@@ -287,8 +287,8 @@ export function historyConformance(tell: Tell): void {
 			const deliveries = [delivery("told once", "it cannot shrink")];
 			await scene.store.putOffCompaction({ ...held, compactAfter: 900, deliveries });
 			await scene.store.putOffCompaction({ ...held, compactAfter: 1000, deliveries });
-			const told = await scene.store.deliveries({ scope: OPERATOR, which: "waiting", limit: 9 });
-			expect(told.map(({ id }) => id)).toEqual(["told once"]);
+			const waiting = await scene.store.deliveries({ scope: OPERATOR, which: "waiting", limit: 9 });
+			expect(waiting.map(({ id }) => id)).toEqual(["told once"]);
 			await scene.end(turn);
 			const next = await scene.turn("three");
 			expect(next.compactAfter).toBe(1000);
@@ -328,7 +328,7 @@ async function talk(scene: Scene, texts: readonly string[]) {
 	return last ?? expect.fail("nothing was said");
 }
 
-/** A session of two exchanges, ended, and a live one of a third that continues it. */
+/** An ended session of two exchanges, and a live one with a third that continues it. */
 async function continued(scene: Scene) {
 	const { conversation, session: base } = await talk(scene, ["one", "two"]);
 	await scene.store.newSession({ conversation, policy: QUIET, context: "context" });

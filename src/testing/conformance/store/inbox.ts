@@ -1,4 +1,4 @@
-// The admission door: dedupe, cursors, refusals, observation, and which conversation a message belongs to.
+// Admission: deduplication, cursors, refusals, observation, and which conversation a message belongs to.
 import { expect } from "vitest";
 import { ADA, BOB, GROUP, OPERATOR, policy, QUIET, refusal, type SourceFields, type Tell } from "./scene.ts";
 

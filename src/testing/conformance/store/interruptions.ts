@@ -1,4 +1,4 @@
-// What the next owner finds: turns and deliveries of one that died. Needs a store that can be opened again.
+// What the next owner finds: turns and deliveries of a dead owner. Needs a store that can be reopened.
 import { expect } from "vitest";
 import { HOUR, MINUTE } from "../clock.ts";
 import {
@@ -363,7 +363,7 @@ export function interruptionConformance(tell: Tell): void {
 				(await scene.store.deliveries({ scope: OPERATOR, which, limit: 10 })).map(({ id }) => id);
 			expect(await list("waiting")).toEqual(["asked 1", "asked 2", "mute 2"]);
 			expect(await list("unsettled")).toEqual(["mute 1"]);
-			// What is being asked about is handed out again only when the time for it is over.
+			// A delivery that is being looked up is handed out again only after its time.
 			const again = () => scene.store.claimDeliveries({ limit: 10, timeoutMs: 1000 });
 			expect(await again()).toMatchObject({ deliveries: [], nextDueAt: scene.clock.now() + 1000 });
 			scene.clock.advance(1000);

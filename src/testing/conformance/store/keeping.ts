@@ -1,4 +1,4 @@
-// What is kept, taken away and brought back: retention, exports and imports, the search index.
+// What is kept, removed and restored: retention, exports and imports, the search index.
 import { expect } from "vitest";
 import type { ConversationId } from "../../../domain/index.ts";
 import { exportJsonl, importJsonl, type Scope } from "../../../store/index.ts";
@@ -116,7 +116,7 @@ export function keepingConformance(tell: Tell): void {
 	});
 }
 
-/** For engines that have a search of their own. */
+/** For engines with their own search. */
 export function searchConformance(tell: Tell): void {
 	tell("search finds what is visible, in the reader's own conversations only", async (scene) => {
 		const ada = await scene.exchange("the weather in Rome", "sunny");
@@ -135,7 +135,7 @@ export function searchConformance(tell: Tell): void {
 	});
 }
 
-/** Two sessions of one conversation, the first with a title and a turn that was undone. */
+/** Two sessions of one conversation, the first with a title and an undone turn. */
 async function talk(scene: Scene, from: typeof ADA): Promise<ConversationId> {
 	const { conversation, session } = await scene.exchange("one", "re: one", from);
 	await scene.exchange("oops", "re: oops", from);
@@ -165,7 +165,7 @@ async function picture(scene: Scene, id: ConversationId): Promise<unknown> {
 	const sessions = await scene.store.sessions({ scope: OPERATOR, conversation: id, limit: 10 });
 	const rows = [];
 	for (const { id: session } of sessions) rows.push(await scene.rows(session));
-	// That it was imported is all that tells it from what it was.
+	// Being imported is the only difference.
 	const { isImported: _, ...conversation } = await scene.store.conversation({ scope: OPERATOR, ref: { id } });
 	return [conversation, sessions, rows];
 }

@@ -1,4 +1,4 @@
-// Background processes: begun before anything is started, ended once, told to their conversation once.
+// Background processes: recorded before anything starts, ended once, reported to their conversation once.
 import { expect } from "vitest";
 import type { ConversationId } from "../../../domain/index.ts";
 import type { Process, Store } from "../../../store/index.ts";
@@ -65,19 +65,19 @@ export function processConformance(tell: Tell): void {
 
 	tell("who is told of an end is what was asked for", async (scene) => {
 		const conversation = await talk(scene);
-		const told = async (args: Partial<BeginArgs>, ended: Partial<EndArgs["end"]>, note?: null) => {
+		const isNotified = async (args: Partial<BeginArgs>, ended: Partial<EndArgs["end"]>, note?: null) => {
 			const { id } = await begin(scene, conversation, nextId(), args);
 			return (await end(scene, id, ended, note))?.woken !== null;
 		};
-		expect(await told({ notify: "none" }, { exitCode: 1 })).toBe(false);
-		expect(await told({ notify: "result" }, {})).toBe(true);
-		expect(await told({ notify: "all" }, {})).toBe(true);
-		expect(await told({ notify: "error" }, {})).toBe(false);
-		expect(await told({ notify: "error" }, { exitCode: 1 })).toBe(true);
-		expect(await told({ notify: "error" }, { exitCode: null, signal: "SIGSEGV" })).toBe(true);
-		expect(await told({ notify: "error" }, { status: "lost", exitCode: null })).toBe(true);
-		expect(await told({ background: false }, { exitCode: 1 })).toBe(false);
-		expect(await told({ notify: "result" }, {}, null)).toBe(false);
+		expect(await isNotified({ notify: "none" }, { exitCode: 1 })).toBe(false);
+		expect(await isNotified({ notify: "result" }, {})).toBe(true);
+		expect(await isNotified({ notify: "all" }, {})).toBe(true);
+		expect(await isNotified({ notify: "error" }, {})).toBe(false);
+		expect(await isNotified({ notify: "error" }, { exitCode: 1 })).toBe(true);
+		expect(await isNotified({ notify: "error" }, { exitCode: null, signal: "SIGSEGV" })).toBe(true);
+		expect(await isNotified({ notify: "error" }, { status: "lost", exitCode: null })).toBe(true);
+		expect(await isNotified({ background: false }, { exitCode: 1 })).toBe(false);
+		expect(await isNotified({ notify: "result" }, {}, null)).toBe(false);
 	});
 
 	tell(
@@ -267,7 +267,7 @@ async function talk(scene: Scene, from = ADA): Promise<ConversationId> {
 	return (await scene.exchange("hello", "hi", from)).conversation;
 }
 
-/** Of a process that waits for nobody, and whose end is told to a chat. */
+/** A process that nobody waits for, and whose end is reported to a chat. */
 export function beginArgs(
 	conversation: ConversationId,
 	id: string,

@@ -1,4 +1,4 @@
-// Reading: every scope sees its own and nothing else, pages go both ways, events come once and in order.
+// Reading: every scope sees only its own data, pages go both ways, events come once and in order.
 import { expect } from "vitest";
 import { type ConversationId, conversationId, type SessionId, sessionId } from "../../../domain/index.ts";
 import type { Scope } from "../../../store/index.ts";
@@ -133,7 +133,7 @@ export function readConformance(tell: Tell): void {
 		async (scene) => {
 			const ids: ConversationId[] = [];
 			for (let n = 0; n < 7; n++) {
-				// Some share a moment: the order within it is fixed as well.
+				// Some have the same time: the order among them is fixed as well.
 				if (n % 2 === 0) scene.clock.advance(1000);
 				const source = {
 					...ADA,
@@ -351,7 +351,7 @@ export function readConformance(tell: Tell): void {
 			"turn.ended",
 			"delivery.sent",
 		]);
-		// By which whoever sent it knows it again, though secrets are hidden in its text.
+		// Lets the sender recognise it, although secrets are hidden in its text.
 		expect(events[2]?.facts).toMatchObject({ role: "user", inbound: id });
 	});
 

@@ -1,4 +1,4 @@
-// What is asked again because its answer was lost: it is done once, and answered as it was the first time.
+// Requests repeated because the answer was lost: done once, and answered as the first time.
 import { expect } from "vitest";
 import type { BeginProcessArgs, ConfirmationRequest } from "../../../store/index.ts";
 import { type Begun, OPERATOR, QUIET, type Scene, type Tell } from "./scene.ts";
@@ -24,7 +24,7 @@ export function repeatConformance(tell: Tell): void {
 			rows: [{ id: first.rows[0]?.id, content: "and this" }],
 			nextIndex: 2,
 		});
-		// What stood before the position that is asked for is known already.
+		// Content before the requested position is known already.
 		expect(await scene.store.joinTurn({ ...join, nextIndex: 2 })).toEqual({
 			rows: [],
 			joined: [more.id],

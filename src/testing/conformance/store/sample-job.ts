@@ -1,4 +1,4 @@
-// A job that every hour writes a word to a file, with no more than it needs. The benchmark fills stores with it too.
+// A minimal job that writes a word to a file every hour. The benchmark fills stores with it, too.
 import type { NewJob } from "../../../store/index.ts";
 
 export function sampleJob(given: Partial<NewJob> = {}): NewJob {

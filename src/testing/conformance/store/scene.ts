@@ -1,15 +1,15 @@
-// What the suite's tests are told with: a store, a clock, and people who speak in chats.
+// The scene of the suite's tests: a store, a clock, and people who speak in chats.
 
 import { expect, it } from "vitest";
 import { resolvePolicy } from "../../../config/index.ts";
 import { type ConversationId, type ResetPolicy, type SessionId, sessionId } from "../../../domain/index.ts";
 import { type ErrorCode, KeryxError } from "../../../errors.ts";
 import type { Message, NewDelivery, Scope, Session, Store } from "../../../store/index.ts";
-import { HOUR, type VirtualClock } from "../clock.ts";
+import { HOUR, type WallClock } from "../clock.ts";
 
 export interface Opened {
 	readonly store: Store;
-	readonly clock: VirtualClock;
+	readonly clock: WallClock;
 	/** Ends this owner and answers the store as the next one has it. */
 	readonly reopen?: () => Promise<Store>;
 	readonly close: () => Promise<void>;
@@ -51,7 +51,7 @@ export function policy(sessionReset: Readonly<Record<string, unknown>>): ResetPo
 	return resolvePolicy(sessionReset, { platform: "telegram", chatType: "dm" });
 }
 
-/** One test: a sentence about the store's behaviour, told on an empty store. */
+/** One test: a sentence about the store's behaviour, run on an empty store. */
 export type Tell = (sentence: string, story: (scene: Scene) => Promise<void>) => void;
 
 export function teller(open: Open): Tell {
@@ -91,7 +91,7 @@ export function principalScope(
 
 export class Scene {
 	store: Store;
-	readonly clock: VirtualClock;
+	readonly clock: WallClock;
 	readonly #reopen: Opened["reopen"];
 	#said = 0;
 
@@ -101,7 +101,7 @@ export class Scene {
 		this.#reopen = reopen;
 	}
 
-	/** The owner dies, another one takes over. */
+	/** The owner dies, and another one takes over. */
 	async restart(): Promise<void> {
 		if (!this.#reopen) throw new Error("this store cannot be opened again");
 		this.store = await this.#reopen();
@@ -203,7 +203,7 @@ export class Scene {
 		return await this.store.appendMessages({ turn, token, messages });
 	}
 
-	/** Ends a turn as completed, with nothing more to add unless given. */
+	/** Ends a turn as completed, by default with nothing more. */
 	async end(
 		{ turn, token }: Pick<Begun, "turn" | "token">,
 		more: Partial<Args<"endTurn">> = {},
@@ -247,18 +247,18 @@ export class Scene {
 		return await this.session(sessionId(liveSession ?? ""));
 	}
 
-	/** Everything a session shows, hidden rows included. */
+	/** Everything in a session, including hidden rows. */
 	async rows(session: SessionId): Promise<readonly Message[]> {
 		return await this.store.transcript({ scope: OPERATOR, session });
 	}
 
-	/** The texts of what the live session shows. */
+	/** The texts shown by the live session. */
 	async texts(conversation: ConversationId): Promise<unknown[]> {
 		const { id } = await this.live(conversation);
 		return (await this.rows(id)).filter((row) => !row.hidden).map((row) => row.content);
 	}
 
-	/** Claims and sends everything that is due; answers the texts in the order of sending. */
+	/** Claims and sends everything due; returns the texts in sending order. */
 	async deliverAll(): Promise<string[]> {
 		const texts: string[] = [];
 		for (;;) {
@@ -289,7 +289,7 @@ export class Scene {
 	}
 }
 
-/** What a rotation needs, where nothing but the fact of it matters. */
+/** What a rotation needs, if only the fact matters. */
 export const ROTATION = {
 	context: "context of the successor",
 	material: { processes: [], confirmations: [], checkpoint: { kind: "none" } },

@@ -1,4 +1,4 @@
-// Jobs and their runs: each scheduled instant once, two ends each, nobody else's.
+// Jobs and their runs: each scheduled instant once, two ends each, visible only to their owner.
 import { expect } from "vitest";
 import type { NewJob } from "../../../store/index.ts";
 import { MINUTE } from "../clock.ts";

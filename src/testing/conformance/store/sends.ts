@@ -1,4 +1,4 @@
-// Messages that answer nobody: once by their id, with the row in the transcript that a reply finds.
+// Unprompted messages: once per id, with the transcript row that a reply finds.
 import { expect } from "vitest";
 import type { Store } from "../../../store/index.ts";
 import { MINUTE } from "../clock.ts";

@@ -1,4 +1,4 @@
-// What people do with sessions: new, continue, switch, branch, titles, and the conversation's own settings.
+// Actions on sessions: new, continue, switch, branch, titles, and the conversation's own settings.
 import { expect } from "vitest";
 import { type ConversationId, type SessionId, sessionId } from "../../../domain/index.ts";
 import type { BranchPoint } from "../../../store/index.ts";
@@ -403,8 +403,8 @@ export function sessionConformance(tell: Tell): void {
 		expect(
 			await scene.store.waitingItems({ scope: OPERATOR, after: 0, conversation, limit: 10 }),
 		).toMatchObject([{ id: item.id }]);
-		const told = await scene.store.performCommand({ inbox: item.id, command: "continue" });
-		expect(told).toEqual({ kind: "done", result: null });
+		const outcome = await scene.store.performCommand({ inbox: item.id, command: "continue" });
+		expect(outcome).toEqual({ kind: "done", result: null });
 	});
 
 	tell("what waits and will not be answered is expired or dropped, once, and said", async (scene) => {

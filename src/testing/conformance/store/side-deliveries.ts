@@ -1,4 +1,4 @@
-// What was said beside a transcript: notices, answers to commands, why a turn failed.
+// Messages next to a transcript: notices, answers to commands, why a turn failed.
 import { expect } from "vitest";
 import { MINUTE } from "../clock.ts";
 import { ADA, BOB, delivery, OPERATOR, type Scene, type Tell } from "./scene.ts";
@@ -97,8 +97,8 @@ async function notice(scene: Scene, conversation: Said["conversation"], text: st
 	await scene.store.notify({ conversation, deliveries: [delivery(text, text, "notice")] });
 }
 
-async function command(scene: Scene, text: string, told: string): Promise<void> {
-	await answer(scene, await scene.say(text), told);
+async function command(scene: Scene, text: string, answered: string): Promise<void> {
+	await answer(scene, await scene.say(text), answered);
 }
 
 /** In two parts. */

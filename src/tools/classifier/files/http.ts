@@ -1,4 +1,4 @@
-// The words of curl and wget: addresses, what is sent, and the files that are read and written.
+// The arguments of curl and wget: addresses, sent data, and files read and written.
 import { plainField } from "../field.ts";
 import { type ParsedWords, parsedWords } from "../options.ts";
 import type { Field } from "../types.ts";
@@ -142,7 +142,7 @@ function nameIn({ text }: Field): Field {
 	return plainField(text.replace(/[?#].*$/s, "").replace(/^.*\//s, ""));
 }
 
-/** Another machine than this one; an address that is not seen counts as one. */
+/** Any machine but this one; an unseen address counts as another machine. */
 export function isElsewhere(address: string): boolean {
 	const host = address.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "").replace(/^[^/@]*@/, "");
 	return !/^(localhost|127(\.\d{1,3}){1,3}|\[?::1\]?|0\.0\.0\.0|host\.docker\.internal|[\w-]+\.localhost)(?=[:/?#]|$)|^:\d/i.test(

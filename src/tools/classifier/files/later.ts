@@ -3,7 +3,7 @@ import type { CommandFacts } from "../types.ts";
 import { isPattern } from "./glob.ts";
 import { inSomeHome } from "./paths.ts";
 
-/** In somebody's home folder: run at a login, at the start of a shell, an editor or a tool, or found on PATH. */
+/** In a home folder: run at login, at the start of a shell, an editor or a tool, or found on PATH. */
 const IN_HOME = new RegExp(
 	`^(?:${[
 		String.raw`\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|login|inputrc)`,
@@ -38,7 +38,7 @@ export function runsLater(path: string, facts: CommandFacts): boolean {
 	return inHome !== null && (IN_HOME.test(inHome) || (inHome.startsWith(".") && isPattern(inHome)));
 }
 
-/** A relative path in a folder that is not known: the usual names count. */
+/** A relative path in an unknown folder: the usual names count. */
 export function mayRunLater(relative: string): boolean {
 	const at = relative.search(/\.\w/);
 	return at >= 0 && IN_HOME.test(relative.slice(at));

@@ -36,7 +36,7 @@ export function isKeryxPath(path: string, facts: CommandFacts): boolean {
 	return mayReach(path, home);
 }
 
-/** The folder of Keryx's program. Someone who works in it works on Keryx. */
+/** The folder of Keryx's program. People who work there work on Keryx itself. */
 export function isKeryxProgram(path: string, facts: CommandFacts): boolean {
 	const folder = normal(facts.keryxProgram);
 	if (folder === "/" || isWithin(normal(facts.cwd), folder)) return false;

@@ -1,4 +1,4 @@
-// What the words of well-known programs are: files that they read, list or write, or plain text. Tables only.
+// The arguments of well-known programs: files that they read, list or write, or plain text. Tables only.
 
 /**
  * How the operands are used: read, written, only listed, copied (the last one is written), moved (the others go away), or no files
@@ -8,11 +8,11 @@ type Use = "read" | "write" | "list" | "copy" | "move" | "text";
 
 export interface FileProgram {
 	readonly operands: Use;
-	/** So many operands come before the files: a pattern, a program, a mode. */
+	/** This many operands come before the files: a pattern, a program, a mode. */
 	readonly skip: number;
-	/** Options that are given in place of those. */
+	/** Options that replace those operands. */
 	readonly instead: ReadonlySet<string>;
-	/** Options whose value is text, a file that is read, or one that is written. */
+	/** Options whose value is text, a file to read, or a file to write. */
 	readonly text: ReadonlySet<string>;
 	readonly reads: ReadonlySet<string>;
 	readonly writes: ReadonlySet<string>;
@@ -133,7 +133,7 @@ const ROWS: readonly Row[] = [
 		names: "realpath readlink cd pushd chdir mountpoint",
 		text: "--relative-to --relative-base",
 	},
-	// What they name is changed.
+	// They change the named files.
 	{ use: "write", names: "tee sponge" },
 	{ use: "write", names: "touch", text: "-d -t --date --time", reads: "-r --reference" },
 	{ use: "write", names: "truncate fallocate", text: "-s -l -o --size --length", reads: "-r --reference" },

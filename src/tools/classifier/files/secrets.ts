@@ -1,4 +1,4 @@
-// Files that hold secrets, by their path. Tables only; a path is compared as it is written.
+// Files that contain secrets, by path. Tables only; paths are compared as written.
 import { isPattern, mayMeet } from "./glob.ts";
 
 /** Anywhere in a path: the name of a folder whose files are secret. */
@@ -38,7 +38,7 @@ const SECRET = new RegExp(
 	"i",
 );
 
-/** Their names as a pattern of the shell may find them: hidden ones, and those of the system. */
+/** Their names as shell patterns may find them: hidden ones, and those of the system. */
 const HIDDEN =
 	`.ssh .aws .azure .gnupg .kube .password-store .mozilla .env .envrc .netrc .pgpass .my.cnf .git-credentials .vault-token
 	.npmrc .pypirc .docker .terraform.d .bash_history .zsh_history .keryx`.split(/\s+/);
@@ -51,7 +51,7 @@ export function isSecretPath(path: string): boolean {
 	return SECRET.test(path) || (isPattern(path) && mayFindSecret(path));
 }
 
-/** A key that is named in the text of a program. */
+/** A key file named in a program's text. */
 export const SECRET_IN_TEXT =
 	/(\.ssh\/(?!config|known_hosts)|\bid_(rsa|ed25519|ecdsa)\b|\.aws\/|\/etc\/g?shadow|\.gnupg|\.kube\/config|\.netrc|\.git-credentials|\.docker\/config\.json|\/proc\/\w+\/(environ|mem)|operator\.secret)/;
 
@@ -60,7 +60,7 @@ function mayFindSecret(path: string): boolean {
 	for (const part of parts) {
 		if (!isPattern(part)) continue;
 		if (part.startsWith(".") && HIDDEN.some((name) => mayMeet(part, name))) return true;
-		// A star alone finds everything; only one with some letters is aimed.
+		// A lone star finds everything; only a pattern with letters is aimed at something.
 		if (/^i[^/]*[*?[]/.test(part) && FOUND_BY_NAME.some((name) => mayMeet(part, name))) return true;
 	}
 	return path.startsWith("/") && FROM_ROOT.some((target) => meets(parts, target.split("/")));

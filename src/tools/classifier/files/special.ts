@@ -240,7 +240,7 @@ function tarFiles({ args }: Invocation): Used {
 	const folders = given(/^(-C|--directory)$/);
 	const lists = given(/^(-T|--files-from|-X|--exclude-from)$/);
 	if (!packs) return { reads: [...archive, ...lists], writes: unpacks ? folders : [] };
-	// What is packed may be named from another folder.
+	// Packed files may be named relative to another folder.
 	const from = folders.flatMap((folder) =>
 		files.map((file) =>
 			file.text.startsWith("/") ? file : { ...file, text: `${folder.text}/${file.text}` },

@@ -10,7 +10,7 @@ const OPEN =
 	/dev/zero /dev/full /dev/tcp /dev/udp /dev/pts /proc/self/fd`.split(/\s+/);
 
 export function isSystemPath(path: string, facts: CommandFacts): boolean {
-	// Somebody whose home or workspace lies there works there.
+	// If someone's home or workspace is there, they work there.
 	if (isWithin(path, facts.cwd) || isWithin(path, facts.home)) return false;
 	if (OPEN.some((folder) => isWithin(path, folder))) return false;
 	return path === "/" || FOLDERS.some((folder) => isWithin(path, folder));

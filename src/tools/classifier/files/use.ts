@@ -32,7 +32,7 @@ function withRedirections({ redirections }: Invocation, use: FileUse): FileUse {
 	const reads = [...use.reads];
 	const writes = [...use.writes];
 	for (const { operator, target } of redirections) {
-		// A descriptor, and no file.
+		// A descriptor, not a file.
 		if (operator.endsWith("&") && /^(\d+-?|-)$/.test(target.text)) continue;
 		if (isWriting(operator)) writes.push(target);
 		if (operator.includes("<")) reads.push(target);

@@ -21,7 +21,7 @@ export const COMMANDS: ReadonlyMap<string, Check> = new Map<string, Check>([
 	["test", testReads],
 	["[", testReads],
 	["umask", (args) => args.length === 0],
-	// Words with an e and no dash show the environment of other programs.
+	// Arguments with an e and no dash show the environment of other programs.
 	[
 		"ps",
 		(args) => args.every((arg) => /^-[^E]*$/.test(arg.text) || !/e/i.test(arg.text) || /=/.test(arg.text)),
@@ -68,7 +68,7 @@ export const COMMANDS: ReadonlyMap<string, Check> = new Map<string, Check>([
 	],
 ]);
 
-/** None of the words may be one of these, and none may be unseen where an option can stand. */
+/** None of the arguments may be one of these, and none that could be an option may be unseen. */
 function without(pattern: RegExp): Check {
 	return (args) => !args.some((arg) => pattern.test(arg.text) || mayBeOption(arg));
 }
@@ -94,7 +94,7 @@ function testReads(args: readonly Field[]): boolean {
 	});
 }
 
-/** -v sets a variable; a number that is not one may be evaluated. */
+/** -v sets a variable; an argument that is not a number may be evaluated. */
 function printfReads(args: readonly Field[]): boolean {
 	const [format, ...values] = args[0]?.text === "--" ? args.slice(1) : args;
 	if (!format || !isKnown(format.text) || format.text.startsWith("-")) return false;
@@ -102,7 +102,7 @@ function printfReads(args: readonly Field[]): boolean {
 	return texts || values.every((value) => /^-?\d+(\.\d+)?$/.test(value.text));
 }
 
-/** An operand that is no format sets the clock. */
+/** An operand that is not a format sets the clock. */
 function dateReads(args: readonly Field[]): boolean {
 	return args.every((arg, index) => {
 		const before = args[index - 1]?.text ?? "";

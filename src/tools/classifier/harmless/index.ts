@@ -65,7 +65,7 @@ function namesDevice({ text }: Field): boolean {
 function prefixReads(name: string, args: readonly Field[]): boolean {
 	if (name === "eval") return true;
 	const [first] = operands(args);
-	// What is not an operand must be an option that is seen.
+	// Anything but an operand must be a visible option.
 	if (args.some((arg) => mayBeOption(arg) && arg === first)) return false;
 	if (name === "xargs")
 		return first !== undefined && !args.some((arg) => /^(-a|--arg-file|-p|-o)/.test(arg.text));

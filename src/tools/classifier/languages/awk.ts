@@ -1,7 +1,7 @@
 // A program for awk -> which files it reads and writes, and whether it runs commands. One pass over the text.
 
 export interface AwkProgram {
-	/** Null stands for a name that is put together when it runs. */
+	/** Null: a name that is composed at run time. */
 	readonly reads: readonly (string | null)[];
 	readonly writes: readonly (string | null)[];
 	/** It runs commands, loads code or uses the network. */
@@ -98,7 +98,7 @@ function tokensOf(program: string): Token[] {
 	return tokens;
 }
 
-/** Only where no value can stand before it does a slash start a pattern; in doubt it divides, and what follows is read as code. */
+/** A slash starts a pattern only where no value can precede it; in doubt it divides, and the rest is read as code. */
 function mayBeRegex(before: Token | undefined): boolean {
 	if (!before) return true;
 	if (before.kind === "text") return false;

@@ -20,10 +20,10 @@ const DANGEROUS = new RegExp(
 		String.raw`\b(kill|killpg|setuid|ctypes|cffi|dlopen|mmap|marshal|pickle|ptrace|mprotect|syscall)\b|process\s*\.\s*(kill|binding|dlopen|mainModule)`,
 	].join("|"),
 );
-/** Names that are put together when it runs. */
+/** Names that are composed at run time. */
 const BUILT =
 	/\b(eval|(?<!re\.)compile|getattr|setattr|__import__|importlib|globals|locals|vars|sys\.modules|methodcaller|attrgetter|__builtins__|__subclasses__|__class__|__dict__|__globals__|builtins|constantize|const_get|instance_eval|class_eval|send|public_send|__send__|call_user_func|create_function|Function|Reflect|fromCharCode|fromCodePoint|atob|unescape|decodeURIComponent|base64\w*|b64decode|unhexlify|fromhex|chr|pack|unpack|codecs|rot13|globalThis|constructor|createRequire|runInThisContext|runInNewContext|loadstring|dofile|require_relative|vm)\b|\\x[0-9a-f]{2}|\\u\{?[0-9a-f]{2}|\brequire\s*\(\s*(?!['"][\w@./:-]+['"]\s*\))|\bimport\s*\(|\]\s*\(|[^}\s]\)\s*\(|\b[fF]["'][~./]|["'][~./][^"'\n]{0,200}(%[sd]|\{\})/;
-/** Where these do not run a program they are at least text that is put together. */
+/** If these do not run a program, they are at least composed text. */
 const SHELL_QUOTES = /`|%x|\bqx\b|\$\{/;
 /** The whole environment; one variable by its name is everyday work. */
 const ENVIRONMENT =
@@ -31,7 +31,7 @@ const ENVIRONMENT =
 const WRITES =
 	/\b(writeFile\w*|appendFile\w*|createWriteStream|copyFile\w*|write_text|write_bytes|file_put_contents|fopen|File\.write|IO\.write)\b|\bopen\s*\([^)]{0,200}['"][rb]?[wax+][b+]?['"]|["']\s*>/;
 
-/** A statement that is given to a database reads or adds; others are named as what they are. */
+/** A statement for a database reads or adds; other statements are reported as what they do. */
 const STATEMENT =
 	/(?<!\bos)\.execute(?:many)?\(\s*(?=["']{1,3}\s*(?:select|insert|pragma|explain|create table)\b)/gi;
 

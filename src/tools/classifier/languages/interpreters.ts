@@ -6,9 +6,9 @@ export interface Interpreter {
 	readonly inline: RegExp;
 	/** Without a file, the program comes from standard input. */
 	readonly stdin: boolean;
-	/** Backticks are text and no command. */
+	/** Backticks are text, not a command. */
 	readonly templates?: boolean;
-	/** Options that take a word which is no code: without them that word would pass for the script. */
+	/** Options with a value that is not code: otherwise that value would pass for the script. */
 	readonly values?: RegExp;
 }
 

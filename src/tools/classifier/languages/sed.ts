@@ -134,7 +134,7 @@ class SedReader {
 		}
 	}
 
-	/** So many texts, each ended by the character at this place. */
+	/** This many texts, each ended by the character at this position. */
 	#delimited(count: number): boolean {
 		const delimiter = this.#text[this.#at];
 		if (delimiter === undefined || /[\s\\]/.test(delimiter)) return false;

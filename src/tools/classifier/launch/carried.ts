@@ -3,7 +3,7 @@ import { baseName, isKnown } from "../field.ts";
 import type { Field, Invocation } from "../types.ts";
 import type { Inner } from "./inner.ts";
 
-/** They print or look up their words, and run none of them. */
+/** They print or look up their arguments, and run none of them. */
 const TELLS: ReadonlySet<string> = new Set(
 	`echo printf print grep egrep fgrep rg ag ack man info tldr cheat which where type whereis whatis apropos help hash alias unalias test [ [[
 	logger say notify-send figlet cowsay ls cat head tail touch mkdir git`.split(/\s+/),
@@ -13,7 +13,7 @@ const RECURSIVE = /^-[a-zA-Z]*[rR]|^--recursive$/;
 const SHELL = /^(ba|da|z|k|a)?sh$/;
 const TAKES_TEXT = /^-[a-z]*c$/;
 const ALWAYS = /^(sudo|doas|mkfs(\.\w+)?|wipefs|shred)$/;
-/** So many words are looked at. */
+/** How many arguments are checked. */
 const FIRST = 50;
 
 export function carriedInner({ name, args }: Invocation): Inner[] {

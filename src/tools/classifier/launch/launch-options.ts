@@ -1,4 +1,4 @@
-// Options by which a program that does something else runs a program, loads code or opens another door. A table only.
+// Options by which an ordinary program runs another program, loads code or opens a connection. A table only.
 
 export interface LaunchOption {
 	readonly names: RegExp;
@@ -174,6 +174,6 @@ export const LAUNCH_OPTIONS: readonly LaunchOption[] = [
 	},
 ];
 
-/** Programs that look at the screen, the clipboard or the keyboard, whatever their words are. */
+/** Programs that watch the screen, the clipboard or the keyboard, whatever their arguments. */
 export const WATCHERS =
 	/^(pbpaste|wl-paste|xwd|scrot|maim|grim|screencapture|gnome-screenshot|import|flameshot|xdotool|ydotool|wtype|xinput|arecord|parecord|rec|fswebcam|ttyrec|asciinema|showkey|evtest)$/;

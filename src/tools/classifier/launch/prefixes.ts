@@ -1,4 +1,4 @@
-// Programs that run the rest of their words as a command: sudo, env, timeout, nohup and the like. Tables, and the two ways to read them.
+// Programs that run the rest of their arguments as a command: sudo, env, timeout, nohup and similar. Tables, and the two ways to read them.
 import { isKnown, plainField } from "../field.ts";
 import { optionValue } from "../options.ts";
 import type { EnvironmentChange, Field, Invocation } from "../types.ts";
@@ -86,7 +86,7 @@ export const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
 	["tsh", { skip: 1 }],
 ]);
 
-/** Prefixes whose words before the command cannot all be told: the command may start at any of them. */
+/** Prefixes with ambiguous arguments before the command: the command may start at any of them. */
 export const LOOSE: ReadonlySet<string> = new Set([
 	"bwrap",
 	"proot",
@@ -97,7 +97,7 @@ export const LOOSE: ReadonlySet<string> = new Set([
 	"cygstart",
 ]);
 
-/** Tools of which one subcommand runs the words after it. */
+/** Tools with a subcommand that runs the arguments after it. */
 export const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map([
 	["uv", ["run", "tool run"]],
 	["poetry", ["run"]],
@@ -143,7 +143,7 @@ export const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map([
 	["tmux", ["new-session", "new", "new-window", "neww", "split-window", "splitw", "respawn-pane"]],
 ]);
 
-/** The command after the prefix; for each option that may have taken a word, the one that starts a word later too. */
+/** The command after the prefix; for each option that may have taken a value, also the command that starts one argument later. */
 export function afterPrefix(invocation: Invocation, prefix: Prefix): Inner[] {
 	const { args } = invocation;
 	const sets: EnvironmentChange[] = [];

@@ -100,7 +100,7 @@ export function joined(words: readonly Field[]): Field {
 function afterC(rest: readonly Field[]): Inner[] {
 	const [script, , ...positional] = rest.filter((arg, index) => index > 0 || arg.text !== "--");
 	if (!script) return [];
-	// bash -c -x 'text': options may stand between.
+	// bash -c -x 'text': options may come between.
 	if (/^[-+]./.test(script.text)) return afterC(rest.slice(1));
 	// With no words given, $1 is empty, or comes from where this is called: it is taken as unknown.
 	return [scriptOf(script, positional.length > 0 ? positional : undefined)];

@@ -85,7 +85,7 @@ export const SPAWNERS: ReadonlyMap<string, Spawner> = new Map<string, Spawner>([
 	["trash-empty", () => []],
 ]);
 
-/** The dynamic loader, by whatever version it has in its name. */
+/** The dynamic loader, with any version in its name. */
 export function loaderInner({ name, args }: Invocation): Inner[] {
 	if (!/^ld(-linux[\w.-]*|-musl[\w.-]*|\.so|-\d[\w.]*)?\.?so(\.\d+)?$|^ld\.so$/.test(name)) return [];
 	return rest(args, ["--library-path", "--argv0", "--preload", "--audit"], (words) => [command(words)]);
@@ -109,7 +109,7 @@ function afterWord(args: readonly Field[], word: RegExp): Inner[] {
 	return at < 0 ? [] : [command(args.slice(at + 1))];
 }
 
-/** What stands after the options; where an option may have taken a word, the words after that one too. */
+/** The arguments after the options; if an option may have taken a value, also those after it. */
 function rest(
 	args: readonly Field[],
 	values: readonly string[],
@@ -130,7 +130,7 @@ function rest(
 
 const FIND_EXEC = /^-(exec|execdir|ok|okdir)$/;
 
-/** Each file that is found lies below the folder that find starts in. */
+/** Each found file is below the folder where find starts. */
 function findInner({ args }: Invocation): Inner[] {
 	const found: Inner[] = [];
 	const start = args.findIndex((arg) => /^[-(!]/.test(arg.text));
@@ -179,7 +179,7 @@ const XARGS_VALUES = [
 	"--arg-file",
 ];
 
-/** What comes in are words of the shape that the input has, where it has one. */
+/** The incoming arguments have the shape of the input, if that is known. */
 function xargsInner({ args, stdin }: Invocation): Inner[] {
 	const from = stdin.kind === "pipe" || stdin.kind === "text" ? stdin.from : [];
 	const fromFile = args.some((arg) => /^(-a|--arg-file)/.test(arg.text));
@@ -264,7 +264,7 @@ function sshInner({ args }: Invocation): Inner[] {
 	return [...scripts(proxies), ...remote];
 }
 
-/** Keys are text for a shell; names of keys stand between them. */
+/** Keys are text for a shell, with names of keys between them. */
 function tmuxInner({ args }: Invocation): Inner[] {
 	const at = args.findIndex((arg) => /^(send-keys|send)$/.test(arg.text));
 	if (at < 0) return scripts(args.filter((arg) => /\s/.test(arg.text)));
@@ -366,7 +366,7 @@ function gdbInner({ args }: Invocation): Inner[] {
 		: inner;
 }
 
-/** Each input comes in the place of the mark. */
+/** Each input replaces the mark. */
 function filledIn(word: Field, mark: string, input: string, from: readonly string[] = []): Field {
 	if (!word.text.includes(mark)) return word;
 	return { ...plainField(word.text.replaceAll(mark, () => input)), from: [...word.from, ...from] };

@@ -66,7 +66,7 @@ function interpreted(invocation: Invocation, files: Files): WrittenFile | undefi
 	return undefined;
 }
 
-/** What is started from this folder after an archive from the network was unpacked in it. */
+/** Programs started from this folder after an archive from the network was unpacked in it. */
 function fromArchive({ path, name, args, cwd }: Invocation, { unpackedFrom }: Scope): Inner[] {
 	if (!isDownload(unpackedFrom)) return [];
 	const script =
@@ -179,7 +179,7 @@ function projectFile(
 	});
 }
 
-/** The commands of a makefile; null where it has more than rules with commands. */
+/** The commands of a makefile; null if it contains more than rules with commands. */
 function recipesOf(makefile: string): Inner[] | null {
 	const scripts: Inner[] = [];
 	for (const line of makefile.split("\n")) {

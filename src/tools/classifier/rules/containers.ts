@@ -83,7 +83,7 @@ export function judgeCompose(args: readonly Field[]): Finding | null {
 	return names(args, ["down"]) && hasVolumes(args) ? removes : null;
 }
 
-/** What is built from another machine's text runs that text; a secret or a key may go into it. */
+/** An image built from another machine's text runs that text; a secret or a key may get into it. */
 function judgeBuild({ args }: Invocation): Finding | null {
 	if (args.some(({ text }) => /^(https?|git|ssh):\/\/|^git@|^github\.com\//.test(text)))
 		return { class: "download", action: "run_command", why: "builds and runs code from the network" };
@@ -112,7 +112,7 @@ function mounts({ text }: Field, before: string, cwd: string | null, facts: Comm
 	);
 }
 
-/** What kubectl may do without a question: it only shows things. */
+/** kubectl commands that need no approval: they only show things. */
 const CLUSTER_READS: readonly string[] = [
 	"get",
 	"describe",

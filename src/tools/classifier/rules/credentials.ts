@@ -1,3 +1,4 @@
+// Commands that show, create or use secrets: key files, tokens, logins, key stores.
 import { isDark, isKnown } from "../field.ts";
 import { absolutePath, holdsHome } from "../files/paths.ts";
 import { isSecretPath, SECRET_IN_TEXT } from "../files/secrets.ts";
@@ -139,7 +140,7 @@ function showsEnvironments(texts: readonly string[]): boolean {
 	});
 }
 
-/** What is read, and words of other programs that may name files. */
+/** Files that are read, and arguments of other programs that may name files. */
 function readWords(invocation: Invocation): readonly Field[] {
 	const { args } = invocation;
 	const { reads, maybe, lists } = fileUse(invocation);
@@ -148,7 +149,7 @@ function readWords(invocation: Invocation): readonly Field[] {
 		const before = args[args.indexOf(arg) - 1]?.text;
 		return !/^--env-file/.test(arg.text) && before !== "--env-file";
 	});
-	// What find finds is named one by one.
+	// Files found by find are named one by one.
 	return [...reads, ...used, ...(/^g?find$|^fd(find)?$/.test(invocation.name) ? lists : [])];
 }
 

@@ -1,3 +1,4 @@
+// Statements given to database clients on the command line or on standard input. A statement that cannot be read counts as dangerous.
 import { isDark, isKnown } from "../field.ts";
 import { judgeSql, judgeSqliteShell } from "../languages/sql.ts";
 import { names, optionValues, parsedWords } from "../options.ts";
@@ -28,7 +29,7 @@ const CLIENTS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly
 	["etcdctl", []],
 	["mysqladmin", []],
 ]);
-/** Their operands are the statement, but for the first one, which is the database. */
+/** Their operands are the statement, except the first one, which is the database. */
 const FILES = /^(sqlite3?|duckdb|litecli)$/;
 /** Their operands are an order, word by word. */
 const WORDS = /^(redis-cli|valkey-cli|keydb-cli|influx|etcdctl)$/;
@@ -121,7 +122,7 @@ function sqliteShell({ name, args, stdin }: Invocation): string | null {
 	return null;
 }
 
-/** They print a file as it is: one that is named is work, as with -f. */
+/** They print a file unchanged: a named file is ordinary work, as with -f. */
 const OPENERS: ReadonlySet<string> = new Set([
 	"cat",
 	"zcat",
@@ -133,7 +134,7 @@ const OPENERS: ReadonlySet<string> = new Set([
 	"pv",
 ]);
 
-/** A statement that is not seen: in a word, or on standard input. */
+/** An unseen statement: in an argument, or on standard input. */
 function isHidden({ name, args, stdin }: Invocation): boolean {
 	const options = CLIENTS.get(name) ?? [];
 	const taken = statementWords(name, args, options);

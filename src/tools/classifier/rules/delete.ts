@@ -1,3 +1,4 @@
+// Commands that delete files or overwrite them beyond recovery.
 import { isDark, isKnown } from "../field.ts";
 import { absolutePath, isWithin } from "../files/paths.ts";
 import { hasLong, hasShort, names, operands } from "../options.ts";

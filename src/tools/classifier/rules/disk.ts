@@ -1,3 +1,4 @@
+// Commands that change disks, file systems and mounts, touch raw devices, or fill the disk.
 import { fileUse } from "../files/use.ts";
 import { hasShort, operands } from "../options.ts";
 import { shownOperand } from "../text.ts";

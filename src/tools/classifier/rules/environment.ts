@@ -17,7 +17,7 @@ const LOADERS = new RegExp(
 		"HOME|XDG_(?:CONFIG|DATA|CONFIG_DIRS).*|KUBECONFIG|DOCKER_(?:HOST|CONFIG|CONTEXT)|AWS_(?:CONFIG_FILE|SHARED_CREDENTIALS_FILE|ENDPOINT_URL.*)|SHELL|COMSPEC|WGETRC|CURL_HOME|NODE_TLS_REJECT_UNAUTHORIZED",
 	].join("|")})$`,
 );
-/** Values that are fine for some of them. */
+/** Harmless values of some of them. */
 const FINE: readonly (readonly [RegExp, RegExp])[] = [
 	[/^NODE_TLS_REJECT_UNAUTHORIZED$/, /^1$/],
 	[/^GOPROXY$/, /^(direct|off|https:\/\/proxy\.golang\.org(,direct)?)$/],
@@ -114,7 +114,7 @@ function injects({ name, value }: EnvironmentChange, cwd: string | null, facts: 
 	return folders.length > 1 || (folders.length === 1 && folders[0] !== UNKNOWN);
 }
 
-/** A place that is neither the project's nor the system's. */
+/** A folder that belongs neither to the project nor to the system. */
 function isForeign(folder: string, cwd: string | null, facts: CommandFacts, temporary: boolean): boolean {
 	if (folder === "" || folder === UNKNOWN) return false;
 	const path = isDark(folder) ? null : absolutePath(folder, cwd);

@@ -1,3 +1,4 @@
+// Git commands that rewrite or drop history, or discard uncommitted work.
 import { hasLong, hasShort, names, operands, optionTexts } from "../options.ts";
 import type { Field, Rule } from "../types.ts";
 

@@ -1,3 +1,4 @@
+// Commands that deploy, change or destroy infrastructure and cloud resources.
 import { names, operands } from "../options.ts";
 import { shownOperand, UNKNOWN } from "../text.ts";
 import type { Field, Finding, Rule } from "../types.ts";

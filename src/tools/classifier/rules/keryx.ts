@@ -1,5 +1,5 @@
-// Keryx's own: what could let a program answer its own confirmations. A program of the same user can reach these files, so
-// naming them at all is asked about.
+// Keryx's own files and commands: they could let a program answer its own confirmations. A program of the same user can reach these files, so
+// even naming them needs approval.
 import { baseName, isKnown } from "../field.ts";
 import { absolutePath, isKeryxPath, isKeryxProgram } from "../files/paths.ts";
 import { fileUse } from "../files/use.ts";
@@ -9,14 +9,14 @@ import type { CommandFacts, Field, Invocation, Rule } from "../types.ts";
 
 /** Commands of keryx that only tell. */
 const TELLING = /^(doctor|ps|why|explain|version|--version|-V|help|--help|-h|completion)$/;
-/** Orders that only Keryx has, after whatever its program is called. */
+/** Subcommands that only Keryx has, after any program name. */
 const ORDERS = /^(confirm|token|link|confirmd)$/;
 const ANSWERS = /\/confirm\/[^/\s"']+\/(approve|deny)/;
 /** Keryx's usual ports. Anybody may ask for its health. */
 const PORTS =
 	/(?:^|\/\/|@|\s)(?:localhost|127(?:\.\d{1,3}){1,3}|0\.0\.0\.0|\[::1?\]|)(?::771[67])(?!\d)(?!\/health\b)/;
 const NAMED = /(^|[/\s"'=:@,(`~])\.keryx($|[/\s"':,)`])|\bKERYX_HOME\b/;
-/** The same file by any path: the program as it is published, and as it is in its sources. */
+/** The same file by any path: the published program, and the one in the sources. */
 const PROGRAM = /(^|\/)(keryx(d|\.m?js|\.cmd)?|(dist|src)\/cli\/main\.[jt]s)$/i;
 const STARTERS =
 	/^(node|nodejs|bun|deno|npx|bunx|pnpx|tsx|ts-node|exec|run|x|dlx|yarn|pnpm|start|npm:keryx.*|-y|--yes|--)$/;
@@ -47,7 +47,7 @@ export const keryxRule: Rule = {
 	},
 };
 
-/** As a server reads a path; twice, as something in between may. */
+/** As a server decodes a path; twice, because something in between may, too. */
 function unescaped(text: string): string {
 	const once = (escaped: string) =>
 		escaped.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

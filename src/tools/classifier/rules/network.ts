@@ -1,3 +1,4 @@
+// Commands that open tunnels, listen for connections, or change how the machine is connected.
 import { lineOf } from "../field.ts";
 import { hasLong, hasShort, names, operands } from "../options.ts";
 import type { Rule } from "../types.ts";

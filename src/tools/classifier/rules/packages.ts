@@ -1,3 +1,4 @@
+// Package managers: removing packages, and installing from unusual sources.
 import { hasShort, names, optionValues } from "../options.ts";
 import { shownOperand } from "../text.ts";
 import type { Field, Rule } from "../types.ts";

@@ -1,3 +1,4 @@
+// Commands that change permissions, owners, users, or kernel settings.
 import { hasShort, operands } from "../options.ts";
 import { shownOperand } from "../text.ts";
 import type { Rule } from "../types.ts";

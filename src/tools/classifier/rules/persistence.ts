@@ -1,3 +1,4 @@
+// Commands that make something run later: services, timers, startup files.
 import { baseName, isKnown } from "../field.ts";
 import { mayRunLater, runsLater } from "../files/later.ts";
 import { absolutePath } from "../files/paths.ts";
@@ -47,7 +48,7 @@ export const persistenceRule: Rule = {
 	},
 };
 
-/** A copy into a folder keeps its name; a whole folder brings names that are not seen. */
+/** A copy into a folder keeps its name; a whole folder brings unseen names. */
 function copies({ name, args }: Invocation): Field[] {
 	if (!/^(g?cp|g?mv|ln|g?install|rsync|ditto)$/.test(name)) return [];
 	const given = operands(args);

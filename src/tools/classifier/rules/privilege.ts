@@ -1,3 +1,4 @@
+// Commands that run other commands with different privileges.
 import { names } from "../options.ts";
 import type { Rule } from "../types.ts";
 

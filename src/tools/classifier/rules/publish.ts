@@ -1,3 +1,4 @@
+// Commands that publish something for others: packages, releases, images.
 import { names } from "../options.ts";
 import { shownOperand } from "../text.ts";
 import type { Rule } from "../types.ts";

@@ -1,3 +1,4 @@
+// Commands that run or copy something on another machine or in a container.
 import { hasShort, names, operands } from "../options.ts";
 import { shownOperand } from "../text.ts";
 import type { Rule } from "../types.ts";

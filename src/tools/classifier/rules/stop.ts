@@ -1,3 +1,4 @@
+// Commands that stop processes, services or the machine.
 import { isKnown } from "../field.ts";
 import { hasLong, hasShort, names, operands, optionTexts } from "../options.ts";
 import { shownOperand } from "../text.ts";

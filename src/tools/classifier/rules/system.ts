@@ -1,3 +1,4 @@
+// Commands that write to system folders.
 import { absolutePath } from "../files/paths.ts";
 import { isSystemPath } from "../files/system.ts";
 import { fileUse } from "../files/use.ts";

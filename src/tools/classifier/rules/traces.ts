@@ -1,3 +1,4 @@
+// Commands that remove records of what was done: shell history and logs.
 import { absolutePath } from "../files/paths.ts";
 import { fileUse } from "../files/use.ts";
 import { hasShort, operands } from "../options.ts";

@@ -31,7 +31,7 @@ export const unseenRule: Rule = {
 	},
 };
 
-/** Other programs, too, take a word for a path that has a slash next to what is not seen. Not those whose words are names of other things. */
+/** Other programs, too, may take an argument with a slash next to an unseen piece for a path. Not those whose arguments name other things. */
 const NAMES_PATHS =
 	/^(?!(git|gh|glab|docker|podman|nerdctl|buildah|skopeo|crane|kubectl|oc|helm|npm|pnpm|yarn|bun|npx|bunx|go|cargo|pip\d?|uv|gem|brew|apt|apt-get|aws|gcloud|az|gsutil|psql|mysql|redis-cli|mongosh|ssh|http|https|xh|ping|dig|nslookup|host|code|open|xdg-open|sam|flyctl?|heroku|echo|printf|export|alias|eval|set|unset|xargs|parallel|find|sh|bash|zsh|env|sudo|timeout|time|nohup|nice|watch|concurrently|gitlab-runner|act|terraform|ansible|nx|turbo|lerna)$)/;
 
@@ -73,7 +73,7 @@ function unseenPath(invocation: Invocation): Finding | null {
 	return null;
 }
 
-/** What a substitution `<(…)` stands for was looked at where it is written. */
+/** A substitution `<(…)` was checked where it is written. */
 function isHiddenPath({ text }: Field, { cwd }: Invocation): boolean {
 	if (isDark(text)) return !/^\/dev\/fd\//.test(text);
 	return cwd === null && text !== "" && !/^[/-]/.test(text);

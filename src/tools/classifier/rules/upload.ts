@@ -1,11 +1,11 @@
-// What leaves the machine: local files, output of commands, requests that delete.
+// Data that leaves the machine: local files, output of commands, requests that delete.
 import { isDark } from "../field.ts";
 import { curlSends, curlWords, type HttpWords, isElsewhere, wgetSends, wgetWords } from "../files/http.ts";
 import { names, operands, optionValue } from "../options.ts";
 import { shownOperand } from "../text.ts";
 import type { Field, Finding, Invocation, Rule } from "../types.ts";
 
-/** Tools whose work is to hand files to others. An empty list: whatever their words are. */
+/** Tools that send files to others. An empty list: whatever their arguments. */
 const SENDERS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
 	["wormhole", ["send"]],
 	["magic-wormhole", ["send"]],
@@ -89,7 +89,7 @@ function wget(invocation: Invocation): Finding | null {
 	return sent(words, wgetSends(words), invocation);
 }
 
-/** To this machine a named file may go; text from another command only to a place that is seen to be this machine, and not unseen. */
+/** A named file may go to this machine; text from another command only to an address that is visibly this machine. */
 function sent(words: HttpWords, files: readonly Field[], { args, stdin }: Invocation): Finding | null {
 	const elsewhere = words.addresses.length === 0 || words.addresses.some(({ text }) => isElsewhere(text));
 	const fromInput = files.some(({ text }) => text === "-" || text === ".");
@@ -110,7 +110,7 @@ function httpie({ args, stdin }: Invocation): Finding | null {
 	return stdin.kind === "pipe" || stdin.kind === "file" ? { why: "sends a file to another machine" } : null;
 }
 
-/** nc and its like send whatever comes in. */
+/** nc and similar tools send all of their input. */
 function piped({ name, args, stdin }: Invocation): Finding | null {
 	if (name === "openssl" && args[0]?.text !== "s_client") return null;
 	if (stdin.kind !== "pipe" && (stdin.kind !== "file" || stdin.path.text === "/dev/null")) return null;
@@ -122,7 +122,7 @@ function piped({ name, args, stdin }: Invocation): Finding | null {
 	return isElsewhere(host) ? { why: "sends command output or a file to another machine" } : null;
 }
 
-/** To an address that stands in the command, and not to one that the repository knows. */
+/** To an address written in the command, not to one that the repository knows. */
 function pushed({ args }: Invocation): Finding | null {
 	if (!names(args, ["push"])) return null;
 	const target = operands(args).find(({ text }) => /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^ext::/i.test(text));

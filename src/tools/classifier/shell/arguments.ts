@@ -7,7 +7,7 @@ import { appended, type Reading, wordChoices, wordValues } from "./words.ts";
 
 const MAX_CHOICES = 16;
 
-/** Too many ways are one that cannot be seen. */
+/** Too many variants count as one that cannot be seen. */
 export function commandLines(node: Command, reading: Reading): Field[][] {
 	const words = [
 		...(node.name ? [wordChoices(node.name, reading)] : []),

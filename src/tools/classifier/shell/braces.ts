@@ -2,7 +2,7 @@
 
 const LIMIT = 64;
 
-/** The words, or null when they cannot be told or are too many. The text starts and ends with its braces. */
+/** The words, or null if they are unknown or too many. The text starts and ends with its braces. */
 export function braceWords(text: string): string[] | null {
 	if (/["'\\$`]/.test(text)) return null;
 	const range = /^\{(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])\}$/.exec(text);

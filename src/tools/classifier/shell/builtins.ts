@@ -1,4 +1,4 @@
-// What the shell's own commands change for the commands after them: the folder, variables, aliases, positional words.
+// Shell builtins and their effect on later commands: the folder, variables, aliases, positional parameters.
 import { isDark, isKnown, unknownField } from "../field.ts";
 import { absolutePath } from "../files/paths.ts";
 import { hasShort, operands, optionValue, optionValues } from "../options.ts";
@@ -44,12 +44,12 @@ export function assignedVariables(
 	});
 }
 
-/** What lies between other characters than white space may be any piece of the line. */
+/** With a separator other than white space, a field may be any piece of the line. */
 function splitsAtSpace(sets: readonly EnvironmentChange[]): boolean {
 	return sets.every((set) => set.name !== "IFS" || set.value.text === "");
 }
 
-/** One line of the input, or a part of it when there are more variables. The name stands for where it comes from. */
+/** One line of the input, or a part of it if there are more variables. Named after its source. */
 function readValue(name: string, stdin: Stdin, whole: boolean): Field {
 	if (name === "getopts") return unknownField([], true);
 	const from = stdin.kind === "pipe" || stdin.kind === "text" ? [name, ...stdin.from] : [name];
@@ -103,11 +103,11 @@ export function changeState(invocation: Invocation, state: ShellState): StateCha
 	}
 }
 
-/** A folder of which the name is not seen but that lies below may be worked in like its parent. */
+/** An unseen folder below the current one may be worked in like its parent. */
 function folderAfter(folder: Field | undefined, scope: Scope, home: string): string | null {
 	if (!folder) return home;
 	if (folder.text === "-") return scope.before.at(-1) ?? null;
-	// One that may turn out to be nothing leads home.
+	// An argument that may turn out empty leads home.
 	return isDark(folder.text) || folder.splits ? null : absolutePath(folder.text, scope.cwd);
 }
 

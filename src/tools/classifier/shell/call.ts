@@ -23,7 +23,7 @@ export function invocationOf(call: Call, cwd: string | null): Made {
 	const { words, ...rest } = call;
 	const [first, ...args] = words;
 	const path = first?.text ?? "";
-	// zsh puts the program's path in the place of =name.
+	// zsh replaces =name with the program's path.
 	if (first && (!isKnown(path) || first.splits || first.glob || path.startsWith("=")))
 		return { kind: "unseen", class: isDownload(first.from) ? "download" : "unseen" };
 	if (first && path === "") return { kind: "nothing" };

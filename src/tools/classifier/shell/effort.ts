@@ -9,7 +9,7 @@ const MAX_WORDS = 5_000;
 const LONG_WORD = 128;
 const MAX_DEPTH = 16;
 const MAX_BRACKETS = 64;
-/** Text that is read again: scripts in scripts, aliases. */
+/** Text that is read again: nested scripts, aliases. */
 const MAX_READ = 4 * MAX_LENGTH;
 
 /** The work done so far. */

@@ -87,7 +87,7 @@ function worst(found: readonly Evaluation[]): Evaluation {
 	return found.includes("doubt") ? "doubt" : null;
 }
 
-/** Text that is evaluated as a number. What another command printed may be anything; what comes from outside is taken as it is. */
+/** Text that is evaluated as a number. Output of another command may be anything; outside values are taken as they are. */
 function evaluated(value: Value, scope: Scope): Evaluation {
 	if (/^\s*-?\d+\s*$/.test(value.text) || value.text === SOME) return null;
 	if (isHidden(value)) return value.from.length > 0 || HIDDEN_COMMAND.test(value.text) ? "unseen" : "doubt";
@@ -98,7 +98,7 @@ function isHidden({ text }: Value): boolean {
 	return isDark(text) || text.includes(BELOW) || HIDDEN_COMMAND.test(text);
 }
 
-/** The variables that are named in it, as `n` and `a[i]`. */
+/** The variables named in it, as `n` and `a[i]`. */
 function named(text: string, scope: Scope): Evaluation {
 	if (/^\s*-?\d*\s*$/.test(text) || text === SOME) return null;
 	const found = (text.match(/[A-Za-z_]\w*/g) ?? []).slice(0, 32).map((name): Evaluation => {

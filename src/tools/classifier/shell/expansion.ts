@@ -91,7 +91,7 @@ function cut(text: string, pattern: string, operator: string): string | null {
 
 function replaced(value: Value, pattern: string, replacement: string, operator: string): string | null {
 	if (!isKnown(pattern) || !isKnown(replacement) || /[*?[(]/.test(pattern) || pattern === "") return null;
-	// In a name that is not seen, a dot may make `..`, and a slash a folder elsewhere.
+	// In an unseen name, a dot may form `..`, and a slash a folder elsewhere.
 	if (isShape(value) && !(/^[.\w-]+$/.test(pattern) && /^(\.?[\w-]+)?$/.test(replacement))) return null;
 	if (operator === "//") return value.text.replaceAll(pattern, () => replacement);
 	const { text } = value;

@@ -1,4 +1,4 @@
-// What a command prints, where that can be told from its words: the text itself, or a shape that each of its words has.
+// The output of a command, if its arguments determine it: the text itself, or a shape that each of its words has.
 import { baseName, isDark, isKnown } from "../field.ts";
 import { absolutePath, isWithin } from "../files/paths.ts";
 import { isSecretPath } from "../files/secrets.ts";
@@ -86,7 +86,7 @@ function relativeNames(words: readonly Field[]): Value | null {
 	return below ? shape(BELOW) : null;
 }
 
-/** Its input, or a file that this command wrote with a text that is known. */
+/** Its input, or a file that this command wrote with a known text. */
 function concatenated(
 	{ args, stdin, cwd }: Invocation,
 	files: ReadonlyMap<string, WrittenFile>,
@@ -104,7 +104,7 @@ function stdinValue(stdin: Invocation["stdin"]): Value | null {
 	return stdin.kind === "pipe" && stdin.each !== null ? { ...shape(stdin.each), from: stdin.from } : null;
 }
 
-/** What only leaves lines out or sorts them keeps their shape. */
+/** Commands that only drop or sort lines keep their shape. */
 function filtered({ name, args, stdin }: Invocation): Value | null {
 	const wanted = FILTERS.get(name);
 	if (!wanted?.test(args.map((arg) => arg.text).join(" "))) return null;
@@ -195,7 +195,7 @@ function temporary({ args }: Invocation): Value | null {
 	return { text: here ? SOME : `/tmp/${SOME}`, from: [] };
 }
 
-/** The last part of a path, without an ending that is named. */
+/** The last part of a path, without a named extension. */
 function named({ args }: Invocation): Value | null {
 	const [path, ending, more] = args;
 	if (!path || more || args.some(({ text }) => /^-./.test(text) || isDark(text))) return null;

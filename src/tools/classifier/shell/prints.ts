@@ -1,4 +1,4 @@
-// What programs print, as shapes. Tables only.
+// The output of programs, as shapes. Tables only.
 import { SOME } from "../text.ts";
 
 /** They print nothing when all goes well. */
@@ -9,7 +9,7 @@ export const SILENT: ReadonlySet<string> = new Set(
 	),
 );
 
-/** Programs that print some of the lines they get, unchanged, with the words as one line that keep it so. */
+/** Programs that print some of their input lines unchanged, with the arguments, as one line, that keep it so. */
 export const FILTERS: ReadonlyMap<string, RegExp> = new Map([
 	["sort", /^((-[bdfgiMhnRrVsuz]+|-[kt] ?\S+) ?)*$/],
 	["uniq", /^(-[diuz]+ ?)*$/],
@@ -26,7 +26,7 @@ export const FILTERS: ReadonlyMap<string, RegExp> = new Map([
 export const SET_UP =
 	/^(ssh-agent( -[sc])?|(pyenv|rbenv|nodenv|jenv|goenv|phpenv)( virtualenv)?-?init( -)?|(pyenv|rbenv|nodenv|jenv|goenv) init -( --path| --no-rehash| bash| zsh)?|pyenv virtualenv-init -|brew shellenv|direnv (hook|export) \w+|starship init \w+|fnm env( --[\w-]+)*|mise (activate|env)( \w+)?|conda shell\.\w+ hook|zoxide init \w+|opam env|dircolors( -b)?|minikube( -p \w+)? docker-env|luarocks path)$/;
 
-/** The program, its words as one line, and what each word that it prints looks like. No word of the line may be unseen. */
+/** The program, its arguments as one line, and the shape of each printed word. No argument may be unseen. */
 export const WORDS: readonly (readonly [RegExp, RegExp, string])[] = [
 	[/^(whoami|hostname|nproc|arch|uname|logname|uuidgen)$/, /^/, SOME],
 	[/^seq$/, /^(-w )?[\d.+\s\uFDD0-]+$/, SOME],

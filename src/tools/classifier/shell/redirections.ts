@@ -1,4 +1,4 @@
-// Redirections -> the files that are opened, and what the program reads from its standard input.
+// Converts redirections to opened files and the program's standard input.
 import type { Redirection as RedirectionNode } from "unbash";
 import { unknownField } from "../field.ts";
 import { UNKNOWN } from "../text.ts";

@@ -35,7 +35,7 @@ function redirected({ name, redirections, stdin }: Invocation, output: Value | n
 const COPIES = /^(g?cp|g?mv|ln|link|g?install|rsync|ditto)$/;
 const COMPILERS =
 	/^(gcc|cc|g\+\+|c\+\+|clang|clang\+\+|tcc|rustc|ghc|javac|gfortran|nasm|zig|nim|ldc2|dmd|crystal|swiftc|kotlinc|scalac|tsc|esbuild)$/;
-/** They make, remove or open a file, and leave no text in it that is not seen. */
+/** They create, remove or open a file, and leave only seen text in it. */
 const NO_TEXT = /^(touch|mkdir|rm|rmdir|unlink|truncate|vim|vi|nvim|nano|code|emacs|mktemp)$/;
 
 function writtenByWords(invocation: Invocation, scope: Scope): Written[] {
@@ -79,7 +79,7 @@ function passedOn({ args, cwd, stdin }: Invocation, scope: Scope): Written[] {
 	});
 }
 
-/** A program that is made from a source which the command wrote. */
+/** A program built from a source that the command wrote. */
 function compiled({ args, cwd, stdin }: Invocation, scope: Scope): Written[] {
 	const sources = operands(args).flatMap((file) => {
 		const source =

@@ -17,7 +17,7 @@ export interface Value {
 	readonly from: readonly string[];
 	/** It is a pattern that the shell has replaced by file names. */
 	readonly glob?: boolean;
-	/** It stands for any number of words that look like the text. */
+	/** Stands for any number of words that look like the text. */
 	readonly many?: boolean;
 }
 
@@ -40,7 +40,7 @@ export class Scope {
 	readonly files = new Map<string, WrittenFile>();
 	/** The folder that the next command runs in; null when it cannot be known. */
 	cwd: string | null;
-	/** Where `cd -` and `popd` go back to, the latest last; null for a folder that is not known. */
+	/** Where `cd -` and `popd` go back to, latest last; null for an unknown folder. */
 	readonly before: (string | null)[] = [];
 	/** Words are split at other characters than white space. */
 	splitsElsewhere = false;
@@ -93,7 +93,7 @@ export class Scope {
 		if (!known.some(({ node }) => node === body.node)) this.functions.set(name, [...known, body]);
 	}
 
-	/** Whether it adds to the file or replaces it is not told apart: both texts count. */
+	/** Appending and replacing are not distinguished: both texts count. */
 	wrote(path: string, file: WrittenFile): void {
 		const before = this.files.get(path);
 		const texts = [before?.text ?? "", file.text];

@@ -28,7 +28,7 @@ const IN_HOME: ReadonlyMap<string, string> = new Map([
 	["XDG_DATA_HOME", ".local/share"],
 ]);
 
-/** Undefined for a variable that is not known here. */
+/** Undefined for an unknown variable. */
 export function usualValues(
 	name: string,
 	{ home, cwd, keryxHome }: CommandFacts,
@@ -41,7 +41,7 @@ export function usualValues(
 			return [home];
 		case "KERYX_HOME":
 			return [keryxHome];
-		// The job that was started last is one of the command's own.
+		// The last started job is one of the command's own.
 		case "!":
 			return ["%%"];
 		case "TMPDIR":

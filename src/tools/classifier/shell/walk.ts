@@ -47,16 +47,16 @@ interface Context {
 	readonly source: string;
 	readonly stdin: Stdin;
 	readonly depth: number;
-	/** Functions and aliases that are being followed. */
+	/** Functions and aliases being followed. */
 	readonly calls: readonly string[];
-	/** Shared by what sees the same $1, $2; set and shift change it, and `exec <` the input of all that follows. */
+	/** Shared by everything that sees the same $1, $2; set and shift change it, and `exec <` changes the input of all that follows. */
 	readonly frame: { positional: Positional; stdin?: Stdin };
 }
 
 export function walkCommand(command: string, facts: CommandFacts, sink: Sink): void {
 	const walker = new Walker(facts, sink);
 	walker.pass(command);
-	// What is written further down may run first. The second look knows every value, file and function that the first one met.
+	// Later text may run first. The second pass knows every value, file and function of the first.
 	if (walker.runsOutOfOrder) walker.pass(command);
 }
 
@@ -65,10 +65,10 @@ class Walker {
 	readonly #scope: Scope;
 	readonly #facts: CommandFacts;
 	#effort = new Effort();
-	/** What the commands in words print, as far as it can be seen. */
+	/** The output of command substitutions, as far as it can be seen. */
 	readonly #printed = new Map<WordPart, Value>();
 	readonly #called = new Set<string>();
-	/** What is looked at when all else has been: traps, and functions that nothing called. */
+	/** Checked after everything else: traps, and functions that nothing called. */
 	#deferred: (() => void)[] = [];
 	#full = false;
 	/** Loops, jobs in the background and functions. */
@@ -134,14 +134,14 @@ class Walker {
 		else {
 			if (node.type === "While") this.#endless(node, context);
 			if (node.type === "While" || node.type === "ArithmeticFor") this.runsOutOfOrder = true;
-			// Indexes and the like are evaluated after the commands in them have been seen.
+			// Indexes and similar are evaluated after the commands in them were seen.
 			this.#children(node, context);
 			this.#evaluation(node, context);
 		}
 		return null;
 	}
 
-	/** `$(…)`, `<(…)` and `>(…)`; the last is given its input by what stands before it. */
+	/** `$(…)`, `<(…)` and `>(…)`; the last one gets its input from the command before it. */
 	#inWord(node: Extract<SyntaxNode, { script: unknown }>, context: Context): void {
 		const takes =
 			node.type === "ProcessSubstitution" && node.operator === ">" && context.stdin.kind !== "pipe";
@@ -212,7 +212,7 @@ class Walker {
 		forEachChild(node, (child) => void this.#visit(child, context));
 	}
 
-	/** What changes the folder in a subshell does not change it outside. */
+	/** A folder change in a subshell stays there. */
 	#apart<Result>(inside: () => Result): Result {
 		const before = this.#scope.cwd;
 		const result = inside();
@@ -246,7 +246,7 @@ class Walker {
 				context.source.slice(node.pos, node.end),
 				"starts copies of itself until the machine stops",
 			);
-		// One that is called is looked at with the words it gets there; one that is not may be called by something else.
+		// A called function is checked with its arguments; one that is not called may be called by something else.
 		this.#deferred.push(() => {
 			if (this.#called.has(name)) return;
 			const inside = { ...context, calls: [...context.calls, name], frame: { positional: null } };
@@ -297,7 +297,7 @@ class Walker {
 		return { ...read, stdin: this.#stdinOf(read.stdin) };
 	}
 
-	/** The text of a file that this command wrote, where it is known. */
+	/** The text of a file that this command wrote, if known. */
 	#stdinOf(stdin: Stdin): Stdin {
 		const path =
 			stdin.kind === "file" && isKnown(stdin.path.text)
@@ -417,7 +417,7 @@ class Walker {
 	}
 }
 
-/** What goes into the files that the output is sent to. */
+/** The text written to the files that the output goes to. */
 function written(invocation: Invocation, printed: Value | null, scope: Scope): Value | null {
 	if (invocation.redirections.length === 0) return printed;
 	return outputOf({ ...invocation, redirections: [] }, scope.files);

@@ -10,11 +10,11 @@ import type { Positional, Scope, Value } from "./scope.ts";
 
 const MAX_CHOICES = 16;
 
-/** What words are read with. */
+/** The context for reading words. */
 export interface Reading {
 	readonly scope: Scope;
 	readonly positional: Positional;
-	/** What a command that stands in a word prints; null when it cannot be seen. */
+	/** The output of a command substitution; null if it cannot be seen. */
 	printed(part: WordPart): Value | null;
 }
 
@@ -45,7 +45,7 @@ export function wordChoices(word: Word, reading: Reading): Field[][] {
 	return choices;
 }
 
-/** The values of a word that is not split: an assignment's, a redirection's target, a here-string. */
+/** The values of a word that is not split: an assignment, a redirection's target, a here-string. */
 export function wordValues(word: Word, reading: Reading): Value[] {
 	if (!word.parts) return [{ text: withTilde(word.value, word.text, reading.scope), from: [] }];
 	return partValues(word.parts, reading);
@@ -60,7 +60,7 @@ export function partValues(parts: readonly WordPart[], reading: Reading): Value[
 	}));
 }
 
-/** Each list with each of the next ones after it. Takes the lists over, so that a long word costs no more than its length. */
+/** Combines each list with each of the next ones. Takes ownership of the lists, so that a long word costs only its length. */
 export function appended<Item>(lists: Item[][], next: readonly Item[][]): Item[][] {
 	const [only] = next;
 	if (next.length !== 1 || !only)
@@ -107,7 +107,7 @@ export function multiplies(body: SyntaxNode, name: string): boolean {
 	return found;
 }
 
-/** "$@" alone is every positional word as it is. */
+/** "$@" alone is every positional parameter unchanged. */
 function positionalWords(parts: readonly WordPart[], positional: Positional): Field[] | null {
 	const [only, more] = parts;
 	if (!only || more || !positional) return null;
@@ -116,7 +116,7 @@ function positionalWords(parts: readonly WordPart[], positional: Positional): Fi
 	return [...positional];
 }
 
-/** One list of parts for each word that the braces make; null when they cannot be told. */
+/** One list of parts for each word that the braces produce; null if they are unknown. */
 function withoutBraces(parts: readonly WordPart[]): WordPart[][] | null {
 	let variants: WordPart[][] = [[]];
 	for (const part of parts) {

@@ -74,8 +74,8 @@ function inOrder(
 	all: readonly Checkpoint[],
 ): readonly [string, string] {
 	if (other === undefined) return [one.id, "now"];
-	const place = (id: string) => all.findIndex((each) => each.id === id);
-	return place(other) > place(one.id) ? [other, one.id] : [one.id, other];
+	const indexOf = (id: string) => all.findIndex((each) => each.id === id);
+	return indexOf(other) > indexOf(one.id) ? [other, one.id] : [one.id, other];
 }
 
 function Heading({

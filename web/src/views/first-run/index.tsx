@@ -150,7 +150,7 @@ function StepItem({
 
 function ModelStep({ skip }: { readonly skip: ReactNode }) {
 	const { data } = useApi("model", {}, { on: ["config"] });
-	return data ? <ModelForm current={data} beside={skip} /> : <SkeletonRows rows={2} />;
+	return data ? <ModelForm current={data} extraButton={skip} /> : <SkeletonRows rows={2} />;
 }
 
 function ChatStep({ skip }: { readonly skip: ReactNode }) {

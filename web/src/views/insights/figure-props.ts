@@ -5,15 +5,15 @@ export interface Series {
 	/** A colour of the theme: `--accent`. */
 	readonly colour: string;
 	readonly values: readonly (number | null)[];
-	/** What stands in the legend while nothing is pointed at. */
+	/** Shown in the legend while no point is selected. */
 	readonly total?: string;
 }
 
 export interface FigureProps {
 	readonly title: string;
 	readonly about?: ReactNode;
-	/** What the places on the x axis are: `Day`. */
-	readonly places: string;
+	/** The unit of the x axis: `Day`. */
+	readonly unit: string;
 	readonly labels: readonly { readonly short: string; readonly long: string }[];
 	readonly series: readonly Series[];
 	readonly shape: "bars" | "line";
@@ -21,11 +21,11 @@ export interface FigureProps {
 	readonly axis?: (value: number) => string;
 	/** The y axis has no fractions. */
 	readonly whole?: boolean;
-	/** A line across the places, between two of them. */
+	/** A vertical line between two points of the x axis. */
 	readonly mark?: { readonly at: number; readonly name: string };
-	/** More columns of the table, one text for each place. */
-	readonly beside?: readonly { readonly name: string; readonly values: readonly string[] }[];
-	/** In place of the plot, where there is nothing to plot. */
+	/** More columns of the table, one text per point. */
+	readonly extraColumns?: readonly { readonly name: string; readonly values: readonly string[] }[];
+	/** Shown if there is nothing to plot. */
 	readonly none?: ReactNode;
 	readonly wide?: boolean;
 }

@@ -28,7 +28,7 @@ export function Figure(props: FigureProps) {
 					series={series}
 					format={format}
 					pointed={pointed}
-					place={pointed === null ? null : (labels[pointed]?.long ?? null)}
+					pointLabel={pointed === null ? null : (labels[pointed]?.long ?? null)}
 				/>
 			}
 		>
@@ -96,12 +96,12 @@ function Legend({
 	series,
 	format,
 	pointed,
-	place,
+	pointLabel,
 }: {
 	readonly series: readonly Series[];
 	readonly format: (value: number) => string;
 	readonly pointed: number | null;
-	readonly place: string | null;
+	readonly pointLabel: string | null;
 }) {
 	return (
 		<div
@@ -120,15 +120,15 @@ function Legend({
 					</span>
 				);
 			})}
-			<span className="ml-auto text-ink-3">{place}</span>
+			<span className="ml-auto text-ink-3">{pointLabel}</span>
 		</div>
 	);
 }
 
-function NumbersTable({ title, places, labels, series, format, beside = [] }: FigureProps) {
+function NumbersTable({ title, unit, labels, series, format, extraColumns = [] }: FigureProps) {
 	const rows = labels.map((label, index) => ({ label, index })).reverse();
 	const columns: Column<(typeof rows)[number]>[] = [
-		{ name: places, cell: ({ label }) => label.long },
+		{ name: unit, cell: ({ label }) => label.long },
 		...series.map(
 			({ name, values }): Column<(typeof rows)[number]> => ({
 				name,
@@ -139,7 +139,7 @@ function NumbersTable({ title, places, labels, series, format, beside = [] }: Fi
 				},
 			}),
 		),
-		...beside.map(
+		...extraColumns.map(
 			({ name, values }): Column<(typeof rows)[number]> => ({
 				name,
 				align: "right",

@@ -40,7 +40,7 @@ function figuresByDay({ days }: InsightsData): readonly FigureProps[] {
 	type Day = InsightsData["days"][number];
 	const labels = days.map(({ date }) => ({ short: shortDay(date), long: longDay(date) }));
 	const daily = {
-		places: texts.figures.day,
+		unit: texts.figures.day,
 		labels,
 		shape: "bars" as const,
 		format: inWhole,
@@ -92,7 +92,7 @@ function figuresByDay({ days }: InsightsData): readonly FigureProps[] {
 				whole: false,
 				series: [series(texts.figures.modelCallsWithAKnown, "--accent", of, money)],
 				...(currency === "" && { none: <Marked text={texts.figures.noCallHasAPrice} /> }),
-				beside: [
+				extraColumns: [
 					{ name: texts.figures.callsWithoutAPrice, values: days.map((day) => inWhole(day.unpriced_calls)) },
 				],
 			};

@@ -9,7 +9,7 @@ import type { FigureProps, Series } from "./figure-props.ts";
 
 interface PlotProps {
 	readonly figure: FigureProps;
-	/** Of a place that is pointed at; the same function for as long as the plot is there. */
+	/** Called with the selected point. Must be the same function for the life of the plot. */
 	readonly onPoint: (index: number | null) => void;
 }
 
@@ -25,11 +25,11 @@ export function Plot(props: PlotProps) {
 }
 
 function Canvas({ figure, onPoint }: PlotProps) {
-	const { title, places, labels } = figure;
-	const place = useRef<HTMLDivElement>(null);
+	const { title, unit, labels } = figure;
+	const container = useRef<HTMLDivElement>(null);
 	const plot = useRef<uPlot | null>(null);
 	useEffect(() => {
-		const room = place.current;
+		const room = container.current;
 		if (!room) return;
 		const drawn = new uPlot(optionsOf(figure, onPoint, room.clientWidth), dataOf(figure), room);
 		plot.current = drawn;
@@ -52,9 +52,9 @@ function Canvas({ figure, onPoint }: PlotProps) {
 	};
 	return (
 		<div
-			ref={place}
+			ref={container}
 			role="img"
-			aria-label={texts.plot.pointsByUseTheArrow(title, labels.length, places.toLowerCase())}
+			aria-label={texts.plot.pointsByUseTheArrow(title, labels.length, unit.toLowerCase())}
 			// biome-ignore lint/a11y/noNoninteractiveTabindex: its values can be gone through by keyboard.
 			tabIndex={0}
 			className="h-50 min-w-0 overflow-hidden rounded-sm"
@@ -73,16 +73,16 @@ function Canvas({ figure, onPoint }: PlotProps) {
 
 /** Bars that stand on one another are drawn from the tallest on, each from the ground. */
 function dataOf({ labels, series, shape }: FigureProps): uPlot.AlignedData {
-	const places = labels.map((_, index) => index);
-	if (shape === "line") return [places, ...series.map(({ values }) => [...values])];
-	const sums = places.map(() => 0);
+	const indices = labels.map((_, index) => index);
+	if (shape === "line") return [indices, ...series.map(({ values }) => [...values])];
+	const sums = indices.map(() => 0);
 	const stacked = series.map(({ values }) =>
 		values.map((value, index) => {
 			sums[index] = (sums[index] ?? 0) + (value ?? 0);
 			return sums[index];
 		}),
 	);
-	return [places, ...stacked.reverse()];
+	return [indices, ...stacked.reverse()];
 }
 
 function optionsOf(figure: FigureProps, onPoint: PlotProps["onPoint"], width: number): uPlot.Options {

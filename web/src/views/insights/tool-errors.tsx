@@ -5,13 +5,13 @@ import { inPercent, inWhole } from "./words.ts";
 
 type Position = InsightsData["tool_errors"][number];
 
-/** How often tools fail, the farther a session gets. Places where none was called are there, without a value. */
+/** The rate of failed tool calls by position in the session. Buckets without calls have no value. */
 export function toolErrors({ tool_errors }: InsightsData, cap: number | null): FigureProps {
 	const first = tool_errors.find((one): one is Position & { to: number } => one.to !== null);
 	const step = first ? first.to - first.from + 1 : 20;
-	const places = Math.max(0, ...tool_errors.map(({ from }) => Math.floor(from / step) + 1));
+	const buckets = Math.max(0, ...tool_errors.map(({ from }) => Math.floor(from / step) + 1));
 	const at = new Map(tool_errors.map((one) => [Math.floor(one.from / step), one]));
-	const all = Array.from({ length: places }, (_, place) => ({ place, found: at.get(place) }));
+	const all = Array.from({ length: buckets }, (_, bucket) => ({ bucket, found: at.get(bucket) }));
 	const results = tool_errors.reduce((sum, one) => sum + one.results, 0);
 	const errors = tool_errors.reduce((sum, one) => sum + one.errors, 0);
 	return {
@@ -21,9 +21,10 @@ export function toolErrors({ tool_errors }: InsightsData, cap: number | null): F
 				{texts.toolErrors.inLongSessionsTheModel} {capInWords(cap)}
 			</>
 		),
-		places: texts.toolErrors.messages,
-		labels: all.map(({ place, found }) => {
-			const range = found?.to === null ? `${place * step + 1}+` : `${place * step + 1}–${(place + 1) * step}`;
+		unit: texts.toolErrors.messages,
+		labels: all.map(({ bucket, found }) => {
+			const range =
+				found?.to === null ? `${bucket * step + 1}+` : `${bucket * step + 1}–${(bucket + 1) * step}`;
 			return { short: range, long: texts.toolErrors.messages2(range) };
 		}),
 		series: [
@@ -34,7 +35,7 @@ export function toolErrors({ tool_errors }: InsightsData, cap: number | null): F
 				...(results > 0 && { total: inPercent(errors / results) }),
 			},
 		],
-		beside: [
+		extraColumns: [
 			{
 				name: texts.toolErrors.failed,
 				values: all.map(({ found }) => (found ? inWhole(found.errors) : "–")),

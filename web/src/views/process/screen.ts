@@ -6,7 +6,7 @@ import type { Size } from "./link.ts";
 import { onThemeChange, screenTheme } from "./screen-theme.ts";
 
 export interface ScreenOptions {
-	readonly place: HTMLElement;
+	readonly container: HTMLElement;
 	/** Without a terminal of its own a program knows no carriage returns, and its size is ours. */
 	readonly pty: boolean;
 	onKeys(data: string): void;
@@ -26,7 +26,7 @@ export interface Screen {
 	close(): void;
 }
 
-export function openScreen({ place, pty, onKeys, onRoom, onLeave }: ScreenOptions): Screen {
+export function openScreen({ container, pty, onKeys, onRoom, onLeave }: ScreenOptions): Screen {
 	const terminal = new Terminal({
 		// What the tool gives a program, where nobody says otherwise; one that has ended tells no size any more.
 		...(pty && { cols: 120, rows: 30 }),
@@ -44,7 +44,7 @@ export function openScreen({ place, pty, onKeys, onRoom, onLeave }: ScreenOption
 	});
 	const fit = new FitAddon();
 	terminal.loadAddon(fit);
-	terminal.open(place);
+	terminal.open(container);
 	terminal.attachCustomKeyEventHandler((event) => {
 		if (!(event.ctrlKey && event.key === "]")) return true;
 		if (event.type === "keydown") onLeave();
@@ -59,7 +59,7 @@ export function openScreen({ place, pty, onKeys, onRoom, onLeave }: ScreenOption
 		onRoom(room);
 	};
 	const room = new ResizeObserver(measure);
-	room.observe(place);
+	room.observe(container);
 	const forgetTheme = onThemeChange(() => {
 		terminal.options.theme = screenTheme();
 	});

@@ -26,11 +26,11 @@ export function ProcessTerminal({
 	readonly pty: boolean;
 	readonly isOver: boolean;
 }) {
-	const place = useRef<HTMLDivElement>(null);
+	const container = useRef<HTMLDivElement>(null);
 	const leaveTo = useRef<HTMLDivElement>(null);
 	const [state, setState] = useState<LinkState>("connecting");
 	const [problem, setProblem] = useState<string | null>(null);
-	const { link, ready } = useScreen({ id, pty, place, leaveTo, setState, setProblem });
+	const { link, ready } = useScreen({ id, pty, container, leaveTo, setState, setProblem });
 	const takesInput = state === "open" && !isOver;
 	return (
 		<div className="flex min-h-0 flex-1 flex-col">
@@ -38,7 +38,7 @@ export function ProcessTerminal({
 				{!ready && <Skeleton className="absolute inset-3" />}
 				<section
 					aria-label={texts.terminal.terminal}
-					ref={place}
+					ref={container}
 					className="absolute inset-0 overflow-x-auto overflow-y-hidden py-2 pl-4 lg:pl-6"
 				/>
 			</div>
@@ -82,14 +82,14 @@ export function ProcessTerminal({
 function useScreen({
 	id,
 	pty,
-	place,
+	container,
 	leaveTo,
 	setState,
 	setProblem,
 }: {
 	readonly id: string;
 	readonly pty: boolean;
-	readonly place: React.RefObject<HTMLDivElement | null>;
+	readonly container: React.RefObject<HTMLDivElement | null>;
 	readonly leaveTo: React.RefObject<HTMLDivElement | null>;
 	readonly setState: (state: LinkState) => void;
 	readonly setProblem: (problem: string | null) => void;
@@ -101,10 +101,10 @@ function useScreen({
 		let screen: Screen | undefined;
 		const open = async () => {
 			const { openScreen } = await import("./screen.ts");
-			if (closed || !place.current) return;
+			if (closed || !container.current) return;
 			let room: Size | undefined;
 			const shown = openScreen({
-				place: place.current,
+				container: container.current,
 				pty,
 				onKeys: (data) => void link.current?.type(data),
 				onRoom: (size) => {
@@ -145,7 +145,7 @@ function useScreen({
 			setReady(false);
 			setState("connecting");
 		};
-	}, [id, pty, place, leaveTo, setState, setProblem]);
+	}, [id, pty, container, leaveTo, setState, setProblem]);
 	return { link, ready };
 }
 

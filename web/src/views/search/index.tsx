@@ -46,16 +46,16 @@ function QueryField({
 	readonly onChange: (value: string) => void;
 }) {
 	const [typed, setTyped] = useState(value);
-	const told = useRef(value);
+	const applied = useRef(value);
 	// Someone went back, or followed a link: the address is what counts.
 	useEffect(() => {
-		if (value !== told.current) setTyped(value);
-		told.current = value;
+		if (value !== applied.current) setTyped(value);
+		applied.current = value;
 	}, [value]);
 	useEffect(() => {
-		if (typed === told.current) return;
+		if (typed === applied.current) return;
 		const timer = setTimeout(() => {
-			told.current = typed;
+			applied.current = typed;
 			onChange(typed);
 		}, TYPING_MS);
 		return () => clearTimeout(timer);

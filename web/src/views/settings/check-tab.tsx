@@ -27,7 +27,7 @@ export function CheckTab() {
 		gcTime: 0,
 	});
 	const go = (problem: Problem) => {
-		const at = placeIn(text, problem);
+		const at = offsetIn(text, problem);
 		field.current?.focus();
 		field.current?.setSelectionRange(at, at);
 		if (field.current) field.current.scrollTop = Math.max(0, (problem.line ?? 1) - 4) * LINE_PX;
@@ -76,7 +76,7 @@ export function CheckTab() {
 }
 
 /** Lines and columns count from 1. */
-function placeIn(text: string, { line, column }: Problem): number {
+function offsetIn(text: string, { line, column }: Problem): number {
 	const before = text.split("\n").slice(0, (line ?? 1) - 1);
 	const start = before.reduce((sum, one) => sum + one.length + 1, 0);
 	return Math.min(text.length, start + (column ?? 1) - 1);

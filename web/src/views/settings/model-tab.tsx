@@ -67,11 +67,11 @@ export function ModelTab() {
 /** Only this form knows the key, and it is gone when the form is left. */
 export function ModelForm({
 	current,
-	beside,
+	extraButton,
 }: {
 	readonly current: Current;
-	/** Another button beside the one that connects. */
-	readonly beside?: ReactNode;
+	/** Shown next to the button that connects. */
+	readonly extraButton?: ReactNode;
 }) {
 	const [provider, setProvider] = useState<Provider>(current.provider ?? "anthropic");
 	const facts = current.providers.find((one) => one.provider === provider);
@@ -194,7 +194,7 @@ export function ModelForm({
 							? texts.modelTab.testAndSave
 							: texts.modelTab.testAndConnect}
 				</Button>
-				{beside}
+				{extraButton}
 				{taking.data && (
 					<p role="status" className="text-ink-2">
 						{texts.modelTab.answeredInMsItIs(taking.data.model, taking.data.ms)}

@@ -3,7 +3,7 @@ import { texts } from "../../texts/settings.ts";
 
 export type Problem = Answer<"validateConfig">["problems"][number];
 
-/** Each with its place; where somebody can go to it, it is a button. */
+/** Each with its position; a button if one can jump there. */
 export function Problems({
 	problems,
 	onGo,
@@ -14,18 +14,18 @@ export function Problems({
 	return (
 		<ol aria-label={texts.problems.problems} className="mt-1 flex flex-col gap-0.5">
 			{problems.map((problem) => (
-				<li key={`${placeOf(problem)} ${problem.message}`} className="flex items-baseline gap-3 text-sm">
+				<li key={`${positionOf(problem)} ${problem.message}`} className="flex items-baseline gap-3 text-sm">
 					{onGo && problem.line !== null ? (
 						<button
 							type="button"
 							className="w-12 shrink-0 rounded-xs text-left font-mono text-xs text-accent underline-offset-2 hover:underline"
 							onClick={() => onGo(problem)}
 						>
-							{placeOf(problem)}
+							{positionOf(problem)}
 							<span className="sr-only">{texts.problems.goThere}</span>
 						</button>
 					) : (
-						<span className="shrink-0 font-mono text-xs text-ink-2">{placeOf(problem)}</span>
+						<span className="shrink-0 font-mono text-xs text-ink-2">{positionOf(problem)}</span>
 					)}
 					<span className="min-w-0 break-words">{problem.message}</span>
 				</li>
@@ -34,7 +34,7 @@ export function Problems({
 	);
 }
 
-function placeOf({ line, column, variable }: Problem): string {
+function positionOf({ line, column, variable }: Problem): string {
 	if (variable !== null) return variable;
 	if (line === null) return "file";
 	return column === null ? String(line) : `${line}:${column}`;

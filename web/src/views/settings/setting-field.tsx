@@ -24,12 +24,12 @@ export function SettingField({
 }) {
 	const { key, label, about, type, fixed, from } = setting;
 	const id = useId();
-	const told = `${id}-about`;
+	const aboutId = `${id}-about`;
 	const shown = draft === undefined ? setting.value : draft === null ? setting.default : draft;
 	const common = {
 		id,
 		disabled: fixed !== null,
-		"aria-describedby": told,
+		"aria-describedby": aboutId,
 		"aria-invalid": problem !== undefined,
 	};
 	const field: ReactNode =
@@ -83,7 +83,7 @@ export function SettingField({
 				<code className="ml-auto font-mono text-xs text-ink-3">{key}</code>
 			</div>
 			{type !== "boolean" && field}
-			<p id={told} className="text-xs text-ink-3">
+			<p id={aboutId} className="text-xs text-ink-3">
 				{problem === undefined ? (
 					about
 				) : (

@@ -139,6 +139,6 @@ function hasEnded({ revoked_at, expires_at }: Token): boolean {
 
 /** Those that hold first, programs before browsers, the newest first. */
 function liveFirst(a: Token, b: Token): number {
-	const place = (token: Token) => 2 * Number(hasEnded(token)) + Number(isBrowser(token));
-	return place(a) - place(b) || b.created_at.localeCompare(a.created_at);
+	const rank = (token: Token) => 2 * Number(hasEnded(token)) + Number(isBrowser(token));
+	return rank(a) - rank(b) || b.created_at.localeCompare(a.created_at);
 }

@@ -18,13 +18,13 @@ export interface Step {
 const LINE = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d{3}) (.+)$/;
 
 export function stepsOf({ text, events }: Story): readonly Step[] {
-	const told = text.split("\n").flatMap((line) => {
+	const lines = text.split("\n").flatMap((line) => {
 		const [, day, time, sentence] = LINE.exec(line) ?? [];
 		return sentence === undefined ? [] : [{ at: Date.parse(`${day}T${time}Z`), sentence }];
 	});
-	return told.map(({ at, sentence }, index) => {
-		const before = told[index - 1];
-		const event = told.length === events.length ? events[index] : undefined;
+	return lines.map(({ at, sentence }, index) => {
+		const before = lines[index - 1];
+		const event = lines.length === events.length ? events[index] : undefined;
 		return {
 			key: event?.cursor ?? String(index),
 			at,

@@ -96,10 +96,10 @@ export function Compose({
 	const recall = (by: number): boolean => {
 		if (text !== "" && recalled === null) return false;
 		const said = history();
-		const place = (recalled ?? said.length) + by;
-		if (place < 0 || place > said.length) return place < 0;
-		setRecalled(place === said.length ? null : place);
-		change(said[place] ?? "");
+		const position = (recalled ?? said.length) + by;
+		if (position < 0 || position > said.length) return position < 0;
+		setRecalled(position === said.length ? null : position);
+		change(said[position] ?? "");
 		return true;
 	};
 	const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
@@ -125,7 +125,7 @@ export function Compose({
 					isDragged && "border-dashed border-accent bg-accent-soft",
 				)}
 			>
-				<Uploads place={draftKey} uploads={uploads} />
+				<Uploads draftKey={draftKey} uploads={uploads} />
 				<div className="flex items-end gap-1">
 					<IconButton label={texts.compose.attachFiles} onClick={() => chooser.current?.click()}>
 						<Paperclip size={17} strokeWidth={1.75} />
@@ -248,7 +248,7 @@ function useCompletion(text: string, complete: (text: string) => void) {
 			? (data?.commands ?? []).filter(({ name }) => `/${name}`.startsWith(text.toLowerCase()))
 			: [];
 	const isOpen = found.length > 0 && !(found.length === 1 && `/${found[0]?.name}` === text);
-	const place = Math.min(chosen, found.length - 1);
+	const active = Math.min(chosen, found.length - 1);
 	const take = (index: number): void => {
 		const command = found[index];
 		if (command) complete(command.usage.includes(" ") ? `/${command.name} ` : `/${command.name}`);
@@ -256,11 +256,11 @@ function useCompletion(text: string, complete: (text: string) => void) {
 	};
 	const press = (key: string): boolean => {
 		if (!isOpen) return false;
-		if (key === "ArrowDown") setChosen((place + 1) % found.length);
-		else if (key === "ArrowUp") setChosen((place + found.length - 1) % found.length);
-		else if (key === "Tab") take(place);
+		if (key === "ArrowDown") setChosen((active + 1) % found.length);
+		else if (key === "ArrowUp") setChosen((active + found.length - 1) % found.length);
+		else if (key === "Tab") take(active);
 		// A name that is written out is sent; a beginning is completed first.
-		else if (key === "Enter" && !found.some(({ name }) => `/${name}` === text)) take(place);
+		else if (key === "Enter" && !found.some(({ name }) => `/${name}` === text)) take(active);
 		else if (key === "Escape") setDismissed(text);
 		else return false;
 		return true;
@@ -278,13 +278,13 @@ function useCompletion(text: string, complete: (text: string) => void) {
 					id={`${LIST_ID}-${command.name}`}
 					role="option"
 					tabIndex={-1}
-					aria-selected={index === place}
+					aria-selected={index === active}
 					ref={(element) => {
-						if (index === place) element?.scrollIntoView({ block: "nearest" });
+						if (index === active) element?.scrollIntoView({ block: "nearest" });
 					}}
 					className={classes(
 						"flex h-8 cursor-default items-center gap-3 rounded-sm px-2",
-						index === place && "bg-hover",
+						index === active && "bg-hover",
 					)}
 					onPointerMove={() => setChosen(index)}
 					onMouseDown={(event) => {
@@ -301,7 +301,7 @@ function useCompletion(text: string, complete: (text: string) => void) {
 	const attributes = {
 		"aria-autocomplete": "list",
 		...(isOpen && { "aria-controls": LIST_ID }),
-		...(isOpen && { "aria-activedescendant": `${LIST_ID}-${found[place]?.name ?? ""}` }),
+		...(isOpen && { "aria-activedescendant": `${LIST_ID}-${found[active]?.name ?? ""}` }),
 	} as const;
 	return { press, list, attributes };
 }

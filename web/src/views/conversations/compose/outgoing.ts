@@ -31,7 +31,7 @@ export interface Outgoing {
 	readonly message: number | null;
 	/** The newest row when it was written: its own comes after it. */
 	readonly newerThan: number;
-	readonly place: Place;
+	readonly target: ChatTarget;
 }
 
 /** Stored on the server already. */
@@ -42,35 +42,35 @@ export interface OutgoingFile {
 }
 
 /** Where it is said: in a conversation that is there, or in a chat that begins with it. */
-export type Place =
+export type ChatTarget =
 	| { readonly kind: "conversation"; readonly conversation: Conversation }
 	| { readonly kind: "new"; readonly chat: string; readonly profile: string };
 
 const MOST_KEPT = 50;
 const LONGEST_NAME = 60;
 const NONE: readonly Outgoing[] = [];
-const byPlace = new Map<string, readonly Outgoing[]>();
+const byChat = new Map<string, readonly Outgoing[]>();
 const listeners = new Set<() => void>();
 
 export function useOutgoing(key: string): readonly Outgoing[] {
 	return useSyncExternalStore(
 		subscribe,
-		useCallback(() => byPlace.get(key) ?? NONE, [key]),
+		useCallback(() => byChat.get(key) ?? NONE, [key]),
 	);
 }
 
-/** A fresh place for a chat that nobody has written in. */
-export function newChat(): Extract<Place, { kind: "new" }> {
+/** A fresh target for a chat that nobody has written in. */
+export function newChat(): Extract<ChatTarget, { kind: "new" }> {
 	return { kind: "new", chat: randomId(), profile: "" };
 }
 
-export function keyOf(place: Place): string {
-	return place.kind === "new" ? `new:${place.chat}` : place.conversation.id;
+export function keyOf(target: ChatTarget): string {
+	return target.kind === "new" ? `new:${target.chat}` : target.conversation.id;
 }
 
 /** Returns its conversation; null if it was not accepted. */
 export function send(
-	place: Place,
+	target: ChatTarget,
 	text: string,
 	newerThan: number,
 	files: readonly OutgoingFile[] = [],
@@ -84,9 +84,9 @@ export function send(
 		inbound: null,
 		message: null,
 		newerThan,
-		place,
+		target,
 	};
-	put(keyOf(place), [...(byPlace.get(keyOf(place)) ?? NONE), outgoing].slice(-MOST_KEPT));
+	put(keyOf(target), [...(byChat.get(keyOf(target)) ?? NONE), outgoing].slice(-MOST_KEPT));
 	return deliver(outgoing);
 }
 
@@ -96,7 +96,7 @@ export function sendAgain(outgoing: Outgoing): Promise<string | null> {
 }
 
 export function discard({ id }: Outgoing): void {
-	for (const [key, all] of byPlace)
+	for (const [key, all] of byChat)
 		if (all.some((one) => one.id === id))
 			put(
 				key,
@@ -104,7 +104,7 @@ export function discard({ id }: Outgoing): void {
 			);
 }
 
-async function deliver({ id, text, place, files }: Outgoing): Promise<string | null> {
+async function deliver({ id, text, target, files }: Outgoing): Promise<string | null> {
 	try {
 		const attachments = [...files];
 		const named = text === "" ? (files[0]?.name ?? "") : text;
@@ -112,7 +112,7 @@ async function deliver({ id, text, place, files }: Outgoing): Promise<string | n
 			text,
 			attachments,
 			client_message_id: id,
-			...addressOf(place, named),
+			...addressOf(target, named),
 		});
 		const { inbound, refused, conversation } = answer;
 		change(id, {
@@ -121,7 +121,7 @@ async function deliver({ id, text, place, files }: Outgoing): Promise<string | n
 			message: inbound.message,
 			state: refused === null ? stateOf(inbound) : { kind: "ended", as: "refused", reason: refused },
 		});
-		if (place.kind === "new" && conversation !== null) move(keyOf(place), conversation);
+		if (target.kind === "new" && conversation !== null) move(keyOf(target), conversation);
 		// Its end may have been reported before this answer.
 		if (inbound.disposition === null) void readEnd(id, inbound.id);
 		return conversation;
@@ -134,18 +134,18 @@ async function deliver({ id, text, place, files }: Outgoing): Promise<string | n
 }
 
 /** The page's writer is the operator; all its chats are with the same person. */
-function addressOf(place: Place, text: string) {
+function addressOf(target: ChatTarget, text: string) {
 	const person = {
 		platform: "web",
 		chat_type: "dm",
 		user_id: "operator",
 		user_name: "Operator",
 	} as const;
-	if (place.kind === "new")
+	if (target.kind === "new")
 		return {
-			source: { ...person, ...of(place.profile), chat_id: place.chat, chat_name: beginningOf(text) },
+			source: { ...person, ...of(target.profile), chat_id: target.chat, chat_name: beginningOf(text) },
 		};
-	const { id, platform, source, profile } = place.conversation;
+	const { id, platform, source, profile } = target.conversation;
 	return platform === "web"
 		? { source: { ...person, ...of(profile), chat_id: source.chat_id, chat_name: source.chat_name } }
 		: { source: { ...person, chat_id: `conversation ${id}` }, conversation: id };
@@ -169,7 +169,7 @@ export function followOutgoing(): () => void {
 		for (const frame of frames) {
 			if (frame.kind !== "event" || frame.event.conversation === null) continue;
 			const { type, conversation, subject } = frame.event;
-			for (const one of byPlace.get(conversation) ?? NONE) {
+			for (const one of byChat.get(conversation) ?? NONE) {
 				if (one.state.kind !== "accepted" || one.inbound === null) continue;
 				if (type === "turn.ended" || (type.startsWith("inbound.") && subject === String(one.inbound)))
 					void readEnd(one.id, one.inbound);
@@ -193,13 +193,13 @@ function stateOf({ disposition }: Awaited<ReturnType<typeof api.inbound>>): Outg
 }
 
 function move(from: string, to: string): void {
-	const moved = byPlace.get(from) ?? NONE;
-	byPlace.delete(from);
-	put(to, [...(byPlace.get(to) ?? NONE), ...moved]);
+	const moved = byChat.get(from) ?? NONE;
+	byChat.delete(from);
+	put(to, [...(byChat.get(to) ?? NONE), ...moved]);
 }
 
 function change(id: string, to: Partial<Outgoing>): void {
-	for (const [key, all] of byPlace)
+	for (const [key, all] of byChat)
 		if (all.some((one) => one.id === id))
 			put(
 				key,
@@ -208,7 +208,7 @@ function change(id: string, to: Partial<Outgoing>): void {
 }
 
 function put(key: string, all: readonly Outgoing[]): void {
-	byPlace.set(key, all);
+	byChat.set(key, all);
 	for (const listener of listeners) listener();
 }
 

@@ -23,52 +23,52 @@ export interface Upload {
 /** As many as one message takes. */
 export const MOST_FILES = 10;
 const NONE: readonly Upload[] = [];
-const byPlace = new Map<string, readonly Upload[]>();
+const byDraft = new Map<string, readonly Upload[]>();
 const running = new Map<string, AbortController>();
 const listeners = new Set<() => void>();
 
-export function useUploads(place: string): readonly Upload[] {
+export function useUploads(draftKey: string): readonly Upload[] {
 	return useSyncExternalStore(
 		subscribe,
-		useCallback(() => byPlace.get(place) ?? NONE, [place]),
+		useCallback(() => byDraft.get(draftKey) ?? NONE, [draftKey]),
 	);
 }
 
 /** Answers how many did not fit into one message. */
-export function addFiles(place: string, files: readonly File[]): number {
-	const room = MOST_FILES - (byPlace.get(place) ?? NONE).length;
-	for (const file of files.slice(0, Math.max(0, room))) begin(place, file);
+export function addFiles(draftKey: string, files: readonly File[]): number {
+	const room = MOST_FILES - (byDraft.get(draftKey) ?? NONE).length;
+	for (const file of files.slice(0, Math.max(0, room))) begin(draftKey, file);
 	return Math.max(0, files.length - room);
 }
 
-export function removeUpload(place: string, key: string): void {
+export function removeUpload(draftKey: string, key: string): void {
 	running.get(key)?.abort();
-	const gone = byPlace.get(place)?.find((one) => one.key === key);
+	const gone = byDraft.get(draftKey)?.find((one) => one.key === key);
 	if (gone?.preview) URL.revokeObjectURL(gone.preview);
 	put(
-		place,
-		(byPlace.get(place) ?? NONE).filter((one) => one.key !== key),
+		draftKey,
+		(byDraft.get(draftKey) ?? NONE).filter((one) => one.key !== key),
 	);
 }
 
 /** Those that are ready go with the message that is being sent; the others stay. */
-export function takeReady(place: string): readonly Upload[] {
-	const all = byPlace.get(place) ?? NONE;
+export function takeReady(draftKey: string): readonly Upload[] {
+	const all = byDraft.get(draftKey) ?? NONE;
 	const ready = all.filter(({ state }) => state.kind === "ready");
 	put(
-		place,
+		draftKey,
 		all.filter((one) => !ready.includes(one)),
 	);
 	return ready;
 }
 
-function begin(place: string, file: File): void {
+function begin(draftKey: string, file: File): void {
 	const key = randomId();
 	const calledOff = new AbortController();
 	const isPicture = /^image\/(?:png|jpeg|gif|webp|avif)$/.test(file.type);
 	running.set(key, calledOff);
-	put(place, [
-		...(byPlace.get(place) ?? NONE),
+	put(draftKey, [
+		...(byDraft.get(draftKey) ?? NONE),
 		{
 			key,
 			name: file.name === "" ? "file" : file.name,
@@ -80,8 +80,8 @@ function begin(place: string, file: File): void {
 	]);
 	const change = (state: UploadState): void =>
 		put(
-			place,
-			(byPlace.get(place) ?? NONE).map((one) => (one.key === key ? { ...one, state } : one)),
+			draftKey,
+			(byDraft.get(draftKey) ?? NONE).map((one) => (one.key === key ? { ...one, state } : one)),
 		);
 	upload(file, { onProgress: (done) => change({ kind: "sending", done }), signal: calledOff.signal })
 		.then(({ id, digest }) => change({ kind: "ready", id, digest }))
@@ -89,8 +89,8 @@ function begin(place: string, file: File): void {
 		.finally(() => running.delete(key));
 }
 
-function put(place: string, all: readonly Upload[]): void {
-	byPlace.set(place, all);
+function put(draftKey: string, all: readonly Upload[]): void {
+	byDraft.set(draftKey, all);
 	for (const listener of listeners) listener();
 }
 

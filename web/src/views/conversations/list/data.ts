@@ -158,8 +158,8 @@ function merged(
 	if (!first) return kept;
 	const head = [...first.conversations];
 	for (const one of fitting) {
-		const place = head.findIndex((other) => other.last_activity_at <= one.last_activity_at);
-		head.splice(place === -1 ? head.length : place, 0, one);
+		const index = head.findIndex((other) => other.last_activity_at <= one.last_activity_at);
+		head.splice(index === -1 ? head.length : index, 0, one);
 	}
 	return [{ ...first, conversations: head }, ...rest];
 }

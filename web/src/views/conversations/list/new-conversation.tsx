@@ -29,14 +29,14 @@ export function NewConversation({ children }: { readonly children?: ReactNode })
 	const [override, setOverride] = useState<ModelOverride>(null);
 	const [isChoosing, setChoosing] = useState(false);
 	const [chat] = useState(newChat);
-	const place = { ...chat, profile } as const;
-	const outgoing = useOutgoing(keyOf(place));
+	const target = { ...chat, profile } as const;
+	const outgoing = useOutgoing(keyOf(target));
 	const open = useOpening();
 	const compose = useRef<ComposeHandle>(null);
 	/** Another model is chosen in the chat itself, so that its record shows it. */
 	const begin = async (text: string, files: readonly OutgoingFile[]): Promise<void> => {
-		if (override) await send(place, `/model ${modelName(override)}`, 0);
-		open(await send(place, text, 0, files));
+		if (override) await send(target, `/model ${modelName(override)}`, 0);
+		open(await send(target, text, 0, files));
 	};
 	return (
 		<section aria-label={texts.newConversation.newChat} className="flex h-full min-h-0 flex-col">

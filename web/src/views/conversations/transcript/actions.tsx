@@ -31,8 +31,8 @@ export function useMessageActions(): MessageActions | null {
 /** The person's message that an answer is about: the first one of its turn. */
 export function askedBy(answer: Message, { segments }: TranscriptState): Message | null {
 	const rows = segments.find(({ id }) => id === answer.session)?.messages ?? [];
-	const place = rows.findIndex(({ id }) => id === answer.id);
-	const last = rows.slice(0, place).findLast(({ role, hidden }) => role === "user" && !hidden);
+	const index = rows.findIndex(({ id }) => id === answer.id);
+	const last = rows.slice(0, index).findLast(({ role, hidden }) => role === "user" && !hidden);
 	if (!last || last.turn === null) return last ?? null;
 	return rows.find(({ role, turn, hidden }) => role === "user" && turn === last.turn && !hidden) ?? last;
 }
@@ -59,8 +59,8 @@ export function VersionSwitch({
 }) {
 	const [error, setError] = useState<unknown>(null);
 	const { versions, shown } = fork;
-	const go = (place: number) => {
-		const target = versions[place];
+	const go = (index: number) => {
+		const target = versions[index];
 		if (target === undefined) return undefined;
 		return () => {
 			setError(null);

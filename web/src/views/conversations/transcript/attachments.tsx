@@ -162,7 +162,13 @@ export function OutgoingFiles({ files }: { readonly files: readonly OutgoingFile
 }
 
 /** Above the box, until they are sent. */
-export function Uploads({ place, uploads }: { readonly place: string; readonly uploads: readonly Upload[] }) {
+export function Uploads({
+	draftKey,
+	uploads,
+}: {
+	readonly draftKey: string;
+	readonly uploads: readonly Upload[];
+}) {
 	if (uploads.length === 0) return null;
 	return (
 		<ul aria-label={texts.attachments.filesToSend} className="flex flex-wrap gap-2 px-1 pt-1 pb-2">
@@ -187,7 +193,7 @@ export function Uploads({ place, uploads }: { readonly place: string; readonly u
 					<IconButton
 						label={texts.attachments.remove(one.name)}
 						size="sm"
-						onClick={() => removeUpload(place, one.key)}
+						onClick={() => removeUpload(draftKey, one.key)}
 					>
 						<X size={14} />
 					</IconButton>

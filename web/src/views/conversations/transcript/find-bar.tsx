@@ -27,10 +27,10 @@ export function FindBar({
 		{ enabled: q !== "", keep: true },
 	);
 	// Newest first, as one reads a chat from its end.
-	const places = (q === "" ? [] : (data?.hits ?? []))
+	const matches = (q === "" ? [] : (data?.hits ?? []))
 		.flatMap(({ id, session, seq }) => (id === undefined || seq === undefined ? [] : [{ id, session, seq }]))
 		.sort((a, b) => b.id - a.id);
-	const spot = places[Math.min(at, places.length - 1)];
+	const spot = matches[Math.min(at, matches.length - 1)];
 	const m = spot && `${spot.session}:${spot.seq}`;
 	useEffect(() => input.current?.focus(), []);
 	useEffect(() => {
@@ -38,7 +38,7 @@ export function FindBar({
 			void navigate({ to: "/c/$conversation", params: { conversation }, search: { m }, replace: true });
 	}, [m, conversation, navigate]);
 	const go = (by: number) => {
-		if (places.length > 0) setAt((Math.min(at, places.length - 1) + by + places.length) % places.length);
+		if (matches.length > 0) setAt((Math.min(at, matches.length - 1) + by + matches.length) % matches.length);
 	};
 	return (
 		<search
@@ -73,14 +73,14 @@ export function FindBar({
 			<span role="status" className="min-w-16 text-center text-sm text-ink-3 tabular-nums">
 				{q !== "" &&
 					data &&
-					(places.length === 0
+					(matches.length === 0
 						? texts.findBar.noMatches
-						: `${Math.min(at, places.length - 1) + 1} of ${places.length}${data.next === null ? "" : "+"}`)}
+						: `${Math.min(at, matches.length - 1) + 1} of ${matches.length}${data.next === null ? "" : "+"}`)}
 			</span>
 			<IconButton
 				label={texts.findBar.olderMatch}
 				size="sm"
-				disabled={places.length < 2}
+				disabled={matches.length < 2}
 				onClick={() => go(1)}
 			>
 				<ChevronUp size={16} />
@@ -88,7 +88,7 @@ export function FindBar({
 			<IconButton
 				label={texts.findBar.newerMatch}
 				size="sm"
-				disabled={places.length < 2}
+				disabled={matches.length < 2}
 				onClick={() => go(-1)}
 			>
 				<ChevronDown size={16} />

@@ -58,25 +58,25 @@ export function itemsOf(state: TranscriptState, outgoing: readonly Outgoing[]): 
 	const { segments, streamed, hasOlder, isAtEnd } = state;
 	const claims = claimed(segments, outgoing);
 	const items: Item[] = [{ kind: "start", key: "start", hasOlder }];
-	const beside = besideRows(state, outgoing, claims);
+	const sideItems = sideItemsOf(state, outgoing, claims);
 	let next = 0;
 	let day = "";
 	let before: Message | null = null;
-	const putBeside = (isBefore: (item: Item) => boolean): void => {
-		for (let item = beside[next]; item && isBefore(item); item = beside[++next]) {
+	const putSideItems = (isBefore: (item: Item) => boolean): void => {
+		for (let item = sideItems[next]; item && isBefore(item); item = sideItems[++next]) {
 			items.push(item);
 			before = null;
 		}
 	};
-	for (const [place, segment] of segments.entries()) {
-		const ended = segments[place - 1];
+	for (const [index, segment] of segments.entries()) {
+		const ended = segments[index - 1];
 		const forks = forksAt(state, segment, ended);
 		const isVersion = ended !== undefined && forks[0]?.session === ended.id;
 		if (ended && (!isVersion || segment.messages.every(({ hidden }) => hidden))) {
-			const isLast = isAtEnd && place === segments.length - 1;
+			const isLast = isAtEnd && index === segments.length - 1;
 			const endedAt = ended.session?.ended_at ?? "";
 			// A command that ends a session was written before it did, even if in the same moment.
-			putBeside((item) => atOf(item) < endedAt || (item.kind !== "notice" && atOf(item) === endedAt));
+			putSideItems((item) => atOf(item) < endedAt || (item.kind !== "notice" && atOf(item) === endedAt));
 			items.push({
 				kind: "boundary",
 				key: `boundary:${segment.id}`,
@@ -90,7 +90,7 @@ export function itemsOf(state: TranscriptState, outgoing: readonly Outgoing[]): 
 		const results = resultsOf(segment.messages);
 		const approved = approvedIn(segment.messages);
 		for (const message of segment.messages) {
-			putBeside((item) => atOf(item) < message.created_at);
+			putSideItems((item) => atOf(item) < message.created_at);
 			const from = message.role === "user" && !message.hidden ? forks[0] : undefined;
 			const fork = from && (from.session !== segment.id || from.seq < message.seq) ? from : null;
 			const item = itemOf(message, results, { streamed, claims, before, approved, fork });
@@ -104,7 +104,7 @@ export function itemsOf(state: TranscriptState, outgoing: readonly Outgoing[]): 
 			before = message;
 		}
 	}
-	return [...items, ...beside.slice(next)];
+	return [...items, ...sideItems.slice(next)];
 }
 
 interface Around {
@@ -183,19 +183,19 @@ function claimed(segments: readonly Segment[], outgoing: readonly Outgoing[]): M
 	for (const { messages } of segments)
 		for (const message of messages) {
 			if (message.role !== "user" || message.id <= oldest) continue;
-			const place = open.findIndex((one) =>
+			const index = open.findIndex((one) =>
 				one.message === null
 					? message.id > one.newerThan && one.text.trim() === textOf(message.content).trim()
 					: one.message === message.id,
 			);
-			const [found] = place === -1 ? [] : open.splice(place, 1);
+			const [found] = index === -1 ? [] : open.splice(index, 1);
 			if (found) claims.set(message.id, found);
 		}
 	return claims;
 }
 
-/** What stands between the rows, by time; what is not taken yet comes last. */
-function besideRows(
+/** Items between the rows (commands, notices, unsent messages), by time; unsent ones come last. */
+function sideItemsOf(
 	state: TranscriptState,
 	outgoing: readonly Outgoing[],
 	claims: ReadonlyMap<number, Outgoing>,
@@ -209,7 +209,7 @@ function besideRows(
 		key: written.has(one.client_message_id) ? one.client_message_id : `asked:${String(one.inbound)}`,
 		asked: one,
 	}));
-	const told: Item[] = state.notices.map((notice) => ({ kind: "notice", key: notice.id, notice }));
+	const notices: Item[] = state.notices.map((notice) => ({ kind: "notice", key: notice.id, notice }));
 	const said: Item[] = outgoing
 		// One that was a row and is none any more was taken back.
 		.filter((one) => !rows.has(one) && one.message === null && !answered.has(one.id))
@@ -217,7 +217,7 @@ function besideRows(
 		.map((one) => ({ kind: "outgoing", key: one.id, outgoing: one }));
 	const [from, to] = windowOf(state);
 	const gaps = gapsOf(state);
-	const kept = [...asked, ...told].filter(
+	const kept = [...asked, ...notices].filter(
 		(item) =>
 			atOf(item) >= from &&
 			atOf(item) <= to &&
@@ -226,17 +226,17 @@ function besideRows(
 	return [...kept, ...said].sort((a, b) => compare(atOf(a), atOf(b)));
 }
 
-/** Times of which another version is shown: what was said beside the rows then belongs to rows that are left out. */
+/** Time ranges hidden by another version: side items in them belong to hidden rows. */
 function gapsOf({ segments, cuts }: TranscriptState): (readonly [after: string, before: string])[] {
-	return segments.flatMap((segment, place) => {
-		const next = segments[place + 1]?.session;
+	return segments.flatMap((segment, index) => {
+		const next = segments[index + 1]?.session;
 		if (!cuts.has(segment.id) || !next) return [];
 		const last = segment.messages.at(-1)?.created_at ?? segment.session?.started_at ?? "";
 		return [[last, next.started_at] as const];
 	});
 }
 
-/** The time of which the rows are here: what was said before or after it stands with other rows. */
+/** The time range of the loaded rows: side items outside it belong to other rows. */
 function windowOf({ segments, hasOlder, isAtEnd }: TranscriptState): readonly [from: string, to: string] {
 	const first = segments.find(({ messages }) => messages.length > 0)?.messages[0];
 	const last = segments.findLast(({ messages }) => messages.length > 0)?.messages.at(-1);

@@ -51,13 +51,13 @@ export class NoticeReader {
 
 	/** Everything that was read. A reply may have been opened before its turn wrote rows: it failed after `lastRowOf` them. */
 	notices(lastRowOf: (turn: string) => string | undefined): readonly Notice[] {
-		const told = this.#read.flatMap((delivery) => noticeOf(delivery) ?? []);
+		const notices = this.#read.flatMap((delivery) => noticeOf(delivery) ?? []);
 		const replies = this.#read.filter(({ kind }) => kind === "reply");
 		const failed = [...Map.groupBy(replies, ({ turn }) => turn ?? "")].flatMap(([turn, parts]) => {
 			const times = [lastRowOf(turn) ?? "", ...parts.map(({ created_at }) => created_at)];
 			return failureNotice(turn, parts, times.sort().at(-1) ?? "") ?? [];
 		});
-		return [...told, ...failed];
+		return [...notices, ...failed];
 	}
 
 	async #readPage(): Promise<void> {

@@ -19,8 +19,8 @@ export function arranged(newestFirst: readonly Session[]): Session[] {
 
 /** At its place; one that is there already, or came too late for the window, changes nothing. */
 export function appended(segments: readonly Segment[], message: Message): readonly Segment[] {
-	const place = segments.findIndex(({ id }) => id === message.session);
-	const segment = segments[place];
+	const index = segments.findIndex(({ id }) => id === message.session);
+	const segment = segments[index];
 	if (!segment)
 		return [
 			...segments,
@@ -28,7 +28,7 @@ export function appended(segments: readonly Segment[], message: Message): readon
 		];
 	const last = segment.messages.at(-1);
 	if (last && last.seq >= message.seq) return segments;
-	return segments.with(place, { ...segment, messages: [...segment.messages, message] });
+	return segments.with(index, { ...segment, messages: [...segment.messages, message] });
 }
 
 /** The newest rows of a session read anew: they take the place of all that is not older. A page that is not full is all there is. */

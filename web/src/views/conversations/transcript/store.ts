@@ -306,8 +306,8 @@ export class Transcript {
 			return { ...first, messages, isWhole: messages.length < PAGE };
 		}
 		for (;;) {
-			const place = this.#order.findIndex(({ id }) => id === first.id);
-			const session = this.#order[place - 1];
+			const index = this.#order.findIndex(({ id }) => id === first.id);
+			const session = this.#order[index - 1];
 			if (session) {
 				const { messages } = await this.#readEnd(session.id);
 				return { id: session.id, session, messages, isWhole: messages.length < PAGE };
@@ -433,7 +433,7 @@ export class Transcript {
 			const turn = await api.turn({ turn: turnId });
 			if (turn.state === "running") noteRunning(this.#conversation, turnId);
 		} catch {
-			// The transcript itself is there; what goes on is told by the next event.
+			// The transcript is loaded; the next event updates the rest.
 		}
 	}
 }
@@ -442,7 +442,7 @@ function signatureOf({ cuts, forks }: Path): string {
 	return JSON.stringify([[...cuts], forks]);
 }
 
-/** What was said beside these rows, and before them where they are the first. */
+/** Side items of these rows; for the first rows also those before them. */
 async function noticesIn(
 	segments: readonly Segment[],
 	hasOlder: boolean,

@@ -5,7 +5,7 @@ import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Conversation } from "../../../api/types.ts";
-import { type Partial, usePartial, useRunningTurn } from "../../../live/index.ts";
+import { type PartialAnswer, usePartial, useRunningTurn } from "../../../live/index.ts";
 import { texts } from "../../../texts/conversations.ts";
 import { Button, ErrorState, SkeletonRows } from "../../../ui/index.ts";
 import { useOutgoing } from "../compose/outgoing.ts";
@@ -32,7 +32,7 @@ const END_PX = 48;
 
 type Drawn =
 	| Item
-	| { readonly kind: "partial"; readonly key: string; readonly partial: Partial }
+	| { readonly kind: "partial"; readonly key: string; readonly partial: PartialAnswer }
 	| { readonly kind: "working"; readonly key: string };
 
 const NO_CALLS: readonly never[] = [];
@@ -86,7 +86,7 @@ function Rows({
 		scrollEndThreshold: END_PX,
 		paddingEnd: 16,
 	});
-	useFirstPlace(virtual, drawn, transcript, state, spot);
+	useFirstPosition(virtual, drawn, transcript, state, spot);
 	useFollowing(scroller, spot === null && state.isAtEnd, virtual);
 	useOwnMessages(conversation.id, virtual);
 	const rows = virtual.getVirtualItems();
@@ -211,7 +211,7 @@ function useOwnMessages(conversation: string, virtual: Virtualizer<HTMLElement, 
 }
 
 /** At the end, or at the row that a link names. */
-function useFirstPlace(
+function useFirstPosition(
 	virtual: Virtualizer<HTMLElement, Element>,
 	drawn: readonly Drawn[],
 	transcript: Transcript,
@@ -342,9 +342,9 @@ function EndButton({
 	const lastKey = drawn.at(-1)?.key;
 	if (!isAway && seen !== lastKey) setSeen(lastKey);
 	if (!isAway) return null;
-	const place = drawn.findLastIndex(({ key }) => key === seen);
+	const seenIndex = drawn.findLastIndex(({ key }) => key === seen);
 	const fresh =
-		place === -1 || hasNewer ? 0 : drawn.slice(place + 1).filter(({ kind }) => kind !== "day").length;
+		seenIndex === -1 || hasNewer ? 0 : drawn.slice(seenIndex + 1).filter(({ kind }) => kind !== "day").length;
 	return (
 		<div className="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
 			<Button

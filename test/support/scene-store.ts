@@ -1,4 +1,4 @@
-// Stores with a past, for exports, imports and retention: opened as a file or in memory, and told what a person may do.
+// Stores for tests of exports, imports and retention: in memory or in a file, with a scene to talk in. fillStore gives one a rich history.
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,49 +13,49 @@ import {
 	type Store,
 } from "../../src/store/index.ts";
 import { ADA, BOB, GROUP, OPERATOR, QUIET, Scene } from "../../src/testing/conformance/store/scene.ts";
-import { NOON, virtualClock } from "./clock.ts";
+import { createWallClock, NOON } from "./clock.ts";
 import { quickFolder } from "./quick-folder.ts";
 
-export interface Told {
+export interface SceneStore {
 	readonly scene: Scene;
 	/** As its present owner has it. */
 	readonly store: Store;
-	/** The database's file, where it has one. */
+	/** The database's file, if it has one. */
 	readonly path: string | null;
 	close(): Promise<void>;
 }
 
-export interface TellOptions {
-	/** Two stores draw different ids, as two machines do; four hex digits. */
+export interface SceneStoreOptions {
+	/** Two stores get different ids, like two machines; four hex digits. */
 	readonly ids?: string;
 	readonly at?: number;
 }
 
-export type OpenTold = (options?: TellOptions) => Promise<Told>;
+export type OpenSceneStore = (options?: SceneStoreOptions) => Promise<SceneStore>;
 
-export const KINDS: readonly { readonly kind: string; readonly open: OpenTold }[] = [
+export const KINDS: readonly { readonly kind: string; readonly open: OpenSceneStore }[] = [
 	{
 		kind: "a store in memory",
-		open: async (options) => await told("sqlite::memory:", null, options, () => {}),
+		open: async (options) => await openSceneStore("sqlite::memory:", null, options, () => {}),
 	},
 	{
 		kind: "a store in a file",
 		open: async (options) => {
 			const folder = quickFolder("keryx-told-");
 			const path = join(folder, "store.db");
-			return await told(`sqlite:${path}`, path, options, () => rmSync(folder, { recursive: true }));
+			return await openSceneStore(`sqlite:${path}`, path, options, () => rmSync(folder, { recursive: true }));
 		},
 	},
 ];
 export const [{ open: openInMemory }, { open: openInFile }] = KINDS as [(typeof KINDS)[0], (typeof KINDS)[0]];
 
-async function told(
+async function openSceneStore(
 	url: string,
 	path: string | null,
-	{ ids = "aaaa", at = NOON }: TellOptions = {},
+	{ ids = "aaaa", at = NOON }: SceneStoreOptions = {},
 	clean: () => void,
-): Promise<Told> {
-	const clock = virtualClock(at);
+): Promise<SceneStore> {
+	const clock = createWallClock(at);
 	const settings = { url, clock, ids: markedIds(ids), secrets: NO_SECRETS };
 	const close = async (): Promise<void> => {
 		await scene.store.close();
@@ -77,7 +77,7 @@ async function told(
 	};
 }
 
-/** Counted ids that say which store drew them. Session ids do not: those of two stores may meet. */
+/** Counted ids that show which store created them. Session ids do not: those of two stores may collide. */
 function markedIds(mark: string): Ids {
 	let drawn = 0;
 	let bytes = 0;
@@ -103,7 +103,7 @@ export async function exported(
 	return lines;
 }
 
-/** Lines to compare: of a long one only its beginning and its digest, so that a difference can be read. */
+/** Lines to compare: a long one is reduced to its start and its digest, so that a difference is readable. */
 export function brief(lines: readonly string[]): string[] {
 	return lines.map((line) =>
 		line.length < 500
@@ -112,7 +112,7 @@ export function brief(lines: readonly string[]): string[] {
 	);
 }
 
-/** The end of the log: it stays where it is as long as nothing happens. */
+/** The end of the log: it stays the same as long as nothing happens. */
 export async function endOfEvents(store: Store): Promise<string> {
 	return (await store.events({ scope: OPERATOR, after: "now", limit: 1 })).cursor;
 }
@@ -120,13 +120,13 @@ export async function endOfEvents(store: Store): Promise<string> {
 export interface Past {
 	readonly ada: ConversationId;
 	readonly group: ConversationId;
-	/** Ada's sessions, in the order they were opened. */
+	/** Ada's sessions, in opening order. */
 	readonly sessions: readonly SessionId[];
 	readonly picture: string;
 }
 
-/** A bit of everything: tools, attachments, large text, undo, retry, a summary, bases, titles, a group with somebody seen. */
-export async function tellAll({ scene, store }: Told): Promise<Past> {
+/** A bit of everything: tools, attachments, large text, undo, retry, a summary, bases, titles, a group with an observed message. */
+export async function fillStore({ scene, store }: SceneStore): Promise<Past> {
 	const { clock } = scene;
 	const wait = (): void => clock.advance(61_001);
 	const first = await scene.exchange("the first thing Ada said", "and the answer: heliotrope");

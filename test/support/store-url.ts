@@ -1,4 +1,4 @@
-// Where the gateway's tests keep their stores: in memory or in a file, or on a PostgreSQL server, where test/postgres runs them again.
+// Where the gateway's tests keep their stores: in memory, in a file, or on a PostgreSQL server, where test/postgres repeats them.
 import Database from "better-sqlite3";
 import { type Engine, openEngine } from "../../src/store/index.ts";
 import { migratePostgres } from "../../src/store/postgres/engine.ts";
@@ -13,7 +13,7 @@ let server: Pick<PostgresServer, "url"> | null = null;
 let opening: Open | null = null;
 let made = 0;
 
-/** From now on stores are on this server; null: they are not. `open`: how they are opened, if not in the usual way. */
+/** Puts later stores on this server; null: back to SQLite. `open` replaces the usual way to open one. */
 export async function storesOn(
 	given: Pick<PostgresServer, "url"> | null,
 	open: Open | null = null,
@@ -25,8 +25,8 @@ export async function storesOn(
 	await migratePostgres(given.url(TEMPLATE));
 }
 
-/** The address of a new, empty store: this one, or a database of its own. */
-export async function placeOf(file: string): Promise<string> {
+/** The URL of a new, empty store: this file, or a new database on the server. */
+export async function newStoreUrl(file: string): Promise<string> {
 	if (!server) return `sqlite:${file}`;
 	const name = `store${++made}`;
 	await onServer(server.url(), `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
@@ -39,7 +39,7 @@ export function openAt(url: string, startedAt: number, auditKey: Uint8Array): Pr
 		: openEngine({ url, clock: { now: () => startedAt }, auditKey });
 }
 
-/** How many rows a table has, as a script finds that opens the store and closes it. */
+/** How many rows a table has. Opens its own connection. */
 export async function rowsAt(url: string, table: string): Promise<number> {
 	if (!url.startsWith("sqlite:")) {
 		const [row] = await onServer<{ n: number }>(url, `SELECT count(*)::int AS n FROM keryx.${table}`);
