@@ -4,38 +4,13 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import type { CHANNEL_PLATFORMS, ChannelSettings, Config } from "../config/index.ts";
+import type { ChannelSettings, Config } from "../config/index.ts";
 import { createPlatforms } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Channel, Clock, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
-import {
-	isPostedTo,
-	readAppToken,
-	readSigningSecret,
-	readToken,
-	type TokenContext,
-} from "./setup/channel-token.ts";
-import { emailConnection } from "./setup/email.ts";
-import { ircConnection, ircSecrets } from "./setup/irc.ts";
-import { matrixConnection } from "./setup/matrix.ts";
-import { xmppConnection, xmppSecrets } from "./setup/xmpp.ts";
-
-/** What a channel is made with. A `module` exports `createChannel`, which takes these. */
-export interface ChannelOptions {
-	/** Of its entry in the configuration. */
-	readonly name: string;
-	readonly account: string;
-	readonly settings: ChannelSettings;
-	/** Read at every connect: it may have changed. */
-	readonly token: () => Promise<string>;
-	readonly clock: Clock;
-	readonly log: (message: string, error: unknown) => void;
-}
-
-export interface ChannelContext extends TokenContext {
-	readonly clock: Clock;
-	readonly log: (message: string, error: unknown) => void;
-}
+import type { Channel, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
+import { type ChannelPlatform, PLATFORMS } from "./platforms/index.ts";
+import type { ChannelContext, ChannelOptions } from "./platforms/types.ts";
+import { readToken } from "./setup/channel-token.ts";
 
 /** Throws channel.module where a module cannot be loaded. */
 export async function makeChannel(
@@ -53,89 +28,8 @@ export async function makeChannel(
 	};
 	if (settings.bridge) return bridgeChannel(options);
 	if (settings.module !== undefined) return fromModule(settings.module, options, context.home);
-	return CHANNELS[settings.platform as ChannelPlatform](options, context);
+	return PLATFORMS[settings.platform as ChannelPlatform].make(options, context);
 }
-
-type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
-
-/** The channels that come with Keryx. */
-const CHANNELS: Readonly<
-	Record<ChannelPlatform, (options: ChannelOptions, context: ChannelContext) => Promise<Channel>>
-> = {
-	telegram: async (options) => {
-		const { createTelegramChannel } = await import("../channels/telegram/index.ts");
-		const { webhook_url: webhookUrl } = options.settings;
-		return createTelegramChannel({
-			...options,
-			...apiRootOf(options),
-			...(webhookUrl !== undefined && { webhookUrl }),
-		});
-	},
-	discord: async (options) => {
-		const { createDiscordChannel } = await import("../channels/discord/index.ts");
-		const { thread_replies: threadReplies, free_chats: freeChats, alive_seconds: seconds } = options.settings;
-		return createDiscordChannel({
-			...options,
-			...apiRootOf(options),
-			threadReplies,
-			freeChats,
-			aliveMs: seconds * 1000,
-		});
-	},
-	slack: async (options, context) => {
-		const { createSlackChannel } = await import("../channels/slack/index.ts");
-		const { name, settings } = options;
-		return createSlackChannel({
-			...options,
-			...apiRootOf(options),
-			events: isPostedTo(settings)
-				? { signingSecret: () => readSigningSecret(name, settings, context) }
-				: { appToken: () => readAppToken(name, settings, context) },
-			aliveMs: settings.alive_seconds * 1000,
-		});
-	},
-	irc: async (options, context) => {
-		const { createIrcChannel } = await import("../channels/irc/index.ts");
-		const { name, settings } = options;
-		return createIrcChannel({
-			...options,
-			...ircConnection(settings, context.home),
-			secrets: () => ircSecrets(name, settings, context),
-			decides: settings.decides,
-			aliveMs: settings.alive_seconds * 1000,
-		});
-	},
-	email: async (options, context) => {
-		const { createEmailChannel } = await import("../channels/email/index.ts");
-		const { settings, token } = options;
-		return createEmailChannel({
-			...options,
-			...emailConnection(settings, context.home),
-			password: token,
-			aliveMs: settings.alive_seconds * 1000,
-		});
-	},
-	xmpp: async (options, context) => {
-		const { createXmppChannel } = await import("../channels/xmpp/index.ts");
-		const { name, settings } = options;
-		return createXmppChannel({
-			...options,
-			...xmppConnection(settings, context.home),
-			secrets: () => xmppSecrets(name, settings, context),
-			decides: settings.decides,
-			aliveMs: settings.alive_seconds * 1000,
-		});
-	},
-	matrix: async (options, context) => {
-		const { createMatrixChannel } = await import("../channels/matrix/index.ts");
-		const { name, settings } = options;
-		return createMatrixChannel({
-			...options,
-			...matrixConnection(name, settings, context.home),
-			aliveMs: settings.alive_seconds * 1000,
-		});
-	},
-};
 
 async function bridgeChannel({ name, settings, clock }: ChannelOptions): Promise<Channel> {
 	const { createBridgeChannel } = await import("../channels/bridge/index.ts");
@@ -163,10 +57,6 @@ async function bridgeChannel({ name, settings, clock }: ChannelOptions): Promise
 			},
 		},
 	});
-}
-
-function apiRootOf({ settings }: ChannelOptions): { readonly apiRoot?: string } {
-	return settings.api_root === undefined ? {} : { apiRoot: settings.api_root };
 }
 
 async function fromModule(module: string, options: ChannelOptions, home: string): Promise<Channel> {

@@ -1,8 +1,8 @@
 // The channels of a Keryx: the one list that everything else uses.
 import { createLocalChannel } from "../channels/local/index.ts";
 import { type Config, ownPlatforms } from "../config/index.ts";
+import { SCHEDULE_PLATFORM } from "../domain/index.ts";
 import type { Channel } from "../gateway/index.ts";
-import { SCHEDULE_PLATFORM } from "../store/index.ts";
 
 /** Keryx's own channels, then the program's. */
 export function channelsOf(

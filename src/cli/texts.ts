@@ -866,9 +866,6 @@ Exit codes: 0 done, 1 failure (no such confirmation), 2 wrong usage or an ambigu
 		noDatabaseHint: `check the path; \`${KERYX} confirmd\` and \`${KERYX} token create\` make one`,
 		socketTooLong: "choose a shorter --db-path, or another folder: the socket is created next to it",
 		portTaken: (field: Shown) => `choose another ${field} or --host, or stop the program that uses this one`,
-		noRoute: "a confirmd only has /confirm, /grants, /audit, /health and /api/tokens",
-		noChats: (platform: Shown, chat: Shown) =>
-			`confirmations.notify: ${platform} ${chat} is not notified: a confirmd has no chats`,
 		host: (usual: Shown) => `the address to listen on; ${usual}, or CONFIRMATION_HOST`,
 		port: (usual: Shown) => `${usual}, or CONFIRMATION_PORT; 0 is any free port`,
 		dbPath: "its database; default: confirmations.db in Keryx's home",

@@ -8,15 +8,8 @@ export {
 	type ChannelSettings,
 	NOTICE_CLASSES,
 } from "./channels/channels.ts";
-export {
-	isNetwork,
-	NETWORK_PLATFORMS,
-	NETWORKS,
-	type Network,
-	type NetworkField,
-	type NetworkPlatform,
-	type NetworkSecret,
-} from "./channels/networks.ts";
+export type { Network, NetworkField, NetworkSecret } from "./channels/network.ts";
+export { isNetwork, NETWORK_PLATFORMS, NETWORKS, type NetworkPlatform } from "./channels/networks.ts";
 export { type ConfigChange, compareConfig } from "./editing/change.ts";
 export { editConfig, writeConfig, writtenValue } from "./editing/edit.ts";
 export { EDITABLE_SETTINGS, type EditableSetting } from "./editing/editable.ts";

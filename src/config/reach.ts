@@ -1,5 +1,5 @@
 // Which chats this Keryx has a channel for. Entries for other chats have no effect, and a warning says so.
-import { OWN_PLATFORMS, type OwnPlatform } from "../domain/index.ts";
+import { type BuiltInChannel, OWN_PLATFORMS } from "../domain/index.ts";
 import type { Config } from "./schema.ts";
 
 export interface Connection {
@@ -9,7 +9,7 @@ export interface Connection {
 }
 
 /** Built-in channels that are on. */
-export function ownPlatforms({ webhooks }: Pick<Config, "webhooks">): readonly (OwnPlatform | "webhook")[] {
+export function ownPlatforms({ webhooks }: Pick<Config, "webhooks">): readonly BuiltInChannel[] {
 	const hooks = Object.keys(webhooks).length > 0 ? (["webhook"] as const) : [];
 	return [...OWN_PLATFORMS, ...hooks];
 }

@@ -8,8 +8,11 @@ export { type AliasPair, personId } from "./address/aliases.ts";
 export { readableKey } from "./address/key.ts";
 export { pageSource, pageUser } from "./address/page-people.ts";
 export {
+	type BuiltInChannel,
 	builtInPlatforms,
 	createPlatforms,
+	isBuiltInChannel,
+	isKnownByKeryx,
 	isOwnPlatform,
 	isPlatformName,
 	OWN_PLATFORMS,
@@ -18,6 +21,7 @@ export {
 	type PlatformTraits,
 	platformTraits,
 	registeredPlatforms,
+	SCHEDULE_PLATFORM,
 	SMALLEST_MESSAGE_LIMIT,
 } from "./address/platforms.ts";
 export { profileName } from "./address/profile.ts";

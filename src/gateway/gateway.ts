@@ -1,9 +1,11 @@
 // The gateway: channels in, lanes, turns, outbox, channels out. Its memory holds only what the store says is unfinished, so kill -9 is
 // safe at any moment. This file is its start, its end and what can be asked of it; `parts.ts` puts the parts together.
+
 import type { Config } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { OPERATOR, type Scope } from "../store/index.ts";
+import { isPassing, OPERATOR, type Scope } from "../store/index.ts";
+import { untilWritten } from "../time/index.ts";
 import type {
 	Channel,
 	ChannelBridge,
@@ -22,7 +24,6 @@ import { createGatewayParts, type GatewayParts } from "./parts.ts";
 import type { Sending } from "./sending/types.ts";
 import type { Delta, PartialAnswer } from "./turn/deltas.ts";
 import type { Gateway, GatewayOptions } from "./types.ts";
-import { untilWritten } from "./until-written.ts";
 
 /** How long the end waits for a store in trouble. After that, people whose turns were cut off are not told. */
 const LAST_WORDS_MS = 10_000;
@@ -52,7 +53,7 @@ class RunningGateway implements Gateway {
 
 	async start(): Promise<void> {
 		const { store, clock, confirmations, processes, schedules } = this.#options;
-		const { live, lanes, outbox, connections, runner, sessionSettings, wake } = this.#parts;
+		const { live, lanes, outbox, connections, runner, sessionSettings, starts } = this.#parts;
 		this.#life.begin();
 		this.#life.awaySince = await this.#patiently(() => store.lastEventAt({ scope: OPERATOR }));
 		// Before unfinished work is read: the end of a restore may end a command, too.
@@ -71,10 +72,10 @@ class RunningGateway implements Gateway {
 		this.#life.accept();
 		const unlisten = [
 			store.onCommit(() => outbox.kick()),
-			confirmations?.onWoken((woken) => wake(woken, "confirmation")),
-			processes?.onWoken((woken) => wake(woken, "process")),
+			confirmations?.onWoken((woken) => starts.wake(woken, "confirmation")),
+			processes?.onWoken((woken) => starts.wake(woken, "process")),
 			schedules?.onWoken((woken) => {
-				if (woken) wake(woken, "schedule");
+				if (woken) starts.wake(woken, "schedule");
 				this.#parts.scheduleRunner.look();
 			}),
 		];
@@ -191,6 +192,7 @@ class RunningGateway implements Gateway {
 			await untilWritten(() => store.noteConfig({ kind: "changed", keys, restart }), {
 				clock,
 				signal: this.#life.stopping,
+				isPassing,
 				log: (error) =>
 					this.#parts.log("the channels cannot be told about the configuration change yet", error),
 			});
@@ -218,7 +220,7 @@ class RunningGateway implements Gateway {
 	/** Until the store answers, or the end has begun. */
 	#patiently<Value>(work: () => Promise<Value>): Promise<Value> {
 		const log = (error: unknown) => this.#parts.log("startup is waiting for the store", error);
-		return untilWritten(work, { clock: this.#options.clock, signal: this.#life.stopping, log });
+		return untilWritten(work, { clock: this.#options.clock, signal: this.#life.stopping, isPassing, log });
 	}
 
 	async #lastWords(work: () => Promise<void>): Promise<void> {
@@ -226,6 +228,6 @@ class RunningGateway implements Gateway {
 		const enough = new AbortController();
 		const cancel = clock.after(LAST_WORDS_MS, () => enough.abort());
 		const log = (error: unknown) => this.#parts.log("shutdown is waiting for the store", error);
-		await untilWritten(work, { clock, signal: enough.signal, log }).finally(cancel);
+		await untilWritten(work, { clock, signal: enough.signal, isPassing, log }).finally(cancel);
 	}
 }

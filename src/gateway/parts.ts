@@ -1,28 +1,28 @@
 // Puts the parts of a gateway together. Each part gets what it needs of the others by name; nothing here starts, and nothing here decides.
+
 import { randomBytes } from "node:crypto";
 import { commandMachine, LiveConfig } from "../config/index.ts";
-import type { ConversationId } from "../domain/index.ts";
-import { type Conversation, OPERATOR, type Woken } from "../store/index.ts";
+import { type Conversation, OPERATOR } from "../store/index.ts";
 import { CHANNEL_DEFAULTS } from "./channel.ts";
 import { createActions } from "./commands/actions.ts";
 import type { CommandTurn } from "./commands/changes.ts";
 import { createCommands } from "./commands/index.ts";
 import { CommandRunner } from "./commands/runner.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
-import type { Waiting } from "./inbox/batch.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import { Unheard } from "./inbox/unheard.ts";
 import { stoppingElsewhere } from "./lanes/elsewhere.ts";
-import { type Begun, Lanes } from "./lanes/lanes.ts";
+import { Lanes } from "./lanes/lanes.ts";
 import { LastAnswered } from "./lanes/last-answered.ts";
+import { Starts } from "./lanes/starts.ts";
 import { ChannelWatch } from "./lifecycle/channel-watch.ts";
 import { Connections } from "./lifecycle/connections.ts";
 import { HookFollower } from "./lifecycle/hook-follower.ts";
 import { createHooks } from "./lifecycle/hooks.ts";
 import type { GatewayLife } from "./lifecycle/life.ts";
 import { Neighbours } from "./lifecycle/neighbours.ts";
-import { takeFromDead } from "./lifecycle/recovery.ts";
 import { ScheduleRunner } from "./lifecycle/schedule-runner.ts";
+import { takeOver } from "./lifecycle/take-over.ts";
 import { TextRelay } from "./lifecycle/text-relay.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
@@ -37,7 +37,6 @@ import { Deltas } from "./turn/deltas.ts";
 import { Titles } from "./turn/titles.ts";
 import { TurnFactory } from "./turn/turn-factory.ts";
 import type { GatewayOptions } from "./types.ts";
-import { untilWritten } from "./until-written.ts";
 
 export type GatewayParts = ReturnType<typeof createGatewayParts>;
 
@@ -91,7 +90,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		},
 		work: {
 			begin: async (conversation, items) =>
-				preferred(conversation, items) ?? (await turns.begin(conversation, items)),
+				starts.preferred(conversation, items) ?? (await turns.begin(conversation, items)),
 			resume: (conversation, turn) => turns.resume(conversation, turn),
 			// Other gateways may have accepted something for a conversation that runs here.
 			...(store.cluster && {
@@ -101,7 +100,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 					const turn = await store.openTurnOf({ scope: OPERATOR, conversation });
 					return turn?.state === "running" && turn.node !== store.epoch;
 				},
-				idle: (conversation) => life.track(lookAgain(conversation)),
+				idle: (conversation) => life.track(unheard.lookAgain(conversation)),
 				// Its lease was away for a moment, and is back before the turn was stopped.
 				lost: () => {
 					if (store.cluster?.holdsLease && !life.stopping.aborted) unheard.look();
@@ -165,6 +164,15 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		began: (conversation, turn) => lastAnswered.ran(conversation, turn),
 		completed: (start) => life.track(titles.after(start)),
 	});
+	const starts: Starts = new Starts({
+		clock,
+		config,
+		lanes,
+		lastAnswered,
+		ofCommand: (conversation, turn) => turns.ofCommand(conversation, turn),
+		stopping: () => life.stopping,
+		log,
+	});
 	const titles: Titles = new Titles({
 		...common,
 		agentOf: (conversation) => turns.agentOf(conversation),
@@ -176,7 +184,8 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		lanes,
 		sessionSettings,
 		agentOf: (conversation: Conversation) => turns.agentOf(conversation),
-		runTurn: (conversation: Conversation, turn: CommandTurn) => life.track(runBegun(conversation, turn)),
+		runTurn: (conversation: Conversation, turn: CommandTurn) =>
+			life.track(starts.runBegun(conversation, turn)),
 		confirmations,
 		processes,
 		files,
@@ -226,7 +235,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		turnEnded: (conversation, turn) => deltas.endHeard(conversation, turn),
 		readHomes: async () => sessionSettings.takeHomes(await store.homeChannels({ scope: OPERATOR })),
 		letGo: () => connections.letGo(),
-		takeOver,
+		takeOver: () => takeOver({ store, lanes, lastAnswered, connections, unheard, outbox, scheduleRunner }),
 	});
 	const relay = store.cluster && new TextRelay({ cluster: store.cluster, clock, deltas });
 	const actions = createActions({
@@ -239,7 +248,7 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		...common,
 		sending,
 		homes: () => connections.homes(),
-		wake: (woken) => wake(woken, "schedule"),
+		wake: (woken) => starts.wake(woken, "schedule"),
 	});
 	const hooks = createHooks(live.values, clock, log);
 	const follower: HookFollower = new HookFollower(store, hooks, { clock, log });
@@ -270,60 +279,6 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		scheduleRunner,
 		follower,
 		watchers,
-		wake,
+		starts,
 	};
-
-	/** An answer of a human, the clock or the end of a program begins a turn. */
-	function wake({ conversation, inbox: id }: Woken, kind: "confirmation" | "process" | "schedule"): void {
-		lanes.add(conversation, {
-			id,
-			kind,
-			principal: null,
-			role: null,
-			arrivedAt: clock.monotonic(),
-			sentAt: clock.now(),
-			batchMs: 0,
-			late: false,
-		});
-	}
-
-	/** A turn that a command began. It waits in its lane until nothing else runs there. */
-	function runBegun(conversation: Conversation, turn: CommandTurn): Promise<void> {
-		return untilWritten(() => turns.ofCommand(conversation, turn), {
-			clock,
-			signal: life.stopping,
-			log: (error) => log(`turn ${turn.turn} cannot start yet`, error),
-		}).then(
-			(begun) => lanes.run(conversation.id, begun),
-			(error: unknown) => log(`turn ${turn.turn} is left for the next start`, error),
-		);
-	}
-
-	/** Another gateway answered last, and its files are there: it may begin first. Null: this one does now. */
-	function preferred(conversation: ConversationId, [first]: readonly Waiting[]): Begun | null {
-		if (!first || !lastAnswered.isElsewhere(conversation)) return null;
-		const ms = first.arrivedAt + live.values.lane.prefer_ms - clock.monotonic();
-		return ms > 0 ? { kind: "preferred", ms } : null;
-	}
-
-	/** A gateway on the same store has died: its started and accepted work continues here. */
-	async function takeOver(): Promise<void> {
-		lastAnswered.forgetOthers();
-		lanes.reconsider();
-		const channels = connections.values();
-		for (const { conversation, turn } of await takeFromDead({ store, aliveAt: null, channels }))
-			if (!lanes.isBusy(conversation)) lanes.resume(conversation, turn);
-		unheard.look();
-		await connections.openWaiting();
-		outbox.kick();
-		// Its jobs, and the ends of its runs.
-		scheduleRunner.look();
-	}
-
-	async function lookAgain(conversation: ConversationId): Promise<void> {
-		await unheard.refresh(conversation).catch((error: unknown) => {
-			log("what waits in a conversation cannot be read right now", error);
-			unheard.look();
-		});
-	}
 }

@@ -319,6 +319,7 @@ export const channel = z
 			.openapi({ description: "of its entry in `channels`; for built-in ones, their platform" }),
 		platform: z.string(),
 		account: z.string(),
+		built_in: z.boolean().openapi({ description: "Keryx brings it along: it has no entry in `channels`" }),
 		state: z.enum(["starting", "connected", "degraded", "down", "needs_attention", "stopped"]).openapi({
 			description:
 				"down: no sign of life for longer than alive_seconds. needs_attention: detail says what to do",

@@ -1,5 +1,5 @@
 // Converts store data to the wire. One function per kind; schemas.ts defines the wire format.
-import { limitInfo, toWireLimitInfo, toWireSource } from "../domain/index.ts";
+import { isBuiltInChannel, limitInfo, toWireLimitInfo, toWireSource } from "../domain/index.ts";
 import type { Gateway, StoredAdmission } from "../gateway/index.ts";
 import type {
 	Asked,
@@ -234,6 +234,7 @@ export function toWireChannel(channel: ReturnType<Gateway["health"]>[number]): W
 		name: channel.name,
 		platform: channel.platform,
 		account: channel.account,
+		built_in: isBuiltInChannel(channel.platform),
 		state: channel.state,
 		alive_at: isoOrNull(channel.aliveAt),
 		proven_by: channel.provenBy ?? null,

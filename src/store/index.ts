@@ -58,14 +58,15 @@ export type { Pressed } from "./operations/inbox/presses.ts";
 export type { LiveEvent } from "./operations/live-events.ts";
 export type { PairingDecision, PairingRef } from "./operations/people/pairings.ts";
 export type { SpeakerFacts } from "./operations/people/speaker-facts.ts";
-export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
+export type { BeginProcessArgs, BegunProcess } from "./operations/processes/begin.ts";
+export type { EndProcessArgs } from "./operations/processes/end.ts";
+export type { ProcessScope } from "./operations/processes/read.ts";
 export {
 	COMPAT,
 	isOnItsWay,
 	noticeId,
 	pairingNoticeId,
 	runId,
-	SCHEDULE_PLATFORM,
 } from "./operations/row-ids.ts";
 export type { JobChanges } from "./operations/schedules/jobs.ts";
 export type { RunWork } from "./operations/schedules/read.ts";

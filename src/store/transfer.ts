@@ -68,8 +68,8 @@ async function* exportPieces(store: Store, { scope, what }: ExportOptions): Asyn
 	for await (const { ids, small } of groupsAhead(store, { scope, what }))
 		for (let n = 0, found = await small; n < ids.length; found = await smallOf(store, scope, ids.slice(n))) {
 			let together = "";
-			for (const text of found) {
-				const id = ids[n++] as ConversationId;
+			for (const [at, id] of ids.slice(n, n + found.length).entries()) {
+				const text = found[at] ?? null;
 				if (text !== null && (text !== "" || what.kind === "everything")) {
 					together += text;
 					if (text !== "") conversations++;
@@ -85,6 +85,7 @@ async function* exportPieces(store: Store, { scope, what }: ExportOptions): Asyn
 				if (isThere) conversations++;
 			}
 			if (together !== "") yield together;
+			n += found.length;
 			if (n === ids.length) break;
 		}
 	let jobs = 0;

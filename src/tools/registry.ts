@@ -3,23 +3,29 @@ import type { ToolSpec } from "../agents/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Tool } from "./types.ts";
 
+/** What a tool reaches: only what was and is said; or programs, files, the web or jobs. */
+const REACH: Readonly<Record<string, "words" | "world">> = {
+	session_search: "words",
+	session_read: "words",
+	clarify: "words",
+	attach: "world",
+	send_message: "words",
+	terminal: "world",
+	process: "world",
+	read_file: "world",
+	write_file: "world",
+	edit_file: "world",
+	list_files: "world",
+	find_in_files: "world",
+	web_fetch: "world",
+	schedule: "world",
+};
+
 /** The names of Keryx's own tools, for code that must know them without creating them. */
-export const OWN_TOOLS: readonly string[] = [
-	"session_search",
-	"session_read",
-	"clarify",
-	"attach",
-	"send_message",
-	"terminal",
-	"process",
-	"read_file",
-	"write_file",
-	"edit_file",
-	"list_files",
-	"find_in_files",
-	"web_fetch",
-	"schedule",
-];
+export const OWN_TOOLS: readonly string[] = Object.keys(REACH);
+
+/** Those that reach programs, files, the web or jobs. */
+export const WORLD_TOOLS: ReadonlySet<string> = new Set(OWN_TOOLS.filter((name) => REACH[name] === "world"));
 
 export interface ToolRegistry {
 	readonly names: readonly string[];

@@ -50,7 +50,12 @@ describe("channels", () => {
 		const { channels, counted } = await keryx.client.channels({});
 		expect(counted).toBe(true);
 		expect(channels.map(({ platform }) => platform).slice(0, 2)).toEqual(["local", "api_server"]);
-		expect(channels[0]).toMatchObject({ state: "connected", account: "", age_seconds: expect.any(Number) });
+		expect(channels[0]).toMatchObject({
+			state: "connected",
+			account: "",
+			built_in: true,
+			age_seconds: expect.any(Number),
+		});
 	});
 
 	test("what waits is counted for each, however many pages it is, up to ten thousand", async () => {

@@ -13,34 +13,16 @@ import {
 	isNetwork,
 	NETWORK_PLATFORMS,
 	NETWORKS,
-	type NetworkPlatform,
 	writeConfig,
 } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { ChannelSetup } from "../../http/index.ts";
 import { installPackages, missingPackages, PLATFORM_PACKAGES } from "../packages.ts";
-import {
-	isPostedTo,
-	readAppToken,
-	readSigningSecret,
-	readToken,
-	type TokenContext,
-} from "./channel-token.ts";
+import { type ChannelPlatform, PLATFORMS } from "../platforms/index.ts";
+import type { ChannelIdentity } from "../platforms/types.ts";
+import type { TokenContext } from "./channel-token.ts";
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
-import { emailConnection } from "./email.ts";
-import { ircConnection, ircSecrets } from "./irc.ts";
-import { matrixConnection, matrixToken } from "./matrix.ts";
 import { writeSecretFile } from "./secret-file.ts";
-import { xmppConnection, xmppSecrets } from "./xmpp.ts";
-
-export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
-
-/** Who the token belongs to, from the platform. */
-export interface ChannelIdentity {
-	readonly who: string;
-	/** What it cannot do as configured on the platform, each with the remedy. */
-	readonly remarks: readonly string[];
-}
 
 export interface NewChannel {
 	readonly platform: ChannelPlatform;
@@ -120,14 +102,7 @@ async function tryChannel(
 	settings: ChannelSettings,
 	context: TokenContext,
 ): Promise<ChannelIdentity> {
-	const platform = known(settings.platform);
-	if (isNetwork(platform)) return IDENTIFY_IN[platform](name, settings, context);
-	const token = await readToken(name, settings, context);
-	if (isPostedTo(settings)) await readSigningSecret(name, settings, context);
-	const hasAppToken = APP_TOKEN_PLATFORMS.has(platform) && !isPostedTo(settings);
-	const appToken = hasAppToken ? await readAppToken(name, settings, context) : "";
-	const { api_root: apiRoot } = settings;
-	return IDENTIFY[platform]({ token, appToken, ...(apiRoot !== undefined && { apiRoot }) });
+	return PLATFORMS[known(settings.platform)].identify(name, settings, context);
 }
 
 function known(platform: string): ChannelPlatform {
@@ -139,51 +114,6 @@ function known(platform: string): ChannelPlatform {
 		{ field: "platform" },
 	);
 }
-
-interface Asked {
-	readonly token: string;
-	/** Empty if the platform has none. */
-	readonly appToken: string;
-	readonly apiRoot?: string;
-}
-
-/** Those that identify a bot by its token alone. */
-type TokenPlatform = Exclude<ChannelPlatform, NetworkPlatform>;
-
-const IDENTIFY: Readonly<Record<TokenPlatform, (asked: Asked) => Promise<ChannelIdentity>>> = {
-	telegram: async (asked) => (await import("../../channels/telegram/index.ts")).identifyTelegram(asked),
-	discord: async (asked) => (await import("../../channels/discord/index.ts")).identifyDiscord(asked),
-	slack: async (asked) => (await import("../../channels/slack/index.ts")).identifySlack(asked),
-};
-
-/** Those with a server of their own: connects to it and logs in. */
-const IDENTIFY_IN: Readonly<
-	Record<
-		NetworkPlatform,
-		(name: string, settings: ChannelSettings, context: TokenContext) => Promise<ChannelIdentity>
-	>
-> = {
-	irc: async (name, settings, context) => {
-		const { identifyIrc } = await import("../../channels/irc/index.ts");
-		const secrets = () => ircSecrets(name, settings, context);
-		return identifyIrc({ ...ircConnection(settings, context.home), secrets });
-	},
-	email: async (name, settings, context) => {
-		const { identifyEmail } = await import("../../channels/email/index.ts");
-		const password = () => readToken(name, settings, context);
-		return identifyEmail({ ...emailConnection(settings, context.home), password });
-	},
-	xmpp: async (name, settings, context) => {
-		const { identifyXmpp } = await import("../../channels/xmpp/index.ts");
-		const secrets = () => xmppSecrets(name, settings, context);
-		return identifyXmpp({ ...xmppConnection(settings, context.home), secrets });
-	},
-	matrix: async (name, settings, context) => {
-		const { identifyMatrix } = await import("../../channels/matrix/index.ts");
-		const token = await readToken(name, settings, context);
-		return identifyMatrix({ ...matrixConnection(name, settings, context.home), token });
-	},
-};
 
 /** Returns the entry's name and the bot. */
 export async function addChannel(
@@ -219,8 +149,9 @@ export async function addChannel(
 	refuseTaken(before, name, context);
 	refuseInvalid(after, context);
 	await installAllowed(wanted, context);
-	if (platform === "matrix" && token && "value" in token)
-		for (const secret of secrets) secret.value = await matrixToken(secret.value, network);
+	const { exchange } = PLATFORMS[platform];
+	if (exchange && token && "value" in token)
+		for (const secret of secrets) secret.value = await exchange(secret.value, network);
 	// Key files are written after the platform has accepted what they will hold: until then, their values come from variables.
 	const entry = { ...entryOf(after, name, context) };
 	const given: Record<string, string> = {};
@@ -264,8 +195,7 @@ async function installAllowed(
 	{ platform, install, network }: NewChannel,
 	{ home, env }: TokenContext,
 ): Promise<void> {
-	// Matrix needs its package for encryption alone.
-	if (platform === "matrix" && network?.encryption === false) return;
+	if (PLATFORMS[platform].needsPackages?.(network) === false) return;
 	const missing = missingPackages(platform, home);
 	if (missing.length === 0) return;
 	if (install !== true)

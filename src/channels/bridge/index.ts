@@ -1,6 +1,7 @@
-// A channel whose platform side is a program outside Keryx. The program fetches work, does it, and reports the outcome; it posts events
-// from the platform. Nothing here is lost in a restart: unfetched work was certainly not sent, and fetched but unsettled work is unknown
-// (I7).
+// A channel whose platform side is a program outside Keryx. It fetches work, does it, reports the outcome, and posts events.
+// Nothing here is lost in a restart: unfetched work was certainly not sent, and fetched but unsettled work is unknown (I7).
+// Never here: a platform's protocol, or HTTP, which is src/http/bridge.
+
 import { randomUUID } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import type {

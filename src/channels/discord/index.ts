@@ -1,5 +1,7 @@
-// Discord: a channel on discord.js's REST and our own gateway connection. The library's connection and retries are not used: they count
-// an event as received before Keryx has committed it.
+// Discord: a channel on discord.js's REST and our own gateway connection.
+// The library's connection and retries are not used: they count an event as received before Keryx has committed it.
+// Never here: a rule about who may speak, or anything of another platform.
+
 import { platformTraits } from "../../domain/index.ts";
 import type { Channel, ChannelHost, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
 import { leaseLost } from "../lease.ts";

@@ -1,4 +1,7 @@
-// E-mail: a mailbox read over IMAP, and answers sent over SMTP. A thread is a conversation. An answer is one mail, and never a status.
+// E-mail: a mailbox read over IMAP, and answers sent over SMTP.
+// A thread is a conversation. An answer is one mail, and never a status.
+// Never here: a rule about who may speak, or anything of another platform.
+
 import { platformTraits } from "../../domain/index.ts";
 import type { Channel, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
 import { foldedAddress, ownId } from "./address.ts";

@@ -1,5 +1,7 @@
-// IRC: our own client for a line protocol. The server waits for nobody and delivers once, so a message is kept here until it is
-// committed; a sent message is proven by its echo, or by the answer to the PING after it.
+// IRC: our own client for a line protocol. The server waits for nobody and delivers once, so a message is kept here until it is committed.
+// A sent message is proven by its echo, or by the answer to the PING after it.
+// Never here: a rule about who may speak, or anything of another platform.
+
 import { platformTraits } from "../../domain/index.ts";
 import type { Channel, ChannelHost, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
 import { Line } from "../line.ts";

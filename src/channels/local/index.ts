@@ -1,12 +1,11 @@
-// Our own channels: the terminal, the page, the API, webhooks, jobs. They need no transport: clients follow the events, so a delivery has
-// arrived when it is committed, and a client that was away reads it later.
-import type { OwnPlatform } from "../../domain/index.ts";
+// Our own channels: the terminal, the page, the API, webhooks, jobs. They need no transport: clients follow the events.
+// A delivery has arrived when it is committed; a client that was away reads it later.
+// Never here: a connection to anything.
+
+import type { BuiltInChannel } from "../../domain/index.ts";
 import type { Channel } from "../../gateway/index.ts";
 
-export function createLocalChannel(
-	platform: OwnPlatform | "webhook" | "schedule",
-	now: () => number,
-): Channel {
+export function createLocalChannel(platform: BuiltInChannel, now: () => number): Channel {
 	let started = false;
 	return {
 		name: platform,

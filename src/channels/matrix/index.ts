@@ -1,5 +1,7 @@
-// Matrix: our own client of the client-server API. The sync is ours, because a library would move on before Keryx has committed;
-// encryption is the library that other clients use, with its keys in Keryx's home.
+// Matrix: our own client of the client-server API. A library's sync would move on before Keryx has committed.
+// Encryption is the library that other clients use, with its keys in Keryx's home.
+// Never here: a rule about who may speak, or anything of another platform.
+
 import { randomBytes } from "node:crypto";
 import { platformTraits } from "../../domain/index.ts";
 import type { Channel, ChannelHost, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";

@@ -1,5 +1,6 @@
-// Slack: a channel on Socket Mode, or events over HTTP, and the Web API. The libraries' loops, acknowledgements and retries are not used:
-// they acknowledge before Keryx has committed.
+// Slack: a channel on Socket Mode, or events over HTTP, and the Web API.
+// The libraries' loops, acknowledgements and retries are not used: they acknowledge before Keryx has committed.
+// Never here: a rule about who may speak, or anything of another platform.
 
 import { platformTraits } from "../../domain/index.ts";
 import type {

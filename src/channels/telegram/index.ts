@@ -1,4 +1,7 @@
-// Telegram: a channel on grammY's Api class. Its bot loop, runner and retries are not used: they confirm before Keryx has committed.
+// Telegram: a channel on grammY's Api class.
+// Its bot loop, runner and retries are not used: they confirm before Keryx has committed.
+// Never here: a rule about who may speak, or anything of another platform.
+
 import type { Api } from "grammy";
 import { platformTraits } from "../../domain/index.ts";
 import type {

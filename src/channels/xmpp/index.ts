@@ -1,5 +1,7 @@
-// XMPP: our own client. The server is told of a message only when it is committed (I3); a sent one is proven by the server's count or the
-// room's echo, and found again in the archive (I7).
+// XMPP: our own client. The server is told of a message only when it is committed (I3).
+// A sent one is proven by the server's count or the room's echo, and found again in the archive (I7).
+// Never here: a rule about who may speak, or anything of another platform.
+
 import { platformTraits } from "../../domain/index.ts";
 import type { Channel, ChannelTraits, Outgoing, SendResult } from "../../gateway/index.ts";
 import type { Destination } from "../../store/index.ts";

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { homeAt, isOnServer } from "../../app/home.ts";
-import type { ChannelPlatform } from "../../app/setup/channel-setup.ts";
+import type { ChannelPlatform } from "../../app/platforms/index.ts";
 import { type Config, keryxHome, MODEL_PROVIDERS } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { type CliContext, openConfig } from "../context.ts";

@@ -1,18 +1,9 @@
 // `channels.<name>`: the connected chat platforms, one entry per connection. Changes take effect as soon as the file changes: only the
 // changed channel reconnects.
 import { z } from "zod";
-import { isOwnPlatform } from "../../domain/index.ts";
+import { isKnownByKeryx } from "../../domain/index.ts";
 import { variableSchema } from "../models.ts";
-import { emailProblems, emailSchema } from "./email.ts";
-import { ircProblems, ircSchema } from "./irc.ts";
-import { matrixProblems, matrixSchema } from "./matrix.ts";
-import { isNetwork, NETWORK_PLATFORMS, NETWORKS, sectionProblems } from "./networks.ts";
-import { xmppProblems, xmppSchema } from "./xmpp.ts";
-
-/** Our own channels need no entry, and their names are reserved. */
-function isOwn(name: string): boolean {
-	return isOwnPlatform(name) || name === "webhook";
-}
+import { isNetwork, NETWORK_PLATFORMS, NETWORK_PROBLEMS, NETWORKS, networkSections } from "./networks.ts";
 
 /** Platforms with a built-in channel. Any other needs a `module`, or a bridge program. */
 export const CHANNEL_PLATFORMS = ["telegram", "discord", "slack", ...NETWORK_PLATFORMS] as const;
@@ -32,7 +23,7 @@ export const channelSchema = z.strictObject({
 	platform: z
 		.string()
 		.regex(/^[a-z0-9][a-z0-9_]{0,63}$/, "must be 1 to 64 of a-z, 0-9 and _, starting with a letter or digit")
-		.refine((name) => !isOwn(name), "must be a chat platform: this one needs no channel"),
+		.refine((name) => !isKnownByKeryx(name), "must be a chat platform: this one needs no channel"),
 	/** Distinguishes several connections to one platform. */
 	account: z
 		.string()
@@ -51,14 +42,8 @@ export const channelSchema = z.strictObject({
 	/** IRC: the server's own password, in addition to an account's. */
 	server_password_env: variableSchema.optional(),
 	server_password_file: z.string().min(1).optional(),
-	/** IRC: the network, who Keryx is there, and where it joins. */
-	irc: ircSchema.optional(),
-	/** E-mail: the mailbox, its servers, and whose mails count. */
-	email: emailSchema.optional(),
-	/** Matrix: the homeserver. */
-	matrix: matrixSchema.optional(),
-	/** XMPP: the account, its server, and the rooms it joins. */
-	xmpp: xmppSchema.optional(),
+	/** A section for each platform where you name the server. */
+	...networkSections,
 	/** Telegram posts its updates to this address, which leads to `/channels/<name>/events`. Default: Keryx polls. */
 	webhook_url: z
 		.url({ protocol: /^https?$/ })
@@ -112,7 +97,7 @@ export type ChannelSettings = z.output<typeof channelSchema>;
 export const channelNameSchema = z
 	.string()
 	.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 of a-z, 0-9, _ and -")
-	.refine((name) => !isOwn(name), "is a name that Keryx uses itself; choose another one");
+	.refine((name) => !isKnownByKeryx(name), "is a name that Keryx uses itself; choose another one");
 
 /** Problems across entries, each with its key. */
 export function* channelProblems(
@@ -141,7 +126,7 @@ export function* channelProblems(
 				message: `must be ${CHANNEL_PLATFORMS.join(" or ")}; any other platform needs a module or bridge: true`,
 			};
 		if (module === undefined)
-			for (const problems of [sectionProblems, ircProblems, emailProblems, xmppProblems, matrixProblems])
+			for (const problems of NETWORK_PROBLEMS)
 				for (const { path, message } of problems(entry)) yield { path: [name, ...path], message };
 		if (isNetwork(platform)) continue;
 		if (known && (token_env === undefined) === (token_file === undefined))

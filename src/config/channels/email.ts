@@ -1,5 +1,6 @@
 // `channels.<name>.email`: the mailbox of an e-mail channel, its servers, and whose mails count.
 import { z } from "zod";
+import { type Network, TLS_FIELDS } from "./network.ts";
 
 const hostSchema = z
 	.string()
@@ -78,3 +79,75 @@ export function* emailProblems(entry: {
 			message: "counts only with email.trust: true; a proven sender may answer confirmations anyway",
 		};
 }
+
+export const emailNetwork: Network = {
+	label: "E-mail",
+	hasUnproven: true,
+	fields: [
+		{
+			key: "address",
+			kind: "text",
+			label: "Address",
+			about: "the agent's own address",
+			example: "keryx@example.org",
+			needed: true,
+		},
+		{
+			key: "imap_server",
+			kind: "text",
+			label: "IMAP server",
+			about: "where its mails are read",
+			example: "imap.example.org",
+			needed: true,
+		},
+		{
+			key: "smtp_server",
+			kind: "text",
+			label: "SMTP server",
+			about: "where its mails are sent",
+			example: "smtp.example.org",
+			needed: true,
+		},
+		{
+			key: "authserv_id",
+			kind: "text",
+			label: "Checking server",
+			about:
+				"the name in the Authentication-Results header of mails you receive; only senders it confirms are heard",
+			example: "mx.example.org",
+		},
+		{
+			key: "login",
+			kind: "text",
+			label: "Login",
+			about: "if it is not the address",
+			example: "keryx",
+			page: "more",
+		},
+		{
+			key: "imap_port",
+			kind: "number",
+			label: "IMAP port",
+			about: "default: 993; any other one with STARTTLS",
+			example: "143",
+			page: "more",
+		},
+		{
+			key: "smtp_port",
+			kind: "number",
+			label: "SMTP port",
+			about: "default: 465; any other one with STARTTLS",
+			example: "587",
+			page: "more",
+		},
+		...TLS_FIELDS,
+	],
+	secrets: [
+		{
+			option: "token",
+			label: "Password",
+			about: "the password of the mailbox; many providers want an app password",
+			when: "always",
+		},
+	],
+};

@@ -1,6 +1,7 @@
 // `channels.<name>.irc`: the network of an IRC channel, who Keryx is there, and where it joins.
 import { z } from "zod";
 import { variableSchema } from "../models.ts";
+import { type Network, TLS_FIELDS } from "./network.ts";
 
 const roomSchema = z
 	.string()
@@ -98,3 +99,63 @@ export function* ircProblems(entry: {
 				message: "must say where the channel's key is: set key_env or key_file",
 			};
 }
+
+export const ircNetwork: Network = {
+	label: "IRC",
+	hasUnproven: true,
+	fields: [
+		{
+			key: "server",
+			kind: "text",
+			label: "Server",
+			about: "the server's host name",
+			example: "irc.libera.chat",
+			needed: true,
+		},
+		{
+			key: "nick",
+			kind: "text",
+			label: "Nick",
+			about: "the agent's name on the network",
+			example: "keryx",
+			needed: true,
+		},
+		{
+			key: "join",
+			kind: "list",
+			label: "Channels",
+			about: "channels to join; the agent joins no others",
+			example: "#keryx",
+		},
+		{
+			key: "login",
+			kind: "text",
+			label: "Registered account",
+			about: "only if you have registered one for the agent on this network",
+			example: "keryx",
+		},
+		{
+			key: "port",
+			kind: "number",
+			label: "Port",
+			about: "default: 6697, without TLS 6667",
+			example: "6697",
+			page: "more",
+		},
+		...TLS_FIELDS,
+	],
+	secrets: [
+		{
+			option: "token",
+			label: "Password",
+			about: "the password of that account",
+			when: { given: "login" },
+		},
+		{
+			option: "serverPassword",
+			label: "Server password",
+			about: "only if the server asks everyone for one",
+			when: "asked",
+		},
+	],
+};

@@ -1,5 +1,6 @@
 // `channels.<name>.matrix`: the homeserver of a Matrix channel, and whether encrypted rooms can be read.
 import { z } from "zod";
+import type { Network } from "./network.ts";
 
 export const matrixSchema = z.strictObject({
 	/** The homeserver's address. */
@@ -35,3 +36,40 @@ export function* matrixProblems(entry: {
 			message: "or token_file must say where the access token is; set one of the two",
 		};
 }
+
+export const matrixNetwork: Network = {
+	label: "Matrix",
+	hasUnproven: false,
+	fields: [
+		{
+			key: "homeserver",
+			kind: "text",
+			label: "Homeserver",
+			about: "the homeserver's address",
+			example: "https://matrix.example.org",
+			needed: true,
+		},
+		{
+			key: "user",
+			kind: "text",
+			label: "User",
+			about: "the agent's account, to log in with its password",
+			example: "@keryx:example.org",
+		},
+		{
+			key: "encryption",
+			kind: "switch",
+			label: "Encrypted rooms",
+			about: "without it, encrypted rooms are refused",
+			page: "more",
+		},
+	],
+	secrets: [
+		{
+			option: "token",
+			label: "Password or access token",
+			about: "the password of that user; without a user, an access token",
+			when: "always",
+		},
+	],
+};

@@ -1,6 +1,7 @@
 // `channels.<name>.xmpp`: the account of an XMPP channel, its server, and the rooms it joins.
 import { z } from "zod";
 import { variableSchema } from "../models.ts";
+import { type Network, TLS_FIELDS } from "./network.ts";
 
 const addressSchema = z
 	.string()
@@ -78,3 +79,51 @@ export function* xmppProblems(entry: {
 				message: "must say where the room's password is: set password_env or password_file",
 			};
 }
+
+export const xmppNetwork: Network = {
+	label: "XMPP",
+	hasUnproven: true,
+	fields: [
+		{
+			key: "jid",
+			kind: "text",
+			label: "Address",
+			about: "the address of the agent's account",
+			example: "keryx@example.org",
+			needed: true,
+		},
+		{
+			key: "join",
+			kind: "list",
+			label: "Rooms",
+			about: "rooms to join; the agent joins no others",
+			example: "team@rooms.example.org",
+		},
+		{
+			key: "nick",
+			kind: "text",
+			label: "Nick",
+			about: "the agent's name in rooms; default: the first part of its address",
+			example: "keryx",
+			page: "more",
+		},
+		{
+			key: "server",
+			kind: "text",
+			label: "Server",
+			about: "only if it cannot be found by the address",
+			example: "xmpp.example.org",
+			page: "more",
+		},
+		{
+			key: "port",
+			kind: "number",
+			label: "Port",
+			about: "only if it is not the usual one, 5222; 5223 is encrypted from the start",
+			example: "5222",
+			page: "more",
+		},
+		...TLS_FIELDS,
+	],
+	secrets: [{ option: "token", label: "Password", about: "the password of the account", when: "always" }],
+};

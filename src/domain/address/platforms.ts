@@ -72,6 +72,22 @@ export function isOwnPlatform(platform: string): platform is OwnPlatform {
 	return (OWN_PLATFORMS as readonly string[]).includes(platform);
 }
 
+/** The platform of the jobs' own conversations. Nobody writes there. */
+export const SCHEDULE_PLATFORM = "schedule" as const;
+
+/** The platforms of the channels that Keryx brings along. They need no set-up, and cannot be removed. */
+const BUILT_IN_CHANNELS = [...OWN_PLATFORMS, "webhook", SCHEDULE_PLATFORM] as const;
+export type BuiltInChannel = (typeof BUILT_IN_CHANNELS)[number];
+
+export function isBuiltInChannel(platform: string): platform is BuiltInChannel {
+	return (BUILT_IN_CHANNELS as readonly string[]).includes(platform);
+}
+
+/** Whether Keryx itself knows who sends there, by a login, a token or a webhook's secret. */
+export function isKnownByKeryx(platform: string): platform is Exclude<BuiltInChannel, "schedule"> {
+	return isBuiltInChannel(platform) && platform !== SCHEDULE_PLATFORM;
+}
+
 const PLATFORM_NAME = /^[a-z][a-z0-9_]{1,31}$/;
 
 export function isPlatformName(name: string): boolean {

@@ -1,3 +1,7 @@
+// What `/command` does in a chat, and the same for the API. A file per subject; the list here is what /help shows.
+// The runner runs each command once, also across a crash.
+// Never here: parsing HTTP, or a platform's own form of a command.
+
 import { assertName, type ChatCommand, toCommand } from "./added.ts";
 import { checkpoint, diff, rollback } from "./checkpoints.ts";
 import { compress } from "./compress.ts";

@@ -17,11 +17,12 @@ import {
 	type Conversation,
 	destinationOf,
 	type InboxItem,
+	isPassing,
 	OPERATOR,
 	type Poster,
 	type Store,
 } from "../../store/index.ts";
-import type { Clock } from "../../time/index.ts";
+import { type Clock, type Patience, untilWritten } from "../../time/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
 import { type ConversationFiles, withFiles } from "../files/conversation-files.ts";
 import { type RestoreRequest, restoreFiles } from "../files/rewind.ts";
@@ -31,11 +32,11 @@ import type { Lanes } from "../lanes/lanes.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { withButtons } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
+import { patientStore } from "../patient-store.ts";
 import { NOT_DONE } from "../sentences.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
 import { reach, rightsOf } from "../turn/rights.ts";
 import type { Walls } from "../turn/walls/walls.ts";
-import { type Patience, patientStore, untilWritten } from "../until-written.ts";
 import { afterChange, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
 import { type CommandContext, type CommandList, type Parsed, parseCommand } from "./index.ts";
 import { choicesOf, inWords, isStoreTrouble, type Plan, planOf, refusalOf } from "./plan.ts";
@@ -247,7 +248,12 @@ export class CommandRunner {
 
 	#patience(): Patience {
 		const { clock, stopping, log } = this.#options;
-		return { clock, signal: stopping(), log: (error) => log("a command is waiting for the store", error) };
+		return {
+			clock,
+			signal: stopping(),
+			isPassing,
+			log: (error) => log("a command is waiting for the store", error),
+		};
 	}
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {

@@ -3,8 +3,7 @@
 import type { TakeOutcome } from "../../checkpoints/index.ts";
 import { type CheckpointOutcome, cleanTitle, contentText, type Message } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { Clock } from "../../time/index.ts";
-import { DeadlinePassed, within } from "../deadline.ts";
+import { type Clock, DeadlinePassed, within } from "../../time/index.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { unagreedSentence } from "../sentences.ts";

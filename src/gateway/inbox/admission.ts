@@ -32,12 +32,9 @@ import { hopsSentence } from "../sentences.ts";
 import { type AddressedAlbums, isAddressed } from "./addressed.ts";
 import type { ArrivalOrder } from "./arrival-order.ts";
 import { type Authorisation, authorise, NOT_ALLOWED } from "./authorise.ts";
-import type { Waiting } from "./batch.ts";
+import { isLate, type Waiting } from "./batch.ts";
 import { pairingFor } from "./pairing-code.ts";
 import { profileFor } from "./profiles.ts";
-
-/** If a message arrives this long after it was sent, nobody was listening. */
-const LATE_MS = 60_000;
 
 type AcceptArgs = Parameters<Store["accept"]>[0];
 
@@ -133,7 +130,7 @@ export async function admit(
 		const now = clock.now();
 		const arrivedAt = clock.monotonic();
 		const sentAt = inbound.sentAt ?? now;
-		const late = now - sentAt > LATE_MS;
+		const late = isLate({ sentAt, acceptedAt: now });
 		if (parsed)
 			options.onCommand({ inbox: id, conversation, principal, source, parsed, authorisation, poster });
 		else

@@ -19,6 +19,20 @@ export interface Waiting {
 	readonly late: boolean;
 }
 
+/** If a message arrives this long after it was sent, nobody was listening. */
+const LATE_MS = 60_000;
+
+/** Whether nobody listened when it was sent, whichever gateway accepted it. */
+export function isLate({
+	sentAt,
+	acceptedAt,
+}: {
+	readonly sentAt: number;
+	readonly acceptedAt: number;
+}): boolean {
+	return acceptedAt - sentAt > LATE_MS;
+}
+
 /** Age counts from when a message was sent, not accepted: time spent at the platform counts, too. */
 export function isTooOld(
 	{ kind, late, sentAt }: Pick<Waiting, "kind" | "late" | "sentAt">,

@@ -1,7 +1,7 @@
 // Which agent answers a message, with which tools and instructions: from configuration and facts only. Pure.
 import { type Config, commandMachine } from "../../config/index.ts";
 import { profileName, type Source, type Standing } from "../../domain/index.ts";
-import { mayUseServer, RESOURCE_TOOL, serverOf } from "../../tools/index.ts";
+import { mayUseServer, RESOURCE_TOOL, serverOf, WORLD_TOOLS } from "../../tools/index.ts";
 import { chooseWall } from "../turn/walls/choice.ts";
 
 /**
@@ -53,19 +53,6 @@ export function instructionsFor(
 	].filter((text) => text !== undefined && text !== "") as string[];
 }
 
-/** A guest has no programs, jobs, files or web access unless a list of guests' tools names them. */
-const PROGRAMS: ReadonlySet<string> = new Set([
-	"terminal",
-	"process",
-	"attach",
-	"read_file",
-	"write_file",
-	"edit_file",
-	"list_files",
-	"find_in_files",
-	"web_fetch",
-	"schedule",
-]);
 const NONE: ReadonlySet<string> = new Set();
 const WEB_FETCH = "web_fetch";
 
@@ -99,7 +86,8 @@ export function toolsFor(
 		Object.hasOwn(tools.by_platform, platform) ? tools.by_platform[platform] : undefined,
 		role === null ? undefined : tools.by_role[role],
 	];
-	const withheld = role === "guest" && tools.by_role.guest === undefined ? PROGRAMS : NONE;
+	// A guest has no programs, jobs, files or web access unless a list of guests' tools names them.
+	const withheld = role === "guest" && tools.by_role.guest === undefined ? WORLD_TOOLS : NONE;
 	const fetches = mayFetch(config, profile, role ?? "owner");
 	return all.filter((name) => {
 		if (withheld.has(name) || (name === WEB_FETCH && !fetches)) return false;

@@ -5,10 +5,11 @@ import type { ConversationId } from "../../domain/index.ts";
 import type { InboxItem, Store } from "../../store/index.ts";
 import { createVirtualClock } from "../../testing/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
+import { isTooOld, type Waiting } from "./batch.ts";
 import { Unheard } from "./unheard.ts";
 
 const ada = "ada" as ConversationId;
-const item = {
+const hello = {
 	id: 7,
 	kind: "person",
 	conversation: ada,
@@ -19,12 +20,14 @@ const item = {
 	disposition: null,
 	command: null,
 	amended: false,
+	acceptedAt: 0,
 	sentAt: 0,
 } as unknown as InboxItem;
 
 /** A message waits in the store, and is being accepted here until the test says so. */
-function scene() {
+function scene(item: InboxItem = hello) {
 	const added: number[] = [];
+	const waiting: Waiting[] = [];
 	const { promise: accepted, resolve: accept } = Promise.withResolvers<void>();
 	const unheard = new Unheard({
 		store: {
@@ -37,7 +40,10 @@ function scene() {
 		config: () => ({}) as Config,
 		lanes: {
 			waitingIn: () => new Set(added),
-			add: (_: ConversationId, { id }: { id: number }) => added.push(id),
+			add: (_: ConversationId, one: Waiting) => {
+				added.push(one.id);
+				waiting.push(one);
+			},
 		} as unknown as Lanes,
 		commands: { isUnderWay: () => false },
 		accepted: () => accepted,
@@ -46,17 +52,17 @@ function scene() {
 		log: () => {},
 	});
 	unheard.start();
-	return { unheard, added, accept };
+	return { unheard, added, waiting, accept };
 }
 
 test("a message that is just being accepted here is not added a second time", async () => {
 	const { unheard, added, accept } = scene();
 	const refreshed = unheard.refresh(ada);
 	await turnOfTheLoop();
-	added.push(item.id);
+	added.push(hello.id);
 	accept();
 	await refreshed;
-	expect(added).toEqual([item.id]);
+	expect(added).toEqual([hello.id]);
 	await unheard.stop();
 });
 
@@ -64,6 +70,27 @@ test("one that another gateway accepted is added", async () => {
 	const { unheard, added, accept } = scene();
 	accept();
 	await unheard.refresh(ada);
-	expect(added).toEqual([item.id]);
+	expect(added).toEqual([hello.id]);
+	await unheard.stop();
+});
+
+const HOUR_MS = 3_600_000;
+
+test.each([
+	{
+		name: "kept by its platform for hours before another gateway accepted it",
+		acceptedAt: 5 * HOUR_MS,
+		expires: true,
+	},
+	{
+		name: "accepted by another gateway at once, and waiting for a long turn since",
+		acceptedAt: 1000,
+		expires: false,
+	},
+])("a message $name: too old $expires", async ({ acceptedAt, expires }) => {
+	const { unheard, waiting, accept } = scene({ ...hello, acceptedAt });
+	accept();
+	await unheard.refresh(ada);
+	expect(waiting.map((one) => isTooOld(one, 6 * HOUR_MS, { max_age_minutes: 60 }))).toEqual([expires]);
 	await unheard.stop();
 });

@@ -7,7 +7,7 @@ import { type BusyMode, type InboxItem, OPERATOR, type Store } from "../../store
 import { type Clock, Rounds } from "../../time/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import { allWaiting, isCommand } from "../lifecycle/recovery.ts";
-import type { Waiting } from "./batch.ts";
+import { isLate, type Waiting } from "./batch.ts";
 
 /** A store that has just failed is left alone briefly; most operations have been retried by then. */
 const AFTER_FAULT_MS = 1000;
@@ -71,6 +71,14 @@ export class Unheard {
 		for (const { id } of this.#unknown(unknown)) await this.#takeUp(id);
 	}
 
+	/** The same for a lane that has become idle: while the store is in trouble, a little later. */
+	async lookAgain(conversation: ConversationId): Promise<void> {
+		await this.refresh(conversation).catch((error: unknown) => {
+			this.#options.log("what waits in a conversation cannot be read right now", error);
+			this.look();
+		});
+	}
+
 	async stop(): Promise<void> {
 		this.#unlisten();
 		await this.#rounds.stop();
@@ -129,5 +137,6 @@ function busyFor({ kind }: InboxItem, busy: BusyMode): BusyMode | undefined {
 /** No burst window: it has waited already. */
 function waitingOf(item: InboxItem, arrivedAt: number): Waiting {
 	const { id, kind, principal, role, sentAt } = item;
-	return { id, kind, principal, role, arrivedAt, sentAt, batchMs: 0, late: false };
+	const late = kind === "person" && isLate(item);
+	return { id, kind, principal, role, arrivedAt, sentAt, batchMs: 0, late };
 }

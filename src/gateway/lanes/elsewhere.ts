@@ -1,7 +1,7 @@
 // Stops a turn that runs on another gateway: that one is asked, so that it stores what it has. If it does not answer in time, the turn is
 // ended in the store, and that gateway loses it.
 import { z } from "zod";
-import type { ConversationId } from "../../domain/index.ts";
+import { type ConversationId, conversationId } from "../../domain/index.ts";
 import { type Cluster, NodeCalls, OPERATOR, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Lanes } from "./lanes.ts";
@@ -21,7 +21,7 @@ export function stoppingElsewhere(
 	const calls = new NodeCalls({ cluster, epoch: store.epoch, clock });
 	calls.answer(NAME, async (given) => {
 		const { turn, ...asked } = question.parse(given);
-		const conversation = asked.conversation as ConversationId;
+		const conversation = conversationId(asked.conversation);
 		if (lanes.running(conversation) !== turn) return false;
 		const letGo = lanes.hold(conversation);
 		const isStopped = await lanes.stopAndWait(conversation, STOP_MS);

@@ -2,8 +2,7 @@
 // the truth, and refuses a second turn whatever a lane believes (I5). Turns across lanes are limited, first come first served.
 import type { ConversationId } from "../../domain/index.ts";
 import type { BusyMode, ToolProgress } from "../../store/index.ts";
-import type { Clock } from "../../time/index.ts";
-import { within } from "../deadline.ts";
+import { type Clock, within } from "../../time/index.ts";
 import { type Batch, nextBatch, type Waiting } from "../inbox/batch.ts";
 import type { StopReason } from "../turn/dependencies.ts";
 import type { Turn } from "../turn/turn.ts";
@@ -88,8 +87,13 @@ interface Lane {
 	parked: boolean;
 	/** How many attempts in a row failed: the store failed, or says that another node has the work. */
 	fruitless: number;
+}
+
+interface Attempt {
+	/** A turn ended, or messages no longer wait. */
+	readonly isFruitful: boolean;
 	/** How long another node may begin the next turn first. */
-	yieldMs: number;
+	readonly yieldMs: number;
 }
 
 export interface LanesOptions {
@@ -280,7 +284,6 @@ export class Lanes {
 			busy: "queue",
 			parked: false,
 			fruitless: 0,
-			yieldMs: 0,
 		};
 		this.#lanes.set(conversation, lane);
 		return lane;
@@ -341,14 +344,15 @@ export class Lanes {
 	}
 
 	async #work(lane: Lane, beginning: Beginning): Promise<void> {
+		let yieldMs = 0;
 		try {
-			lane.fruitless = (await this.#one(lane, beginning)) ? 0 : lane.fruitless + 1;
+			const attempt = await this.#one(lane, beginning);
+			lane.fruitless = attempt.isFruitful ? 0 : lane.fruitless + 1;
+			yieldMs = attempt.yieldMs;
 		} catch (error) {
 			this.#options.work.log(`the lane of conversation ${lane.conversation} failed`, error);
 			lane.fruitless = Math.max(2, lane.fruitless + 1);
 		}
-		const { yieldMs } = lane;
-		lane.yieldMs = 0;
 		lane.doing = IDLE;
 		this.#running--;
 		if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
@@ -366,13 +370,15 @@ export class Lanes {
 		else this.#wait(lane, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (lane.fruitless - 2)));
 	}
 
-	/** Whether it made progress: a turn ended, or messages no longer wait. */
-	async #one(lane: Lane, beginning: Beginning): Promise<boolean> {
+	async #one(lane: Lane, beginning: Beginning): Promise<Attempt> {
 		const begun = await this.#begin(lane);
 		if (begun.kind === "resume") goOnWith(lane, begun.turn);
 		if (begun.kind === "parked") lane.parked = true;
-		if (begun.kind === "preferred") lane.yieldMs = begun.ms;
-		if (begun.kind !== "turn") return begun.kind !== "resume" && begun.kind !== "gone";
+		if (begun.kind !== "turn")
+			return {
+				isFruitful: begun.kind !== "resume" && begun.kind !== "gone",
+				yieldMs: begun.kind === "preferred" ? begun.ms : 0,
+			};
 		const { turn } = begun;
 		lane.doing = { kind: "running", turn, ended: beginning.ended };
 		if (beginning.interrupt) turn.stop("stopped");
@@ -381,7 +387,7 @@ export class Lanes {
 		if (this.#aborted) turn.stop(this.#aborted);
 		const isEnded = (await turn.run()) === "ended";
 		if (!isEnded) void beginning.ended.then(() => this.#options.work.lost?.());
-		return isEnded;
+		return { isFruitful: isEnded, yieldMs: 0 };
 	}
 
 	async #begin(lane: Lane): Promise<Begun | NotBegun> {

@@ -1,7 +1,7 @@
 // Runs due jobs: asks the store by index, so that the cost does not depend on the number of jobs, and leaves every decision to it. A run
 // has two results, its own and its delivery's; a failure is reported once, under the run's id.
 import type { Config } from "../../config/index.ts";
-import type { Target } from "../../domain/index.ts";
+import { SCHEDULE_PLATFORM, type Target } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import {
 	type Conversation,
@@ -13,7 +13,6 @@ import {
 	OPERATOR,
 	type RunWork,
 	runId,
-	SCHEDULE_PLATFORM,
 	type Store,
 	type Woken,
 } from "../../store/index.ts";

@@ -1,8 +1,7 @@
 // A channel that can be removed while in use: it gets nothing new, and running sends are waited for. If they were cut off, their outcome
 // would be unknown (I7). A gateway whose lease may have expired sends nothing: another one may have taken over.
-import type { Clock } from "../../time/index.ts";
+import { type Clock, within } from "../../time/index.ts";
 import type { Channel, SendResult } from "../channel.ts";
-import { within } from "../deadline.ts";
 
 /** A send that the platform has not answered by then is unknown anyway. */
 const LAST_ANSWER_MS = 60_000;

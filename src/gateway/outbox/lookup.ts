@@ -1,8 +1,7 @@
 // Asks a platform about a delivery (I7). Never throws and never waits forever: no answer means unknown.
 import type { Destination } from "../../store/index.ts";
-import type { Clock } from "../../time/index.ts";
+import { type Clock, within } from "../../time/index.ts";
 import type { Channel } from "../channel.ts";
-import { within } from "../deadline.ts";
 
 const LOOK_UP_MS = 15_000;
 

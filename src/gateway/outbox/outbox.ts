@@ -2,12 +2,19 @@
 // in memory: retried, unknown and dead deliveries are so in the store, and so is the order (I19). The store hands out one delivery per
 // destination, and the next when it is settled.
 import type { Config } from "../../config/index.ts";
-import { type Delivery, OPERATOR, type Store } from "../../store/index.ts";
-import { type Clock, WallHistory, wakeAt } from "../../time/index.ts";
+import { type Delivery, isPassing, OPERATOR, type Store } from "../../store/index.ts";
+import {
+	Aborted,
+	type Clock,
+	DeadlinePassed,
+	Pauses,
+	untilWritten,
+	WallHistory,
+	wakeAt,
+	within,
+} from "../../time/index.ts";
 import type { Channel, Outgoing, SendResult } from "../channel.ts";
-import { Aborted, DeadlinePassed, within } from "../deadline.ts";
 import { fileRefusedSentence } from "../sentences.ts";
-import { Pauses, untilWritten } from "../until-written.ts";
 import { lookUp } from "./lookup.ts";
 import type { Outlet } from "./outlet.ts";
 import { toDeliveries } from "./reply.ts";
@@ -189,6 +196,7 @@ export class Outbox {
 			await untilWritten(write, {
 				clock,
 				signal: this.#stop.signal,
+				isPassing,
 				log: (error) => log(`delivery ${id} cannot be settled yet`, error),
 			});
 		} catch (error) {
@@ -287,6 +295,7 @@ export class Outbox {
 		await untilWritten(() => store.notify({ conversation, ...(turn !== null && { turn }), deliveries }), {
 			clock,
 			signal: this.#stop.signal,
+			isPassing,
 			log: (error) => log(`the sender cannot be told yet that ${id} was refused`, error),
 		});
 	}

@@ -5,7 +5,7 @@ import {
 	type ConversationId,
 	conversationName,
 	isAtLeast,
-	isOwnPlatform,
+	isKnownByKeryx,
 	parseTarget,
 	type Standing,
 	type Target,
@@ -115,7 +115,7 @@ export class Targets {
 	/** The connection that knows the chat, if a platform has several. */
 	async #accountOf(chat: Extract<WrittenTarget, { kind: "chat" }>): Promise<string | Refusal> {
 		const { platform } = chat;
-		if (isOwnPlatform(platform) || platform === "webhook")
+		if (isKnownByKeryx(platform))
 			return refused(`Chats of ${platform} have no ids to send to. Use conversation:id.`);
 		const accounts = this.#accounts(platform);
 		if (chat.account !== undefined)

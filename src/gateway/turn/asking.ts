@@ -15,8 +15,8 @@ import {
 	type ToolCall,
 } from "../../domain/index.ts";
 import { type Confirmation, OPERATOR, type Store } from "../../store/index.ts";
+import { type Patience, untilWritten } from "../../time/index.ts";
 import { type ConfirmationQuestion, OWNER_ONLY, SEND_TO_OTHERS, WIDEN_WALL } from "../../tools/index.ts";
-import { type Patience, untilWritten } from "../until-written.ts";
 import type { TurnStart } from "./start.ts";
 
 export interface AskingOptions {

@@ -9,8 +9,7 @@ import {
 	type Usage,
 } from "../../agents/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
-import type { Clock } from "../../time/index.ts";
-import { Aborted, DeadlinePassed, signalWithin, withDeadlines } from "../deadline.ts";
+import { Aborted, type Clock, DeadlinePassed, signalWithin, withDeadlines } from "../../time/index.ts";
 import { cutSentence } from "../sentences.ts";
 
 export type StepOutcome =

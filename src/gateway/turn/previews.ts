@@ -5,11 +5,9 @@
 import type { Platforms } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { renderParts } from "../../render/index.ts";
-import type { Destination, NewDelivery, Store } from "../../store/index.ts";
-import type { Clock } from "../../time/index.ts";
+import { type Destination, isPassing, type NewDelivery, type Store } from "../../store/index.ts";
+import { type Clock, untilWritten, within } from "../../time/index.ts";
 import type { Channel, Outgoing, SendResult } from "../channel.ts";
-import { within } from "../deadline.ts";
-import { untilWritten } from "../until-written.ts";
 
 /** Platforms count edits towards the same limits as messages. */
 const EDIT_EVERY_MS = 1000;
@@ -246,6 +244,7 @@ export class Preview {
 			await untilWritten(() => this.#store.recordPreview({ turn, token, id: this.id, outcome }), {
 				clock: this.#clock,
 				signal: NEVER,
+				isPassing,
 				log: (error) => this.#log(`the result of the preview of turn ${turn} cannot be recorded yet`, error),
 			});
 		} catch (error) {

@@ -10,8 +10,7 @@ import {
 import type { Config } from "../../config/index.ts";
 import type { NewMessage } from "../../domain/index.ts";
 import type { Secrets, TextStream } from "../../secrets/index.ts";
-import type { Clock } from "../../time/index.ts";
-import { withDeadlines } from "../deadline.ts";
+import { type Clock, withDeadlines } from "../../time/index.ts";
 import { asRow } from "./end.ts";
 import { cutMarked } from "./model-step.ts";
 

@@ -15,8 +15,7 @@ import {
 	summaryContent,
 } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { Clock } from "../../time/index.ts";
-import { Aborted } from "../deadline.ts";
+import { Aborted, type Clock } from "../../time/index.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import {

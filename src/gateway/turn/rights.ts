@@ -1,7 +1,7 @@
 // A turn's rights (I18): the lowest current role of the people it speaks for, and what all of them may see.
 import { authRules, type Config } from "../../config/index.ts";
 import {
-	isOwnPlatform,
+	isKnownByKeryx,
 	leastStanding,
 	lesser,
 	type Speaker,
@@ -73,7 +73,7 @@ function standingNow(
 	config: Config,
 ): Standing {
 	// Authenticated by Keryx itself: their role is valid as long as their token or login.
-	if (isOwnPlatform(platform) || platform === "webhook") {
+	if (isKnownByKeryx(platform)) {
 		if (page !== null) return page === "none" ? "none" : lesser(role, page);
 		if (token === null) return role;
 		return token === "live" ? lesser(role, "member") : "none";

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Store } from "../../store/index.ts";
 import { createVirtualClock } from "../../testing/index.ts";
+import { Aborted } from "../../time/index.ts";
 import { createTools, defineTool } from "../../tools/index.ts";
-import { Aborted } from "../deadline.ts";
 import { type CallEnvironment, runCall } from "./tool-calls.ts";
 
 test("without a lease no tool is called, and with it each is", async () => {

@@ -10,9 +10,8 @@ import {
 } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Store } from "../../store/index.ts";
-import type { Clock } from "../../time/index.ts";
+import { Aborted, type Clock, DeadlinePassed, signalWithin, within } from "../../time/index.ts";
 import type { ConfirmationQuestion, PreparedCall, ToolContext, ToolRegistry } from "../../tools/index.ts";
-import { Aborted, DeadlinePassed, signalWithin, within } from "../deadline.ts";
 import type { Asked, Waiting } from "./asking.ts";
 import { storeAttachments } from "./attachments/attachments.ts";
 

@@ -1,5 +1,6 @@
 // One turn, from its begin to its end. The gateway owns the loop: one model step per call of the agent, then the tools it asked for. Each
 // finished message is appended under the turn's token (I5). The final text is committed with the end of the turn (I7).
+
 import type { Agent, AgentFailure, LoopAgent, StepAgent, StepInput } from "../../agents/index.ts";
 import {
 	contentText,
@@ -11,12 +12,12 @@ import {
 	type ResetPolicy,
 	type ToolCall,
 } from "../../domain/index.ts";
-import { OPERATOR, type Store, type ToolProgress } from "../../store/index.ts";
+import { isPassing, OPERATOR, type Store, type ToolProgress } from "../../store/index.ts";
+import { Aborted, DeadlinePassed } from "../../time/index.ts";
 import type { ConfirmationQuestion } from "../../tools/index.ts";
-import { Aborted, DeadlinePassed } from "../deadline.ts";
 import { TurnCheckpoints } from "../files/turn-checkpoints.ts";
+import { patientStore } from "../patient-store.ts";
 import { DEADLINE, failureSentence, loopSentence, maxAnswerOf, NO_TEXT, STEP_LIMIT } from "../sentences.ts";
-import { patientStore } from "../until-written.ts";
 import { Asking } from "./asking.ts";
 import type { StopReason, TurnDependencies } from "./dependencies.ts";
 import { Draft } from "./draft.ts";
@@ -64,6 +65,7 @@ export class Turn {
 		const patience = {
 			clock: dependencies.clock,
 			signal: this.#controller.signal,
+			isPassing,
 			log: (error: unknown) => dependencies.log(`turn ${start.turn} is waiting for the store`, error),
 		};
 		this.#directStore = dependencies.store;

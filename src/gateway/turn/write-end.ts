@@ -1,8 +1,9 @@
 // Writes the end of a turn, and does not give up: a fault of the store passes. Any other failure would come again, so the end is then
 // written in its plainest form.
+
 import { type ErrorCode, KeryxError } from "../../errors.ts";
 import { isPassing } from "../../store/index.ts";
-import { Pauses } from "../until-written.ts";
+import { Pauses } from "../../time/index.ts";
 import { type Ending, type EndingTurn, endTurnArgs } from "./ending.ts";
 import type { ModelCalls } from "./model-calls.ts";
 

@@ -1,4 +1,6 @@
-// The API's client without its server, for a program that only calls. The server's code is never imported here.
+// The API's client without its server, for a program that only calls.
+// Calls and their types come from the table of endpoints.
+// Never here: the server's code: it is not even imported.
 
 export { TURN_BEGINS } from "../schemas.ts";
 export type { AskAnswer, AskInput, Asking } from "./ask.ts";

@@ -1,4 +1,7 @@
 // Keryx as a model of OpenAI's API: programs that speak it talk to the agent, each token in its own conversations.
+// A request is a message like any other.
+// Never here: another way into a lane.
+
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";

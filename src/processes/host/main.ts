@@ -1,5 +1,6 @@
 // The process host: `node main.js <home> <idle-ms>`. It outlives its starter, holds pipes and terminals, writes logs and waits for exits;
 // it exits when idle for a while. It imports only Node and, for terminals, their binary: it may run for weeks.
+// Never here: the store.
 import { randomBytes } from "node:crypto";
 import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";

@@ -1,4 +1,6 @@
-// All store operations, by name. Writes take the caller's context; reads take their scope.
+// All store operations, by name: each is one transaction, a folder per subject.
+// Writes take the caller's context; reads take their scope.
+// Never here: an engine, or IO.
 
 import { doubtDeliveries, lastBackup, recordBackup } from "./backups.ts";
 import { noteChannel } from "./channels.ts";
@@ -67,21 +69,10 @@ import { approvePairing, decidePairing, denyPairing, pairings } from "./people/p
 import { link } from "./people/principals.ts";
 import { knownIds, speakerFacts } from "./people/speaker-facts.ts";
 import { createToken, revokeToken, tokenByDigest, tokens } from "./people/tokens.ts";
-import {
-	adoptProcess,
-	beginProcess,
-	dueProcessChecks,
-	endProcess,
-	forgetProcess,
-	oldProcesses,
-	process,
-	processChecked,
-	processes,
-	processPolled,
-	processPrinted,
-	processStarted,
-	unfinishedProcesses,
-} from "./processes.ts";
+import { adoptProcess, beginProcess, processStarted } from "./processes/begin.ts";
+import { endProcess, forgetProcess, oldProcesses } from "./processes/end.ts";
+import { dueProcessChecks, processChecked, processPolled, processPrinted } from "./processes/progress.ts";
+import { process, processes, unfinishedProcesses } from "./processes/read.ts";
 import { events, lastEventAt, story } from "./read-events.ts";
 import {
 	channelCursor,

@@ -14,9 +14,6 @@ export function pairingNoticeId(digest: string): string {
 	return `pairing:${digest.slice(0, 32)}`;
 }
 
-/** The platform of the jobs' own conversations. */
-export const SCHEDULE_PLATFORM = "schedule" as const;
-
 /** Its result is known later. */
 export function isOnItsWay(via: JobRun["via"]): boolean {
 	return via === "target" || via === "chat" || via === "by_agent";

@@ -12,7 +12,7 @@ import type {
 	ToolSpec,
 	Usage,
 } from "../../agents/index.ts";
-import type { Content, PromptMessage, ToolCall } from "../../domain/index.ts";
+import { type Content, contentText, type PromptMessage, type ToolCall } from "../../domain/index.ts";
 
 /** The input of an agent in one step. */
 export interface Ask {
@@ -121,7 +121,7 @@ function expectLaws(agent: Agent, ask: Ask, events: readonly Event[]): void {
 	let open: ToolCall[] = [];
 	const calls = new Set<string>();
 	const hear = (message: AssistantMessage, usage: Usage | undefined) => {
-		expect(textOf(message.content).startsWith(shown)).toBe(true);
+		expect(contentText(message.content).startsWith(shown)).toBe(true);
 		expect(message.finishReason).not.toBe("");
 		shown = "";
 		for (const call of message.toolCalls) {
@@ -206,11 +206,6 @@ async function settlesSoon(promise: Promise<unknown>): Promise<boolean> {
 	promise.then(settle, settle);
 	for (let turn = 0; turn < 20 && !settled; turn++) await new Promise((resolve) => setImmediate(resolve));
 	return settled;
-}
-
-function textOf(content: Content): string {
-	if (typeof content === "string") return content;
-	return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
 export function person(content: Content): PromptMessage {

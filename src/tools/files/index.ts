@@ -1,4 +1,7 @@
 // The file tools, which work where the terminal works.
+// Helpers that run behind the turn's wall read and write for them.
+// Never here: reading a workspace in this process.
+
 import type { Tool } from "../types.ts";
 import type { FileToolsOptions } from "./helper.ts";
 import { createFindTool, createListTool, createReadTool } from "./reading.ts";

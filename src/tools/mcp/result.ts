@@ -1,6 +1,6 @@
 // A server's answer as the result of a call: limited text, pictures and files as attachments, everything else in words.
 import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/client";
-import { inlineUntrusted } from "../../domain/index.ts";
+import { contentText, inlineUntrusted } from "../../domain/index.ts";
 import type { ToolPart, ToolResult } from "../types.ts";
 
 /** The same limit as for a command's output. */
@@ -69,7 +69,7 @@ function nameIn(uri: string): string {
 /** Text of all parts together, with its beginning and its end; files up to a number. */
 function bounded(parts: readonly ToolPart[]): string | readonly ToolPart[] {
 	const files = parts.filter((part) => part.type !== "text");
-	const text = cut(parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n"));
+	const text = cut(contentText<Exclude<ToolPart, { type: "text" }>>(parts));
 	const left = files.length - MOST_FILES;
 	const words = left > 0 ? `${text}\n(${left} more files are left out)` : text;
 	if (files.length === 0) return words;

@@ -5,12 +5,8 @@ import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { openHome } from "../../../app/home.ts";
 import { missingPackages, PLATFORM_PACKAGES } from "../../../app/packages.ts";
-import {
-	addChannel,
-	type ChannelPlatform,
-	type GivenToken,
-	type NewChannel,
-} from "../../../app/setup/channel-setup.ts";
+import type { ChannelPlatform } from "../../../app/platforms/index.ts";
+import { addChannel, type GivenToken, type NewChannel } from "../../../app/setup/channel-setup.ts";
 import {
 	APP_TOKEN_PLATFORMS,
 	CHANNEL_PLATFORMS,

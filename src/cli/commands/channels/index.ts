@@ -1,4 +1,7 @@
 // `keryx channels`: connects a chat platform, lists, tests and removes connections.
+// The work is done in src/app/setup, for the page too.
+// Never here: writing config.yaml, or connecting by hand.
+
 import type { Command } from "commander";
 import { openHome } from "../../../app/home.ts";
 import { installPackages, missingPackages, PLATFORM_PACKAGES } from "../../../app/packages.ts";

@@ -1,4 +1,6 @@
 // `keryx checkpoints`: snapshots of a conversation's folder, and restores.
+// A file per subcommand; the running Keryx does the work.
+// Never here: reading or writing a file of the agent.
 
 import type { Command } from "commander";
 import type { CliContext } from "../../context.ts";

@@ -1,4 +1,6 @@
-// `keryx completion`: a script for shell completion, generated from the commands.
+// `keryx completion`: a script for shell completion.
+// It is generated from the commands, so it knows each of them.
+// Never here: a list of commands.
 
 import { Argument, type Command } from "commander";
 import type { CliContext } from "../../context.ts";

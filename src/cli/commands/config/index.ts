@@ -1,4 +1,6 @@
-// `keryx config`: looks at the configuration.
+// `keryx config`: shows, checks and changes the configuration.
+// Which settings there are, and which of them hold, says src/config.
+// Never here: a setting, or its default.
 
 import type { Command } from "commander";
 import type { CliContext } from "../../context.ts";

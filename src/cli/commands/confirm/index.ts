@@ -1,4 +1,6 @@
 // `keryx confirm`: requests waiting for a human, and the answers.
+// A file per subcommand; the running Keryx or confirmd resolves them.
+// Never here: a rule about who may decide.
 
 import type { Command } from "commander";
 import type { CliContext } from "../../context.ts";

@@ -3,6 +3,7 @@
 
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import type { ConfirmdHost, ConfirmdHostOptions } from "../../../app/confirmd.ts";
 import { keryxHome } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { apiTransport, type Client, createClient } from "../../../http/client/index.ts";
@@ -11,7 +12,6 @@ import { type CliContext, openConfig } from "../../context.ts";
 import { explained } from "../../inside.ts";
 import type { Output } from "../../io/output.ts";
 import { texts } from "../../texts.ts";
-import type { ConfirmdHost, ConfirmdHostOptions } from "./host.ts";
 import { databasePath, socketPathOf } from "./options.ts";
 
 export interface DbPathFlag {
@@ -62,7 +62,12 @@ export async function withKeeper(
 }
 
 async function openHere(options: ConfirmdHostOptions): Promise<ConfirmdHost> {
-	const { openConfirmd } = await import("./host.ts");
+	if (options.as === "read" && !existsSync(options.dbPath))
+		throw new KeryxError("store.not_found", `there is no database ${options.dbPath}`, {
+			field: "--db-path",
+			hint: texts.confirmd.noDatabaseHint,
+		});
+	const { openConfirmd } = await import("../../../app/confirmd.ts");
 	return openConfirmd(options);
 }
 

@@ -1,4 +1,6 @@
 // `keryx doctor`: checks everything Keryx depends on, and says what is wrong and what to do.
+// A file per subject; each check reports by itself, and all of them run.
+// Never here: a repair that nobody asked for.
 
 import type { Command } from "commander";
 import { homeAt } from "../../../app/home.ts";

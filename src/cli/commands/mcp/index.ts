@@ -1,4 +1,7 @@
 // `keryx mcp`: Keryx's own server of MCP; below it, the servers whose tools Keryx's agent uses.
+// The work is done in src/mcp and src/app/setup.
+// Never here: MCP's protocol.
+
 import type { Command } from "commander";
 import type { CliContext } from "../../context.ts";
 import { refuseUnknown } from "../../io/group.ts";

@@ -1,4 +1,6 @@
 // `keryx service`: runs Keryx as a service, at every boot and after failures.
+// What is written for each service manager, and the calls to its program.
+// Never here: what the service does when it runs.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,7 @@
 // `keryx sessions`: list, search, export, import and resume sessions.
+// A file per subcommand.
+// Never here: a query of the store.
+
 import type { Command } from "commander";
 import type { CliContext } from "../../context.ts";
 import { addGroup } from "../../io/group.ts";

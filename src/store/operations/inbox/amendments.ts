@@ -7,6 +7,7 @@ import {
 	addressDigest,
 	amendmentLine,
 	type ConversationId,
+	contentText,
 	parseSource,
 	resolveAddress,
 } from "../../../domain/index.ts";
@@ -109,7 +110,7 @@ function* amendUntaken(
 	{ text }: AmendArgs,
 ): Op<"amended" | "dropped" | null> {
 	if (text !== null) {
-		if (text === wordsOf(body.content)) return null;
+		if (text === contentText(body.content)) return null;
 		yield* run(setBody, seal({ ...body, content: withWords(body.content, text), amended: true }), item.id);
 		yield* emitAmended(context, item, "edited", false);
 		return "amended";
@@ -128,7 +129,7 @@ function* amendTaken(context: Context, item: Found, args: AmendArgs): Op<"record
 	const row = item.message === null ? undefined : yield* get(messageById, item.message);
 	if (!row) return yield* note(context, item, args, false);
 	const message = yield* toNewMessage(row, item.conversation);
-	const before = wordsOf(message.content);
+	const before = contentText(message.content);
 	const known = (yield* get(amendmentOf, item.id))?.digest ?? digestOf(before);
 	const digest = digestOf(args.text);
 	if (digest === known) return null;
@@ -212,12 +213,6 @@ export function* takeAmendments(conversation: string): Op<NewMessage[]> {
 		kind: "note",
 		content: amendmentLine(unseal<Amendment>(body, body_key)),
 	}));
-}
-
-/** Without names of attachments: only a person's own words can change. */
-function wordsOf(content: Content): string {
-	if (typeof content === "string") return content;
-	return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
 /** Attachments stay. */

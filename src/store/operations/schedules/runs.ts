@@ -10,6 +10,7 @@ import {
 	parseSource,
 	planDue,
 	resolveAddress,
+	SCHEDULE_PLATFORM,
 	type Speaker,
 } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
@@ -20,7 +21,7 @@ import type { Woken } from "../confirmations/ending.ts";
 import { destinationOf } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
 import { createConversation } from "../inbox/routing.ts";
-import { isOnItsWay, SCHEDULE_PLATFORM } from "../row-ids.ts";
+import { isOnItsWay } from "../row-ids.ts";
 import { pauseRow } from "./jobs.ts";
 import { foundJob, JOB_COLUMNS, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
 

@@ -1,6 +1,6 @@
 // Reads a range of small conversations with one query per kind of row, because queries dominate the cost. The lines equal those of
 // export-small.ts, which reads conversations one by one if a range has more than a few rows.
-import type { ConversationId, SessionId } from "../../../domain/index.ts";
+import type { ConversationId } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Op, type Statement, sql } from "../../query.ts";
 import { toLine } from "../../transfer-line.ts";
@@ -64,7 +64,7 @@ export function* exportRange(
 	ids: readonly ConversationId[],
 	isSmall: (sessions: readonly { readonly upTo: number }[]) => boolean,
 ): Op<readonly (string | null)[] | null> {
-	const range = [ids[0] as ConversationId, ids.at(-1) as ConversationId] as const;
+	const range = [ids[0] ?? "", ids.at(-1) ?? ""] as const;
 	const sessions = yield* few(sessionsIn, range);
 	if (!sessions || sessions.reduce((sum, { up_to }) => sum + (up_to ?? 0), 0) > MOST) return null;
 	const sessionsOf = Map.groupBy(sessions, ({ conversation }) => conversation as string);
@@ -121,7 +121,7 @@ function linesOf(id: ConversationId, rows: Rows): string | null {
 	const row = rows.conversations.get(id);
 	if (!row) return "";
 	const sessions = rows.sessions.get(id) ?? [];
-	const ids = new Map(sessions.map((session) => [session.key, session.id as SessionId]));
+	const ids = new Map(sessions.map((session) => [session.key, session.id]));
 	const turns = sessions.flatMap(({ key, id: session }) =>
 		(rows.turns.get(key) ?? []).map((turn) => turnLine(id, session, turn, rows.calls.get(turn.id) ?? [])),
 	);

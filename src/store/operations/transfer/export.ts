@@ -203,7 +203,7 @@ const sessionsOf = sql<StoredSession>(
 	FROM sessions WHERE conversation = ? ORDER BY key`,
 );
 export const HIDDEN_COLUMNS =
-	"h.session, h.from_seq, h.to_seq, h.counted, h.undo, h.live, h.live_seq, h.by_whom, h.at, h.undone_at";
+	"h.session, s.id AS session_id, h.from_seq, h.to_seq, h.counted, h.undo, h.live, h.live_seq, h.by_whom, h.at, h.undone_at";
 const hiddenOf = sql<HiddenRow>(
 	`SELECT ${HIDDEN_COLUMNS}
 	FROM hidden_ranges h JOIN sessions s ON s.key = h.session WHERE s.conversation = ? ORDER BY h.id`,
@@ -211,6 +211,7 @@ const hiddenOf = sql<HiddenRow>(
 
 export interface HiddenRow {
 	readonly session: number;
+	readonly session_id: SessionId;
 	readonly from_seq: number;
 	readonly to_seq: number;
 	readonly counted: number;
@@ -356,17 +357,16 @@ export function hiddenLine(
 	row: HiddenRow,
 	ids: ReadonlyMap<number, SessionId>,
 ): HiddenLine {
-	const session = ids.get(row.session) as SessionId;
 	const live = ids.get(row.live);
 	return {
 		type: "hidden",
 		conversation,
-		session,
+		session: row.session_id,
 		fromSeq: row.from_seq,
 		toSeq: row.to_seq,
 		counted: row.counted,
 		undo: row.undo,
-		live: live ?? session,
+		live: live ?? row.session_id,
 		liveSeq: live === undefined ? -1 : row.live_seq,
 		by: row.by_whom,
 		at: row.at,

@@ -3,6 +3,8 @@
 import {
 	type ConversationId,
 	checkTiming,
+	conversationId,
+	isConversationId,
 	profileName,
 	sanitizeModelOverride,
 	type Target,
@@ -77,13 +79,13 @@ export function* importJob(work: Import, line: JobLine, number: number): Op<void
 		if (!(cause instanceof KeryxError)) throw cause;
 		throw invalidLine(number, cause.message, { field: cause.field, cause });
 	}
-	const conversation = yield* hereOf(work, line.conversation);
+	const conversation = line.conversation === null ? null : yield* hereOf(work, line.conversation);
 	const body: JobBody = {
 		name: line.name,
 		task: line.task,
 		deliver: yield* targetHere(work, line.deliver),
 		failure: yield* targetHere(work, line.failure),
-		origin: yield* hereOf(work, line.origin),
+		origin: line.origin === null ? null : yield* hereOf(work, line.origin),
 		profile: profileName(line.profile),
 		model: line.model && sanitizeModelOverride(line.model),
 		tools: line.tools,
@@ -112,9 +114,11 @@ export function* importJob(work: Import, line: JobLine, number: number): Op<void
 }
 
 /** Conversations may have other ids here. If one is missing, a job that was given it says so when it runs. */
-function* hereOf(work: Import, id: string | null): Op<ConversationId | null> {
-	if (id === null) return null;
-	return (yield* knownConversation(work, id))?.id ?? (id as ConversationId);
+function* hereOf(work: Import, id: string): Op<ConversationId> {
+	const known = yield* knownConversation(work, id);
+	if (known) return known.id;
+	// A longer one is not of Keryx.
+	return isConversationId(id) ? id : conversationId(derivedId(work.origin, id));
 }
 
 function* targetHere(work: Import, given: JobLine["deliver"]): Op<JobTarget | null> {
@@ -122,7 +126,7 @@ function* targetHere(work: Import, given: JobLine["deliver"]): Op<JobTarget | nu
 	const { target, shown } = given;
 	const here: Target =
 		target.kind === "conversation"
-			? { kind: "conversation", conversation: (yield* hereOf(work, target.conversation)) as ConversationId }
+			? { kind: "conversation", conversation: yield* hereOf(work, target.conversation) }
 			: (target as Target);
 	return { target: here, shown, approved: false };
 }

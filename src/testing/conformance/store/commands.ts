@@ -1,6 +1,6 @@
 // What commands need from the store besides their changes: reachable sessions, usage, history, what to drop.
 import { expect } from "vitest";
-import type { ConversationId } from "../../../domain/index.ts";
+import { type ConversationId, conversationId } from "../../../domain/index.ts";
 import { HOUR } from "../clock.ts";
 import { BOB, GROUP, OPERATOR, principalScope, QUIET, refused, type Scene, type Tell } from "./scene.ts";
 
@@ -269,7 +269,7 @@ export function commandConformance(tell: Tell): void {
 		const { conversation } = await scene.exchange("secret", "1");
 		const bob = await scene.exchange("hello", "2", BOB);
 		const scope = principalScope(bob.principal);
-		for (const at of [conversation, "x" as ConversationId]) {
+		for (const at of [conversation, conversationId("x")]) {
 			const asked = [
 				() => scene.store.usage({ scope, conversation: at, since: 0 }),
 				() => scene.store.reachableSessions({ scope, conversation: at, within: "principal", limit: 5 }),

@@ -1,6 +1,6 @@
 // Reading: every scope sees only its own data, pages go both ways, events come once and in order.
 import { expect } from "vitest";
-import type { ConversationId, SessionId } from "../../../domain/index.ts";
+import { type ConversationId, conversationId, type SessionId, sessionId } from "../../../domain/index.ts";
 import type { Scope } from "../../../store/index.ts";
 import { HOUR } from "../clock.ts";
 import {
@@ -27,47 +27,46 @@ export function readConformance(tell: Tell): void {
 		const stranger = principalScope(bob.principal);
 		const reads = [
 			(scope: Scope, real: boolean) =>
-				scene.store.conversation({ scope, ref: { id: real ? conversation : ("x" as ConversationId) } }),
-			(scope: Scope, real: boolean) =>
-				scene.store.session({ scope, id: real ? session : ("x" as SessionId) }),
+				scene.store.conversation({ scope, ref: { id: real ? conversation : conversationId("x") } }),
+			(scope: Scope, real: boolean) => scene.store.session({ scope, id: real ? session : sessionId("x") }),
 			(scope: Scope, real: boolean) =>
 				scene.store.sessions({
 					scope,
-					conversation: real ? conversation : ("x" as ConversationId),
+					conversation: real ? conversation : conversationId("x"),
 					limit: 1,
 				}),
 			(scope: Scope, real: boolean) =>
-				scene.store.messages({ scope, session: real ? session : ("x" as SessionId), limit: 1 }),
+				scene.store.messages({ scope, session: real ? session : sessionId("x"), limit: 1 }),
 			(scope: Scope, real: boolean) =>
-				scene.store.transcript({ scope, session: real ? session : ("x" as SessionId) }),
+				scene.store.transcript({ scope, session: real ? session : sessionId("x") }),
 			(scope: Scope, real: boolean) =>
-				scene.store.transcriptEnd({ scope, session: real ? session : ("x" as SessionId), limit: 1 }),
+				scene.store.transcriptEnd({ scope, session: real ? session : sessionId("x"), limit: 1 }),
 			(scope: Scope, real: boolean) =>
-				scene.store.blob({ scope, conversation: real ? conversation : ("x" as ConversationId), digest: "0" }),
+				scene.store.blob({ scope, conversation: real ? conversation : conversationId("x"), digest: "0" }),
 			(scope: Scope, real: boolean) => scene.store.inboxItem({ scope, id: real ? id : 999 }),
 			(scope: Scope, real: boolean) => scene.store.story({ scope, id: real ? id : 999 }),
 			(scope: Scope, real: boolean) => scene.store.turn({ scope, id: real ? turn : "x" }),
 			(scope: Scope, real: boolean) =>
-				scene.store.openTurnOf({ scope, conversation: real ? conversation : ("x" as ConversationId) }),
+				scene.store.openTurnOf({ scope, conversation: real ? conversation : conversationId("x") }),
 			(scope: Scope, real: boolean) => scene.store.delivery({ scope, id: real ? "d" : "x" }),
 			(scope: Scope, real: boolean) =>
 				scene.store.sideDeliveries({
 					scope,
-					conversation: real ? conversation : ("x" as ConversationId),
+					conversation: real ? conversation : conversationId("x"),
 					kinds: ["notice"],
 					limit: 1,
 				}),
 			(scope: Scope, real: boolean) =>
 				scene.store.events({
 					scope,
-					conversation: real ? conversation : ("x" as ConversationId),
+					conversation: real ? conversation : conversationId("x"),
 					after: "",
 					limit: 1,
 				}),
 			(scope: Scope, real: boolean) =>
 				scene.store.liveEvents({
 					scope,
-					conversation: real ? conversation : ("x" as ConversationId),
+					conversation: real ? conversation : conversationId("x"),
 					after: "",
 					limit: 1,
 				}),
@@ -171,7 +170,7 @@ export function readConformance(tell: Tell): void {
 		for (const ref of [{ key }, { session: turn.session }, inbound])
 			expect((await scene.store.conversation({ scope: OPERATOR, ref })).id).toBe(turn.conversation);
 		const wrong = { ...inbound, platformMessage: "2" };
-		for (const ref of [{ key: "agent:main:x" }, { session: "x" as SessionId }, wrong])
+		for (const ref of [{ key: "agent:main:x" }, { session: sessionId("x") }, wrong])
 			expect(await refusal(scene.store.conversation({ scope: OPERATOR, ref }))).toBe("store.not_found");
 	});
 

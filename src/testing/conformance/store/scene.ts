@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { resolvePolicy } from "../../../config/index.ts";
-import type { ConversationId, ResetPolicy, SessionId } from "../../../domain/index.ts";
+import { type ConversationId, type ResetPolicy, type SessionId, sessionId } from "../../../domain/index.ts";
 import { type ErrorCode, KeryxError } from "../../../errors.ts";
 import type { Message, NewDelivery, Scope, Session, Store } from "../../../store/index.ts";
 import { HOUR, type WallClock } from "../clock.ts";
@@ -244,7 +244,7 @@ export class Scene {
 	async live(conversation: ConversationId): Promise<Session> {
 		const { liveSession } = await this.store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 		expect(liveSession).not.toBeNull();
-		return await this.session(liveSession as SessionId);
+		return await this.session(sessionId(liveSession ?? ""));
 	}
 
 	/** Everything in a session, including hidden rows. */

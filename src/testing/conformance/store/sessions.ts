@@ -1,6 +1,6 @@
 // Actions on sessions: new, continue, switch, branch, titles, and the conversation's own settings.
 import { expect } from "vitest";
-import type { ConversationId, SessionId } from "../../../domain/index.ts";
+import { type ConversationId, type SessionId, sessionId } from "../../../domain/index.ts";
 import type { BranchPoint } from "../../../store/index.ts";
 import { HOUR } from "../clock.ts";
 import {
@@ -215,7 +215,7 @@ export function sessionConformance(tell: Tell): void {
 		const bobs = await scene.exchange("secret", "s", BOB);
 		const group = await scene.exchange("ours", "o", { ...GROUP, user_id: "100" });
 		const ada = await scene.exchange("one", "1", ADA);
-		const targets = [bobs.session, group.session, "20260101_000000_00000000" as SessionId];
+		const targets = [bobs.session, group.session, sessionId("20260101_000000_00000000")];
 		for (const target of targets)
 			expect(await refusal(switchTo(scene, ada.conversation, target, QUIET, "principal"))).toBe(
 				"store.not_found",

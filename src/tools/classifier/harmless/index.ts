@@ -1,5 +1,7 @@
-// Whether an invocation only reads. A closed list: anything else changes things. A wrong yes is a hole in readonly mode, so an option not
-// known to be safe, or an unseen word where options may be, is a no.
+// Whether an invocation only reads. A closed list: anything else changes things. A wrong yes is a hole in readonly mode.
+// So an option not known to be safe, or an unseen word where options may be, is a no.
+// Never here: a reason why something is dangerous: those are the rules.
+
 import { mayBeOption } from "../field.ts";
 import { SHELLS } from "../launch/index.ts";
 import { operands } from "../options.ts";

@@ -1,4 +1,7 @@
-// What an invocation runs in turn. Pure: the walker continues with the result.
+// What an invocation runs in turn: sudo, env, xargs, ssh, a shell with a script.
+// Pure: the walker continues with the result.
+// Never here: a verdict.
+
 import type { Scope } from "../shell/scope.ts";
 import type { Invocation } from "../types.ts";
 import { carriedInner } from "./carried.ts";

@@ -1,4 +1,7 @@
-// The closed table of rules. Each looks at one invocation; the order is the order of the reasons.
+// The closed table of rules. Each looks at one invocation.
+// The order is the order of the reasons.
+// Never here: parsing: a rule sees words, not text.
+
 import type { Rule } from "../types.ts";
 import { codeRule } from "./code.ts";
 import { credentialsRule } from "./credentials.ts";

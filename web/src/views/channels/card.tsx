@@ -9,13 +9,6 @@ import { Age } from "./age.tsx";
 
 export type Connection = NonNullable<ReturnType<typeof useApi<"channels">>["data"]>["channels"][number];
 
-/** Keryx's own channels. They need no set-up and cannot be removed. */
-const BUILT_IN: ReadonlySet<string> = new Set(["local", "web", "api_server", "schedule", "webhook"]);
-
-export function isBuiltIn({ platform }: Pick<Connection, "platform">): boolean {
-	return BUILT_IN.has(platform);
-}
-
 const STATES: Readonly<Record<string, { readonly name: string; readonly tone: Tone }>> = {
 	connected: { name: texts.view.connected, tone: "ok" },
 	starting: { name: texts.view.starting, tone: "accent" },
@@ -70,7 +63,7 @@ export function ConnectionCard({
 				</dd>
 			</dl>
 			{channel.detail !== null && <p className="break-words text-sm text-ink-2">{channel.detail}</p>}
-			{!isBuiltIn(channel) && <Actions name={channel.name} platform={channel.platform} />}
+			{!channel.built_in && <Actions name={channel.name} platform={channel.platform} />}
 		</li>
 	);
 }

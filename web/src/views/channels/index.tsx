@@ -6,7 +6,7 @@ import { useApi } from "../../api/index.ts";
 import { texts } from "../../texts/channels.ts";
 import { Button, ErrorState, Page, SkeletonRows } from "../../ui/index.ts";
 import { AddChannel } from "./add.tsx";
-import { type Connection, ConnectionCard, isBuiltIn } from "./card.tsx";
+import { type Connection, ConnectionCard } from "./card.tsx";
 import { Nodes } from "./nodes.tsx";
 import { Pairings } from "./pairings.tsx";
 import { Unsettled } from "./unsettled.tsx";
@@ -28,7 +28,7 @@ export function ChannelsView() {
 		<Page
 			title={texts.view.channels}
 			about={texts.view.theChatPlatformsKeryxIs}
-			actions={data?.channels.every(isBuiltIn) ? undefined : addButton}
+			actions={data?.channels.every((one) => one.built_in) ? undefined : addButton}
 		>
 			{adding && <AddChannel onClose={() => setAdding(false)} />}
 			{data ? (
@@ -37,7 +37,7 @@ export function ChannelsView() {
 						<h2 id="channels-heading" className="sr-only">
 							{texts.view.connections}
 						</h2>
-						{data.channels.every(isBuiltIn) ? (
+						{data.channels.every((one) => one.built_in) ? (
 							<div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-md border border-dashed px-4 py-3 text-ink-3">
 								<p className="min-w-0 flex-1 basis-72">
 									<span className="font-semibold text-ink-2">{texts.view.noChannelIsConnected}.</span>{" "}
@@ -48,12 +48,12 @@ export function ChannelsView() {
 						) : (
 							<Cards
 								{...data}
-								channels={data.channels.filter((one) => !isBuiltIn(one))}
+								channels={data.channels.filter((one) => !one.built_in)}
 								readAt={dataUpdatedAt}
 							/>
 						)}
 						<h3 className="mt-6 mb-2 font-semibold">{texts.view.builtIn}</h3>
-						<Cards {...data} channels={data.channels.filter(isBuiltIn)} readAt={dataUpdatedAt} />
+						<Cards {...data} channels={data.channels.filter((one) => one.built_in)} readAt={dataUpdatedAt} />
 					</section>
 					<Nodes />
 					<Pairings />

@@ -4,10 +4,32 @@ import type { MatrixOptions } from "../../channels/matrix/index.ts";
 import type { ChannelSettings } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { packageAddress } from "../packages.ts";
+import { readToken } from "../setup/channel-token.ts";
+import type { NetworkSection, PlatformWays } from "./types.ts";
+
+export const matrix: PlatformWays = {
+	make: async (options, context) => {
+		const { createMatrixChannel } = await import("../../channels/matrix/index.ts");
+		const { name, settings } = options;
+		return createMatrixChannel({
+			...options,
+			...matrixConnection(name, settings, context.home),
+			aliveMs: settings.alive_seconds * 1000,
+		});
+	},
+	identify: async (name, settings, context) => {
+		const { identifyMatrix } = await import("../../channels/matrix/index.ts");
+		const token = await readToken(name, settings, context);
+		return identifyMatrix({ ...matrixConnection(name, settings, context.home), token });
+	},
+	exchange: matrixToken,
+	// For encryption alone.
+	needsPackages: (network) => network?.encryption !== false,
+};
 
 const LIBRARY = "@matrix-org/matrix-sdk-crypto-wasm";
 
-export function matrixConnection(
+function matrixConnection(
 	name: string,
 	{ matrix }: Pick<ChannelSettings, "matrix">,
 	home: string,
@@ -28,10 +50,7 @@ export function matrixConnection(
 }
 
 /** With a user, what was given is their password: logs in once, and the token takes its place. */
-export async function matrixToken(
-	given: string,
-	network: Readonly<Record<string, unknown>> | undefined,
-): Promise<string> {
+async function matrixToken(given: string, network: NetworkSection | undefined): Promise<string> {
 	const { homeserver, user } = network ?? {};
 	if (typeof homeserver !== "string" || typeof user !== "string") return given;
 	const { logInToMatrix } = await import("../../channels/matrix/index.ts");

@@ -2,11 +2,31 @@
 import type { IrcOptions, IrcSecrets } from "../../channels/irc/index.ts";
 import type { ChannelSettings } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { readAuthorities } from "./authorities.ts";
-import { readSecret, readServerPassword, readToken, type TokenContext } from "./channel-token.ts";
+import { readAuthorities } from "../setup/authorities.ts";
+import { readSecret, readServerPassword, readToken, type TokenContext } from "../setup/channel-token.ts";
+import type { PlatformWays } from "./types.ts";
+
+export const irc: PlatformWays = {
+	make: async (options, context) => {
+		const { createIrcChannel } = await import("../../channels/irc/index.ts");
+		const { name, settings } = options;
+		return createIrcChannel({
+			...options,
+			...ircConnection(settings, context.home),
+			secrets: () => ircSecrets(name, settings, context),
+			decides: settings.decides,
+			aliveMs: settings.alive_seconds * 1000,
+		});
+	},
+	identify: async (name, settings, context) => {
+		const { identifyIrc } = await import("../../channels/irc/index.ts");
+		const secrets = () => ircSecrets(name, settings, context);
+		return identifyIrc({ ...ircConnection(settings, context.home), secrets });
+	},
+};
 
 /** Throws config.invalid if a certificate file cannot be read. */
-export function ircConnection(
+function ircConnection(
 	{ irc }: Pick<ChannelSettings, "irc">,
 	home: string,
 ): Pick<IrcOptions, "server" | "nick" | "login" | "join" | "flood"> {
@@ -28,7 +48,7 @@ export function ircConnection(
 }
 
 /** Throws channel.token_missing or channel.token_exposed. */
-export async function ircSecrets(
+async function ircSecrets(
 	name: string,
 	settings: ChannelSettings,
 	context: TokenContext,

@@ -2,11 +2,31 @@
 import type { XmppOptions, XmppSecrets } from "../../channels/xmpp/index.ts";
 import type { ChannelSettings } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { readAuthorities } from "./authorities.ts";
-import { readSecret, readToken, type TokenContext } from "./channel-token.ts";
+import { readAuthorities } from "../setup/authorities.ts";
+import { readSecret, readToken, type TokenContext } from "../setup/channel-token.ts";
+import type { PlatformWays } from "./types.ts";
+
+export const xmpp: PlatformWays = {
+	make: async (options, context) => {
+		const { createXmppChannel } = await import("../../channels/xmpp/index.ts");
+		const { name, settings } = options;
+		return createXmppChannel({
+			...options,
+			...xmppConnection(settings, context.home),
+			secrets: () => xmppSecrets(name, settings, context),
+			decides: settings.decides,
+			aliveMs: settings.alive_seconds * 1000,
+		});
+	},
+	identify: async (name, settings, context) => {
+		const { identifyXmpp } = await import("../../channels/xmpp/index.ts");
+		const secrets = () => xmppSecrets(name, settings, context);
+		return identifyXmpp({ ...xmppConnection(settings, context.home), secrets });
+	},
+};
 
 /** Throws config.invalid if a certificate file cannot be read. */
-export function xmppConnection(
+function xmppConnection(
 	{ xmpp }: Pick<ChannelSettings, "xmpp">,
 	home: string,
 ): Pick<XmppOptions, "jid" | "server" | "nick" | "join" | "flood"> {
@@ -36,7 +56,7 @@ export function xmppConnection(
 }
 
 /** Throws channel.token_missing or channel.token_exposed. */
-export async function xmppSecrets(
+async function xmppSecrets(
 	name: string,
 	settings: ChannelSettings,
 	context: TokenContext,

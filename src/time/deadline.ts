@@ -1,5 +1,5 @@
 // Waits for a promise or stream, with a signal and a deadline.
-import type { Clock } from "../time/index.ts";
+import type { Clock } from "./clock.ts";
 
 export class DeadlinePassed extends Error {}
 export class Aborted extends Error {}

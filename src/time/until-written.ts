@@ -1,7 +1,5 @@
-// Retries a store operation that must not be given up while the store is in trouble: a full disk, a lock, a failing device. Always with a
-// pause.
-import { isPassing, type Store } from "../store/index.ts";
-import type { Clock } from "../time/index.ts";
+// Retries a write that must not be given up while the store is in trouble: a full disk, a lock, a failing device. Always with a pause.
+import type { Clock } from "./clock.ts";
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
@@ -10,17 +8,19 @@ export interface Patience {
 	readonly clock: Clock;
 	/** Ends the retries and the pause. */
 	readonly signal: AbortSignal;
+	/** Whether the same can succeed later; any other error is thrown. */
+	readonly isPassing: (error: unknown) => boolean;
 	readonly log: (error: unknown) => void;
 }
 
-/** Retries, a little later each time, until it succeeds or the signal aborts. Only passing errors are retried. */
+/** Retries, a little later each time, until it succeeds or the signal aborts. */
 export async function untilWritten<Value>(work: () => Promise<Value>, patience: Patience): Promise<Value> {
 	const pauses = new Pauses(patience);
 	for (;;) {
 		try {
 			return await work();
 		} catch (error) {
-			if (!isPassing(error)) throw error;
+			if (!patience.isPassing(error)) throw error;
 			patience.log(error);
 			await pauses.next();
 			if (patience.signal.aborted) throw error;
@@ -54,17 +54,3 @@ export class Pauses {
 		});
 	}
 }
-
-/** The store with every operation retried until it succeeds or the signal aborts, for work that nobody else retries. */
-export function patientStore(store: Store, patience: Patience): Store {
-	return new Proxy(store, {
-		get: (target, name) => {
-			const operation = Reflect.get(target, name) as unknown;
-			if (typeof operation !== "function" || DIRECT.has(String(name))) return operation;
-			return (...args: unknown[]) =>
-				untilWritten(() => Reflect.apply(operation, target, args) as Promise<unknown>, patience);
-		},
-	});
-}
-
-const DIRECT: ReadonlySet<string> = new Set<keyof Store>(["onCommit", "onFault", "close"]);

@@ -3,10 +3,30 @@ import type { EmailOptions, Libraries, MailServer } from "../../channels/email/i
 import type { ChannelSettings } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { loadPackage } from "../packages.ts";
-import { readAuthorities } from "./authorities.ts";
+import { readAuthorities } from "../setup/authorities.ts";
+import { readToken } from "../setup/channel-token.ts";
+import type { PlatformWays } from "./types.ts";
+
+export const email: PlatformWays = {
+	make: async (options, context) => {
+		const { createEmailChannel } = await import("../../channels/email/index.ts");
+		const { settings, token } = options;
+		return createEmailChannel({
+			...options,
+			...emailConnection(settings, context.home),
+			password: token,
+			aliveMs: settings.alive_seconds * 1000,
+		});
+	},
+	identify: async (name, settings, context) => {
+		const { identifyEmail } = await import("../../channels/email/index.ts");
+		const password = () => readToken(name, settings, context);
+		return identifyEmail({ ...emailConnection(settings, context.home), password });
+	},
+};
 
 /** Throws config.invalid if a certificate file cannot be read. */
-export function emailConnection(
+function emailConnection(
 	{ email, decides }: Pick<ChannelSettings, "email" | "decides">,
 	home: string,
 ): Omit<EmailOptions, "name" | "password" | "clock" | "log"> {

@@ -1,32 +1,27 @@
 // Confirmations with their own store, and that part of the API. Nothing else: no gateway, no conversations.
-
-import { existsSync } from "node:fs";
-import { auditKeyAt, openHome, operatorSecret } from "../../../app/home.ts";
-import { type Listening, listen, withoutAddress } from "../../../app/listen.ts";
-import { hearTrouble } from "../../../app/report/store-trouble.ts";
-import { warnOfAudit } from "../../../app/report/warn-of-audit.ts";
-import { version } from "../../../app/version.ts";
-import { keryxHome, type LoadedConfig } from "../../../config/index.ts";
+import { type Environment, keryxHome, type LoadedConfig } from "../config/index.ts";
 import {
 	type ConfirmationSettings,
 	type Confirmations,
 	confirmationSettings,
 	createConfirmations,
 	type Webhook,
-} from "../../../confirmations/index.ts";
-import { KeryxError } from "../../../errors.ts";
-import { type Api, createApi } from "../../../http/index.ts";
-import { openStore, systemIds } from "../../../store/index.ts";
-import { systemClock } from "../../../time/index.ts";
-import type { CliContext } from "../../context.ts";
-import type { Output } from "../../io/output.ts";
-import { texts } from "../../texts.ts";
-import { type ConfirmdOptions, socketPathOf } from "./options.ts";
+} from "../confirmations/index.ts";
+import { KeryxError } from "../errors.ts";
+import { type Api, createApi } from "../http/index.ts";
+import { openStore, systemIds } from "../store/index.ts";
+import { systemClock } from "../time/index.ts";
+import { auditKeyAt, openHome, operatorSecret } from "./home.ts";
+import { type Listening, type ListenOptions, listen, withoutAddress } from "./listen.ts";
+import type { Report } from "./report/report.ts";
+import { hearTrouble } from "./report/store-trouble.ts";
+import { warnOfAudit } from "./report/warn-of-audit.ts";
+import { version } from "./version.ts";
 
 export interface ConfirmdHostOptions {
-	readonly context: CliContext;
+	readonly context: { readonly env: Environment; readonly now: () => number };
 	readonly config: LoadedConfig;
-	readonly output: Output;
+	readonly output: Report;
 	readonly dbPath: string;
 	/** read: nothing can be changed. change: owns the database. run: the same, and people can be notified. */
 	readonly as: "read" | "change" | "run";
@@ -37,17 +32,11 @@ export interface ConfirmdHostOptions {
 export interface ConfirmdHost {
 	readonly api: Api;
 	readonly confirmations: Confirmations;
-	readonly dbPath: string;
 	close(): Promise<void>;
 }
 
 export async function openConfirmd(options: ConfirmdHostOptions): Promise<ConfirmdHost> {
 	const { context, config, output, dbPath } = options;
-	if (options.as === "read" && !existsSync(dbPath))
-		throw new KeryxError("store.not_found", `there is no database ${dbPath}`, {
-			field: "--db-path",
-			hint: texts.confirmd.noDatabaseHint,
-		});
 	const home = openHome(keryxHome(context.env));
 	const ids = systemIds(systemClock);
 	const trouble = hearTrouble(output, context.now);
@@ -86,7 +75,6 @@ export async function openConfirmd(options: ConfirmdHostOptions): Promise<Confir
 		return {
 			api: confirmationsOnly(api),
 			confirmations,
-			dbPath,
 			close: async () => {
 				await confirmations.stop();
 				api.close();
@@ -101,33 +89,16 @@ export async function openConfirmd(options: ConfirmdHostOptions): Promise<Confir
 
 /** Only for the owner of the database. */
 export function serveConfirmd(
-	{ api, confirmations, dbPath }: ConfirmdHost,
-	ports: Pick<ConfirmdOptions, "host" | "port" | "compatPort">,
-	output: Output,
+	{ api, confirmations }: ConfirmdHost,
+	at: Pick<ListenOptions, "socketPath" | "ports">,
+	output: Report,
 ): Promise<Listening> {
 	return listen({
 		api,
-		socketPath: socketPathOf(dbPath),
-		ports,
+		...at,
 		ready: () => confirmations.start(),
 		missing: (address) => output.note(withoutAddress(address)),
-	}).catch(inOwnWords);
-}
-
-/** A port that is taken, or a socket that cannot be, in the words of this command. */
-function inOwnWords(cause: unknown): never {
-	if (!(cause instanceof KeryxError)) throw cause;
-	const { code, message } = cause;
-	if (code === "home.unusable")
-		throw new KeryxError(code, message, {
-			field: "--db-path",
-			hint: texts.confirmd.socketTooLong,
-			cause,
-		});
-	if (code !== "http.port") throw cause;
-	const field = cause.field === "http.port" ? "--port" : "--compat-port";
-	const hint = texts.confirmd.portTaken(field);
-	throw new KeryxError(code, message, { field, hint, cause });
+	});
 }
 
 const SERVED = /^\/(?:(?:confirm|grants|audit)(?:\/|$)|health$|api\/tokens(?:\/|$))/;
@@ -139,7 +110,7 @@ function confirmationsOnly(api: Api): Api {
 			const { pathname } = new URL(request.url);
 			if (SERVED.test(pathname)) return api.fetch(request, entrance);
 			const error = new KeryxError("http.no_route", `there is no ${request.method} ${pathname}`, {
-				hint: texts.confirmd.noRoute,
+				hint: "a confirmd only has /confirm, /grants, /audit, /health and /api/tokens",
 			});
 			return Response.json({ error }, { status: 404 });
 		},
@@ -152,7 +123,8 @@ function settingsOf(options: ConfirmdHostOptions): ConfirmationSettings {
 	const { problems, chats, webhooks, ...settings } = confirmationSettings(config.values, context.env);
 	if (as === "run") {
 		for (const problem of problems) output.warn(`confirmations.notify: ${problem}`);
-		for (const { platform, chatId } of chats) output.warn(texts.confirmd.noChats(platform, chatId));
+		for (const { platform, chatId } of chats)
+			output.warn(`confirmations.notify: ${platform} ${chatId} is not notified: a confirmd has no chats`);
 	}
 	return {
 		...settings,
