@@ -10,6 +10,7 @@ import {
 	type SshBackendOptions,
 } from "../../src/processes/index.ts";
 import { processBackendConformance } from "../../src/testing/conformance/process-backend.ts";
+import { soon } from "../support/soon.ts";
 import { SshServer } from "./sshd.ts";
 import { ENV, HostScene, isAnyLeft } from "./support.ts";
 
@@ -280,7 +281,8 @@ describe("processes over ssh", () => {
 		expect(kept.length).toBeGreaterThan(0);
 		expect(kept.join("")).not.toContain("hush");
 		await backend.kill(id);
-		expect(existsSync(join(stateFolder(), id))).toBe(false);
+		// Removed once its end is recorded.
+		await soon(() => existsSync(join(stateFolder(), id))).toBe(false);
 	});
 
 	test("a machine without awk and setsid does with its shell what that can", async () => {
