@@ -61,3 +61,28 @@ test("a turn that was stopped because the lease was lost goes on when it is back
 	expect(await scene.disposition(id)).toBe("answered");
 	expect(scene.effects).toHaveLength(1);
 });
+
+test("a turn whose gateway stood still for a moment has not been stopped by anybody", async () => {
+	const lease = new Lease();
+	scene = await Scene.start({
+		engine: (engine) => ({
+			...engine,
+			cluster: lease,
+			write: (name, args, drawn) => {
+				// Cut off, not given up: others may be about to take over.
+				if (name === "startCall") lease.holdsLease = false;
+				return engine.write(name, args, drawn);
+			},
+		}),
+		script: { otherwise: [{ text: "working", tools: [{ name: "effect" }] }, { text: "finished" }] },
+	});
+	const id = await scene.say("go");
+	await scene.clock.advance(1000);
+	expect(lease.holdsLease).toBe(false);
+	expect(scene.effects).toEqual([]);
+	lease.holdsLease = true;
+	await scene.clock.advance(60_000);
+	expect(await scene.disposition(id)).toBe("answered");
+	expect(scene.texts()).toEqual(["finished"]);
+	expect(scene.effects).toHaveLength(1);
+});

@@ -6,7 +6,7 @@ import { Aborted } from "../../time/index.ts";
 import { createTools, defineTool } from "../../tools/index.ts";
 import { type CallEnvironment, runCall } from "./tool-calls.ts";
 
-test("without a lease no tool is called, and with it each is", async () => {
+test("without a lease no tool is called; it is called once the lease is back, and never if the turn was stopped meanwhile", async () => {
 	const called: string[] = [];
 	const look = defineTool({
 		name: "look",
@@ -19,24 +19,34 @@ test("without a lease no tool is called, and with it each is", async () => {
 		},
 	});
 	const lease = { holdsLease: true };
+	const clock = createVirtualClock(0);
+	const stopping = new AbortController();
 	const environment: CallEnvironment = {
 		store: { cluster: lease } as unknown as Store,
 		tools: createTools([look]),
-		clock: createVirtualClock(0),
+		clock,
 		toolMs: 1000,
 		turn: { id: "t", token: 1 },
 		context: {} as CallEnvironment["context"],
 		interrupted: () => new AbortController().signal,
-		signal: new AbortController().signal,
+		signal: stopping.signal,
 		beforeFiles: () => Promise.resolve(),
 		// The lease runs out while somebody is asked.
-		ask: (call) => {
-			lease.holdsLease = call.id === "held";
+		ask: () => {
+			lease.holdsLease = false;
 			return Promise.resolve({ kind: "go", started: false });
 		},
 	};
-	await expect(runCall({ id: "lost", name: "look", input: {} }, environment)).rejects.toThrow(Aborted);
+	const late = runCall({ id: "late", name: "look", input: {} }, environment);
+	await clock.advance(10_000);
 	expect(called).toEqual([]);
-	await runCall({ id: "held", name: "look", input: {} }, environment);
-	expect(called).toEqual(["held"]);
+	lease.holdsLease = true;
+	await clock.advance(10_000);
+	await late;
+	expect(called).toEqual(["late"]);
+	const stopped = runCall({ id: "stopped", name: "look", input: {} }, environment);
+	await clock.advance(10_000);
+	stopping.abort("lost");
+	await expect(stopped).rejects.toThrow(Aborted);
+	expect(called).toEqual(["late"]);
 });

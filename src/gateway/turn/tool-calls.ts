@@ -10,7 +10,7 @@ import {
 } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Store } from "../../store/index.ts";
-import { Aborted, type Clock, DeadlinePassed, signalWithin, within } from "../../time/index.ts";
+import { Aborted, type Clock, DeadlinePassed, Pauses, signalWithin, within } from "../../time/index.ts";
 import type { ConfirmationQuestion, PreparedCall, ToolContext, ToolRegistry } from "../../tools/index.ts";
 import type { Asked, Waiting } from "./asking.ts";
 import { storeAttachments } from "./attachments/attachments.ts";
@@ -136,8 +136,7 @@ async function run(
 	environment: Omit<CallEnvironment, "ask">,
 ): Promise<CallOutcome> {
 	const { store, clock } = environment;
-	// Another gateway may have taken over, and be about to run it.
-	if (store.cluster?.holdsLease === false) throw new Aborted();
+	await untilHeld(environment);
 	const { signal, end } = signalWithin(environment.signal);
 	try {
 		const running = prepared.run({
@@ -176,6 +175,22 @@ async function run(
 		);
 	} finally {
 		end();
+	}
+}
+
+/**
+ * Another gateway may have taken over, and be about to run the call: then this turn is stopped here. If the lease was only away for a
+ * moment, it goes on; nobody has stopped it.
+ */
+async function untilHeld({
+	store,
+	clock,
+	signal,
+}: Pick<CallEnvironment, "store" | "clock" | "signal">): Promise<void> {
+	const pauses = new Pauses({ clock, signal });
+	while (store.cluster?.holdsLease === false) {
+		await pauses.next();
+		if (signal.aborted) throw new Aborted();
 	}
 }
 

@@ -13,7 +13,7 @@ import {
 	type ToolCall,
 } from "../../domain/index.ts";
 import { isPassing, OPERATOR, type Store, type ToolProgress } from "../../store/index.ts";
-import { Aborted, DeadlinePassed } from "../../time/index.ts";
+import { DeadlinePassed } from "../../time/index.ts";
 import type { ConfirmationQuestion } from "../../tools/index.ts";
 import { TurnCheckpoints } from "../files/turn-checkpoints.ts";
 import { patientStore } from "../patient-store.ts";
@@ -169,7 +169,7 @@ export class Turn {
 			await this.#tellPrompt(own);
 			return agent.kind === "step" ? await this.#loop(agent) : await this.#followProgram(agent);
 		} catch (error) {
-			if (this.#controller.signal.aborted || error instanceof Aborted) return this.#aborted();
+			if (this.#controller.signal.aborted) return this.#aborted();
 			if (isRefusal(error, "turn.stale")) throw error;
 			if (error instanceof DeadlinePassed)
 				return this.#failure({ kind: "timeout", detail: "no end in time" });
