@@ -56,8 +56,8 @@ beforeAll(async () => {
 	});
 	makeCertificate();
 	nginx = await startNginx(port);
-	// The browser trusts the certificate, as it trusts a real one. If it only ignored the error of one it does not trust, it would begin each
-	// request again whose new connection reports the error, and give up (ERR_TOO_MANY_RETRIES) when connections fail to outrun requests.
+	// The browser trusts the certificate, as it trusts a real one. With one that it only does not complain of, requests were seen to fail
+	// now and then (ERR_TOO_MANY_RETRIES).
 	browser = await openBrowser([
 		`--host-resolver-rules=MAP ${NAME} 127.0.0.1`,
 		`--ignore-certificate-errors-spki-list=${keyHash()}`,
