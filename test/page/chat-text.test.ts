@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { questionText } from "../../src/confirmations/index.ts";
 import type { Session } from "../../web/src/api/types.ts";
 import { hasMath, mathMarked } from "../../web/src/views/conversations/prose/math-marks.ts";
+import { isInRow } from "../../web/src/views/conversations/transcript/content.ts";
 import { questionsIn } from "../../web/src/views/conversations/transcript/questions.ts";
 import { pathOf } from "../../web/src/views/conversations/transcript/versions.ts";
 
@@ -99,4 +100,20 @@ describe("versions", () => {
 		expect(path.sessions).toEqual([a, c, late]);
 		expect(path.cuts.size).toBe(0);
 	});
+});
+
+test("text on its way is not shown beside the row that holds it, and beside every other row it is", () => {
+	const row = (turn: string, role: "user" | "assistant", text: string) => ({
+		kind: "message",
+		message: { turn, role },
+		text,
+	});
+	const partial = { turn: "t", text: "You said: hello " };
+	expect(isInRow(partial, [row("t", "user", "hello"), row("t", "assistant", "You said: hello")])).toBe(true);
+	for (const other of [
+		row("t", "assistant", "You said"),
+		row("t", "user", "You said: hello"),
+		row("before", "assistant", "You said: hello"),
+	])
+		expect(isInRow(partial, [other])).toBe(false);
 });

@@ -14,3 +14,23 @@ export function attachedTo(content: Message["content"]): readonly Attached[] {
 }
 
 const NONE: readonly Attached[] = [];
+
+interface Shown {
+	readonly kind: string;
+	readonly message?: Pick<Message, "turn" | "role">;
+	readonly text?: string;
+}
+
+/** Whether the text on its way is in a row already: rows that were read may be ahead of the event that ends it. */
+export function isInRow(
+	{ turn, text }: { readonly turn: string; readonly text: string },
+	items: readonly Shown[],
+): boolean {
+	return items.some(
+		({ kind, message, text: row }) =>
+			kind === "message" &&
+			message?.turn === turn &&
+			message.role === "assistant" &&
+			row?.trim() === text.trim(),
+	);
+}

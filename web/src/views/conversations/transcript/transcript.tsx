@@ -10,6 +10,7 @@ import { texts } from "../../../texts/conversations.ts";
 import { Button, ErrorState, SkeletonRows } from "../../../ui/index.ts";
 import { useOutgoing } from "../compose/outgoing.ts";
 import { useProseReady } from "../prose/prose.tsx";
+import { isInRow } from "./content.ts";
 import {
 	BoundaryEntry,
 	DayEntry,
@@ -161,7 +162,7 @@ function useDrawn(conversation: string, state: TranscriptState): readonly Drawn[
 	const isWorking = running !== null && !partial;
 	return useMemo(() => {
 		if (!state.isAtEnd) return items;
-		if (partial)
+		if (partial && !isInRow(partial, items))
 			return [
 				...items,
 				{ kind: "partial", key: `${partial.turn}:${String(partial.index)}`, partial } as const,
