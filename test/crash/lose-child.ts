@@ -22,6 +22,5 @@ const lane = async (): Promise<KeryxError> => {
 	}
 };
 const [refused] = await Promise.all(Array.from({ length: 4 }, lane));
-console.log(JSON.stringify({ refused }));
-// Ends as after kill -9: nothing is put in order.
-process.kill(process.pid, "SIGKILL");
+// Ends as after kill -9: nothing is put in order. Not before the pipe has taken the line, which it does late if its reader is.
+process.stdout.write(`${JSON.stringify({ refused })}\n`, () => process.kill(process.pid, "SIGKILL"));
