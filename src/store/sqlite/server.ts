@@ -245,7 +245,7 @@ function commitGroup(serving: Serving, writes: readonly Write[]): Reply[] {
 		// The transaction is gone, or the commit failed: nothing of the group is stored, so none is acknowledged.
 		serving.connection.forgetLater();
 		takeBack(serving.connection);
-		return refuseAll(writes, causeOf(error, serving), "nothing was written");
+		return refuseAll(writes, error, "nothing was written");
 	}
 	try {
 		serving.guard?.check();
@@ -254,16 +254,6 @@ function commitGroup(serving: Serving, writes: readonly Write[]): Reply[] {
 	} catch (error) {
 		// The file was lost during the commit: whether a restart finds the data depends on whether the file comes back.
 		return refuseAll(writes, error, "it may have been written, and may be lost");
-	}
-}
-
-/** A file that was lost or overwritten in the middle of a transaction first shows as a damaged store or a failing disk. */
-function causeOf(error: unknown, { guard }: Serving): unknown {
-	try {
-		guard?.check();
-		return error;
-	} catch (loss) {
-		return loss;
 	}
 }
 
