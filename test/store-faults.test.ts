@@ -131,6 +131,38 @@ test("one bad operation of a group is refused alone, whether it has written some
 	await store.close();
 });
 
+test("what arrives while a group runs is acknowledged or refused as if it were alone", async () => {
+	const store = await open(bench.file("arriving.db"));
+	const { id, conversation } = (await store.accept(hello("first"))) as {
+		id: number;
+		conversation: ConversationId;
+	};
+	const opening = { conversation, policy: POLICY, context: "" };
+	const more = { inbox: [id], autoContinueFreshness: 3600, deadlineAt: Date.now() + 600_000 };
+	expect(await store.beginTurn({ ...opening, ...more })).toMatchObject({ kind: "begun" });
+	const accepted: number[] = [];
+	const refused: string[] = [];
+	const each: Promise<unknown>[] = [];
+	for (let n = 0; n < 1000; n++) {
+		each.push(store.accept(hello(`m${n}`)).then(({ id }) => accepted.push(id)));
+		// Stops the turn, and only then finds that there is nothing to continue.
+		if (n % 50 === 0)
+			each.push(
+				store.continueSession(opening).catch((error: KeryxError) => refused.push(error.code)),
+			);
+		// Three at a time cross to the writer, which is still busy with the first.
+		if (n % 3 === 0) await new Promise(setImmediate);
+	}
+	await Promise.all(each);
+	expect(refused).toEqual(Array(20).fill("session.none"));
+	expect(accepted).toEqual(accepted.toSorted((a, b) => a - b));
+	const waiting = await store.waitingItems({ scope: OPERATOR, after: 0, conversation, limit: 2000 });
+	expect(waiting.map((item) => item.id)).toEqual(accepted);
+	expect(await store.openTurnOf({ scope: OPERATOR, conversation })).toMatchObject({ state: "running" });
+	expect(await store.checkIntegrity({ scope: { kind: "operator" } })).toEqual({ problems: [] });
+	await store.close();
+});
+
 test.each([
 	["folder", "0555", "store.readonly"],
 	["file", "0444", "store.readonly"],

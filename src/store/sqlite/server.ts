@@ -76,6 +76,8 @@ const writeEpoch = sql(
 
 interface Serving {
 	readonly port: MessagePort;
+	/** What has arrived and is not served yet. */
+	readonly waiting: Request[];
 	readonly connection: Connection;
 	readonly owner: OwnerContext;
 	readonly witness: WitnessKeeper | null;
@@ -100,7 +102,16 @@ export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 		const witness = settings.role === "writer" ? keepWitness(settings, connection) : null;
 		const opened = ownership && { given: settings.path, path, database, lock: ownership.lock };
 		const guard = opened && watchOver({ port, connection, epoch, opened });
-		const serving: Serving = { port, connection, owner, witness, ownership, guard, closed: false };
+		const serving: Serving = {
+			port,
+			waiting: [],
+			connection,
+			owner,
+			witness,
+			ownership,
+			guard,
+			closed: false,
+		};
 		port.on("message", (first: Request[]) => serve(serving, first));
 		port.postMessage({ ready: true, epoch, database } satisfies Ready);
 	} catch (error) {
@@ -194,14 +205,13 @@ function* nextEpoch(now: number): Op<number> {
 
 /** Takes everything that has arrived: what waited during the last commit shares the next one. */
 function serve(serving: Serving, first: Request[]): void {
-	const { port, connection, guard } = serving;
+	const { port, waiting, connection, guard } = serving;
 	// Requests after the close are answered by the end of the thread.
 	if (serving.closed) return;
-	const waiting = [...first];
+	waiting.push(...first);
 	let before = connection.changes();
 	for (;;) {
-		for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port))
-			waiting.push(...(more.message as Request[]));
+		receive(serving);
 		if (waiting.length === 0) return;
 		const replies = serveGroup(serving, waiting.splice(0, GROUP));
 		const after = serving.closed ? before : connection.changes();
@@ -213,6 +223,11 @@ function serve(serving: Serving, first: Request[]): void {
 		}
 		guard?.tidy();
 	}
+}
+
+function receive({ port, waiting }: Serving): void {
+	for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port))
+		waiting.push(...(more.message as Request[]));
 }
 
 function serveGroup(serving: Serving, group: readonly Request[]): Reply[] {
@@ -229,6 +244,15 @@ function serveGroup(serving: Serving, group: readonly Request[]): Reply[] {
 	return replies;
 }
 
+/** The writes that have arrived meanwhile join the group: its commit is not yet made, and the caller works while the group runs. */
+function takeMore(serving: Serving, writes: Write[]): void {
+	receive(serving);
+	const { waiting } = serving;
+	let count = 0;
+	while (waiting[count]?.kind === "write" && writes.length + count < GROUP) count++;
+	writes.push(...(waiting.splice(0, count) as Write[]));
+}
+
 type Write = Extract<Request, { kind: "write" }>;
 
 /**
@@ -236,11 +260,11 @@ type Write = Extract<Request, { kind: "write" }>;
  * refused half-way, everything is rolled back and runs again, each in a savepoint. The rows are the same: an operation is a function of
  * its input and the store.
  */
-function commitGroup(serving: Serving, writes: readonly Write[]): Reply[] {
+function commitGroup(serving: Serving, writes: Write[]): Reply[] {
 	let replies: Reply[];
 	try {
 		serving.guard?.check();
-		replies = commitWith(writeOne, serving, writes) ?? commitAgain(serving, writes);
+		replies = commitWith(writeOne, serving, writes, takeMore) ?? commitAgain(serving, writes);
 	} catch (error) {
 		// The transaction is gone, or the commit failed: nothing of the group is stored, so none is acknowledged.
 		serving.connection.forgetLater();
@@ -263,7 +287,7 @@ function refuseAll(writes: readonly Write[], cause: unknown, became: string): Re
 	return writes.map(({ id }) => ({ id, ok: false, error }));
 }
 
-function commitAgain(serving: Serving, writes: readonly Write[]): Reply[] {
+function commitAgain(serving: Serving, writes: Write[]): Reply[] {
 	serving.connection.forgetLater();
 	takeBack(serving.connection);
 	return commitWith(writeInSavepoint, serving, writes) as Reply[];
@@ -272,7 +296,12 @@ function commitAgain(serving: Serving, writes: readonly Write[]): Reply[] {
 type WriteOne = (serving: Serving, write: Write) => Reply | undefined;
 
 /** Returns nothing if an operation could not be refused alone; then the transaction is still open. */
-function commitWith(run: WriteOne, serving: Serving, writes: readonly Write[]): Reply[] | undefined {
+function commitWith(
+	run: WriteOne,
+	serving: Serving,
+	writes: Write[],
+	more?: (serving: Serving, writes: Write[]) => void,
+): Reply[] | undefined {
 	const { connection, guard } = serving;
 	const replies: Reply[] = [];
 	connection.control("BEGIN IMMEDIATE");
@@ -281,6 +310,7 @@ function commitWith(run: WriteOne, serving: Serving, writes: readonly Write[]): 
 		const reply = run(serving, write);
 		if (!reply) return undefined;
 		replies.push(reply);
+		if (replies.length === writes.length) more?.(serving, writes);
 	}
 	connection.runLater();
 	connection.control("COMMIT");

@@ -13,6 +13,9 @@ const WORKER =
 /** The space for new objects, in MiB. A write leaves nothing behind; a read may answer much at once, and its thread ends when it is idle. */
 const NEW_SPACE = { writer: 4, reader: 16 } as const;
 
+/** So many replies are handed out, and what their callers ask for next is sent, before the others: the thread has work in the meantime. */
+const REPLIES_AT_ONCE = 16;
+
 interface Waiting {
 	readonly resolve: (value: unknown) => void;
 	readonly reject: (error: KeryxError) => void;
@@ -101,19 +104,32 @@ export class Thread {
 	}
 
 	#send(): void {
+		if (this.#outgoing.length === 0) return;
 		const outgoing = this.#outgoing;
 		this.#outgoing = [];
 		this.#worker.postMessage(outgoing);
 	}
 
 	#settle({ replies, changed }: Replies): void {
-		for (const reply of replies) {
+		for (const reply of replies.slice(0, REPLIES_AT_ONCE)) {
 			const waiting = this.#waiting.get(reply.id);
 			this.#waiting.delete(reply.id);
 			if (reply.ok) waiting?.resolve(reply.value);
 			else waiting?.reject(fromWireError(reply.error));
 		}
-		if (changed) this.#notify();
+		const rest = replies.slice(REPLIES_AT_ONCE);
+		if (rest.length > 0) this.#settleLater({ replies: rest, changed });
+		else if (changed) this.#notify();
+	}
+
+	/** When all that these replies set off has run: a tick asked for by a microtask waits for all microtasks. */
+	#settleLater(replies: Replies): void {
+		queueMicrotask(() =>
+			process.nextTick(() => {
+				this.#send();
+				this.#settle(replies);
+			}),
+		);
 	}
 
 	#fail(error: KeryxError): void {
