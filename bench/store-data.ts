@@ -51,22 +51,28 @@ export function addConversations(path: string, from: number, to: number): void {
 	const db = new Database(path);
 	db.pragma("synchronous = OFF");
 	db.pragma("cache_size = -400000");
-	// In larger pieces than it would write by itself; the setting is kept in the store, so that it is put back.
-	const inPieces = (bytes: number): unknown =>
-		db.exec(`INSERT INTO search (search, rank) VALUES ('hashsize', ${bytes})`);
-	inPieces(64 * 1024 * 1024);
 	const add = adder(db);
 	const addMany = db.transaction((first: number, end: number) => {
 		for (let n = first; n < end; n++) add(n);
 	});
-	for (let n = from; n < to; n += AT_ONCE) {
-		progress(`preparing ${to.toLocaleString("en")} conversations: ${Math.floor((n / to) * 100)} %`);
-		addMany(n, Math.min(to, n + AT_ONCE));
-	}
+	indexInPieces(db, () => {
+		for (let n = from; n < to; n += AT_ONCE) {
+			progress(`preparing ${to.toLocaleString("en")} conversations: ${Math.floor((n / to) * 100)} %`);
+			addMany(n, Math.min(to, n + AT_ONCE));
+		}
+	});
 	progress(`prepared ${to.toLocaleString("en")} conversations`);
-	inPieces(1024 * 1024);
 	db.pragma("wal_checkpoint(TRUNCATE)");
 	db.close();
+}
+
+/** With a search index written in larger pieces than it would be by itself. The setting is kept in the file, so it is put back. */
+export function indexInPieces(db: Database.Database, add: () => void): void {
+	const pieces = (bytes: number): unknown =>
+		db.exec(`INSERT INTO search (search, rank) VALUES ('hashsize', ${bytes})`);
+	pieces(64 * 1024 * 1024);
+	add();
+	pieces(1024 * 1024);
 }
 
 export function progress(what: string): void {

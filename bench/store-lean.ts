@@ -3,11 +3,11 @@
 // a token, usage, due sessions, events, search with prefixes. Five commits for the rounds of all lanes, as the other two.
 import { performance } from "node:perf_hooks";
 import Database from "better-sqlite3";
-import { chatOf, PLATFORM, REPLY, TEXT } from "./store-data.ts";
+import { chatOf, indexInPieces, PLATFORM, REPLY, TEXT } from "./store-data.ts";
 import { LANES, type Pick } from "./store-rounds.ts";
 
 const DAY_MS = 86_400_000;
-const AT_ONCE = 50_000;
+const AT_ONCE = 20_000;
 
 const TABLES = `
 CREATE TABLE conversation (id INTEGER PRIMARY KEY, address TEXT UNIQUE, token INTEGER DEFAULT 0, messages INTEGER DEFAULT 0,
@@ -55,7 +55,7 @@ export class LeanRounds {
 	readonly #searchable: [id: number, tags: string, text: string][] = [];
 	#said = 0;
 
-	/** A new file with so many conversations. */
+	/** A new file with so many conversations, each with one message, as in the store that Keryx is given. */
 	constructor(path: string, conversations: number) {
 		this.#db = new Database(path);
 		this.#db.pragma("journal_mode = WAL");
@@ -68,9 +68,15 @@ export class LeanRounds {
 			for (let n = from; n < to; n++) {
 				this.#sql.addConversation.run(n, addressOf(n), now, n);
 				this.#sql.addSession.run(n, n, now, now + DAY_MS);
+				const text = `${TEXT} ${n}`;
+				const body = JSON.stringify({ content: text });
+				const { lastInsertRowid: id } = this.#sql.addMessage.run(n, n, 0, "user", null, now, body);
+				this.#sql.addSearch.run(id, `c${n} ruser`, text);
 			}
 		});
-		for (let n = 0; n < conversations; n += AT_ONCE) add(n, Math.min(conversations, n + AT_ONCE));
+		indexInPieces(this.#db, () => {
+			for (let n = 0; n < conversations; n += AT_ONCE) add(n, Math.min(conversations, n + AT_ONCE));
+		});
 		this.#db.pragma("wal_checkpoint(TRUNCATE)");
 	}
 
@@ -188,7 +194,9 @@ function statements(db: Database.Database) {
 	return {
 		begin: write("BEGIN IMMEDIATE"),
 		commit: write("COMMIT"),
-		addConversation: write("INSERT INTO conversation (id, address, active_at, session) VALUES (?, ?, ?, ?)"),
+		addConversation: write(
+			"INSERT INTO conversation (id, address, messages, active_at, session) VALUES (?, ?, 1, ?, ?)",
+		),
 		addSession: write("INSERT INTO session (id, conversation, active_at, due_at) VALUES (?, ?, ?, ?)"),
 		conversation: value("SELECT id FROM conversation WHERE address = ?"),
 		addInbox: write(
