@@ -1,58 +1,112 @@
-// Kill -9 while a store of an earlier version is brought up to date: the next start goes on, and everything is there.
+// A store of the first version is brought up to date: large, with kill -9 at many moments, and on a full disk. The next start goes on, and
+// everything is there. The copy beside it stays as the store was before.
 import { once } from "node:events";
-import { copyFileSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
-import { migration, SCHEMA_VERSION } from "../src/store/schema.ts";
-import { open, Workbench } from "./crash/support.ts";
-import { NOON } from "./support/clock.ts";
+import { SCHEMA_VERSION } from "../src/store/schema.ts";
+import { makeOld, ROWS_OF_ONE, waitingIn } from "./crash/old-store.ts";
+import { open, output, Workbench } from "./crash/support.ts";
 
-const CONVERSATIONS = Number(process.env.KERYX_MIGRATION_CONVERSATIONS ?? 500);
+const CONVERSATIONS = Number(process.env.KERYX_MIGRATION_CONVERSATIONS ?? 300);
 const KILLS = Number(process.env.KERYX_MIGRATION_KILLS ?? 5);
-/** Before deliveries had lanes: the steps after it rewrite rows, build indexes and change constraints. */
-const OLD = 8;
+const LARGE = Number(process.env.KERYX_MIGRATION_LARGE ?? 1000);
 const OPERATOR = { kind: "operator" } as const;
+const COPY = `.before-v${SCHEMA_VERSION}`;
 
 const bench = new Workbench();
 afterAll(() => bench.end());
 
 test(
-	`a store of version ${OLD} is whole after each of ${KILLS} kills while it is brought up to date`,
+	`a store of the first version with ${LARGE} conversations is brought up to date`,
+	async () => {
+		const path = bench.file("large.db");
+		makeOld(path, LARGE);
+		const { size } = statSync(path);
+		const began = performance.now();
+		await (await open(path)).close();
+		const seconds = (performance.now() - began) / 1000;
+		console.log(
+			`migration: ${LARGE} conversations, ${Math.round(size / 1e6)} MB, took ${seconds.toFixed(1)} s`,
+		);
+		await expectWhole(path, LARGE);
+		removeStore(path);
+	},
+	120_000 + LARGE * 3,
+);
+
+test(
+	`a store is whole after each of ${KILLS} kills while it is brought up to date, and its copy is from before`,
 	async () => {
 		const old = bench.file("old.db");
-		makeOld(old);
+		makeOld(old, CONVERSATIONS);
 		const path = bench.file("store.db");
 		const whole = await upgrade(old, path, Number.POSITIVE_INFINITY);
 		expect(whole.written).toBeGreaterThan(0);
-		await expectWhole(path);
+		await expectWhole(path, CONVERSATIONS);
 		const left: number[] = [];
 		for (let kill = 1; kill <= KILLS; kill++) {
 			const { killed } = await upgrade(old, path, (whole.written * kill) / (KILLS + 1));
-			if (killed) left.push(versionOf(path));
-			await expectWhole(path);
+			if (killed) left.push(versionAfterKill(path));
+			await expectWhole(path, CONVERSATIONS);
 		}
 		console.log(`migration: ${left.length} of ${KILLS} kills before the end, at versions ${left.join(" ")}`);
 		expect(left.length).toBeGreaterThan(0);
 	},
-	120_000 + KILLS * (10_000 + CONVERSATIONS / 5),
+	120_000 + KILLS * (10_000 + CONVERSATIONS),
 );
 
-/** Starts on a copy, and kills once so many bytes of the copy before the change and of the log are written. */
+test("a store that has made some steps keeps the copy from before the first", async () => {
+	const path = bench.file("half.db");
+	makeOld(path, 2);
+	const db = new Database(path);
+	// A table of the next to last step's name is in its way.
+	db.exec("CREATE TABLE checks_changed (n INTEGER)");
+	await expect(open(path)).rejects.toThrow("checks_changed");
+	expect(versionOf(path)).toBeGreaterThan(1);
+	expect(versionOf(path)).toBeLessThan(SCHEMA_VERSION);
+	db.exec("DROP TABLE checks_changed");
+	db.close();
+	await expectWhole(path, 2);
+	// One from another time is replaced.
+	const again = bench.file("again.db");
+	makeOld(again, 3);
+	copyFileSync(path + COPY, again + COPY);
+	await expectWhole(again, 3);
+});
+
+test("a copy that does not fit on the disk is removed, and the store is as it was", async () => {
+	const path = bench.file("full.db");
+	makeOld(path, 1000);
+	const child = bench.start("migrate-child.ts", [path], ["prlimit", "--fsize=1000000"]);
+	expect(await output(child)).toBe("store.io\n");
+	expect([versionOf(path), existsSync(path + COPY)]).toEqual([1, false]);
+	await expectWhole(path, 1000);
+});
+
+/** Starts on a copy, and kills once the program has written so many bytes since it began to make its copy. */
 async function upgrade(
 	old: string,
 	path: string,
 	killAt: number,
 ): Promise<{ readonly written: number; readonly killed: boolean }> {
-	for (const rest of ["", "-wal", "-shm", ".owner", `.before-v${SCHEMA_VERSION}`])
-		rmSync(path + rest, { force: true });
+	removeStore(path);
 	copyFileSync(old, path);
 	const child = bench.start("migrate-child.ts", [path]);
 	const closed = once(child, "close");
+	let isOpen = false;
+	child.stdout.on("data", () => {
+		isOpen = true;
+	});
+	let before: number | undefined;
 	let written = 0;
 	let killed = false;
 	while (child.exitCode === null && child.signalCode === null) {
-		written = Math.max(written, sizeOf(`${path}.before-v${SCHEMA_VERSION}`) + sizeOf(`${path}-wal`));
+		if (before === undefined && existsSync(path + COPY)) before = writtenBy(child.pid ?? 0, path);
+		if (before !== undefined && !isOpen)
+			written = Math.max(written, writtenBy(child.pid ?? 0, path) - before);
 		if (!killed && written >= killAt) killed = child.kill("SIGKILL");
 		await setImmediate();
 	}
@@ -60,62 +114,81 @@ async function upgrade(
 	return { written, killed };
 }
 
+/** By the kernel's count; where there is none, by the sizes of the copy and of the log, which stops growing before the end. */
+function writtenBy(pid: number, path: string): number {
+	try {
+		return Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1] ?? 0);
+	} catch {
+		return sizeOf(path + COPY) + sizeOf(`${path}-wal`);
+	}
+}
+
 function sizeOf(path: string): number {
 	return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** What SQLite itself finds after the kill, the log included. */
-function versionOf(path: string): number {
-	const db = new Database(path, { readonly: true });
-	const version = db.pragma("user_version", { simple: true }) as number;
-	expect(db.pragma("quick_check", { simple: true })).toBe("ok");
-	db.close();
-	return version;
+function removeStore(path: string): void {
+	for (const file of filesOf(path)) rmSync(file);
 }
 
-async function expectWhole(path: string): Promise<void> {
+/** The store, and everything whose name begins with its name. */
+function filesOf(path: string): string[] {
+	const folder = dirname(path);
+	return readdirSync(folder)
+		.filter((name) => name.startsWith(basename(path)))
+		.map((name) => `${folder}/${name}`)
+		.sort();
+}
+
+function versionOf(path: string): number {
+	return reading(path, (db) => db.pragma("user_version", { simple: true }) as number);
+}
+
+/** What SQLite itself finds after the kill, the log included. A step that was not finished has left nothing. */
+function versionAfterKill(path: string): number {
+	return reading(path, (db) => {
+		expect(db.pragma("quick_check", { simple: true })).toBe("ok");
+		const marked = db.prepare("SELECT value FROM settings WHERE name = 'migrating'").pluck().get();
+		const version = db.pragma("user_version", { simple: true }) as number;
+		expect(marked).toBe(version > 1 && version < SCHEMA_VERSION ? String(SCHEMA_VERSION) : undefined);
+		return version;
+	});
+}
+
+function reading<Result>(path: string, read: (db: Database.Database) => Result): Result {
+	const db = new Database(path, { readonly: true });
+	try {
+		return read(db);
+	} finally {
+		db.close();
+	}
+}
+
+/** Opened once more, it is of this version with every row, and beside it is the copy from before, with every row, and nothing else. */
+async function expectWhole(path: string, conversations: number): Promise<void> {
 	const store = await open(path);
 	expect((await store.checkIntegrity({ scope: OPERATOR })).problems).toEqual([]);
 	await store.close();
-	const db = new Database(path, { readonly: true });
-	const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
-	expect(db.pragma("user_version", { simple: true })).toBe(SCHEMA_VERSION);
-	expect(["conversations", "sessions", "deliveries"].map(count)).toEqual(Array(3).fill(CONVERSATIONS));
-	expect(count("events WHERE type = 'conversation.created'")).toBe(CONVERSATIONS);
-	expect(count("deliveries WHERE first_at IS NOT NULL AND lane <> ''")).toBe(CONVERSATIONS);
-	db.close();
-}
-
-function makeOld(path: string): void {
-	const db = new Database(path);
-	for (let from = 0; from < OLD; from++) db.exec(migration(from, "sqlite"));
-	db.pragma(`user_version = ${OLD}`);
-	const conversation = db.prepare(
-		`INSERT INTO conversations (id, key, platform, profile, chat_type, shared, created_at, last_activity_at, source_body, preview_body)
-		VALUES (?, ?, 'telegram', '', 'dm', 0, ${NOON}, ${NOON}, ?, '""')`,
+	expect(filesOf(path)).toEqual([path, path + COPY, `${path}.owner`]);
+	const rows = Object.fromEntries(
+		Object.entries(ROWS_OF_ONE).map(([table, count]) => [table, count * conversations]),
 	);
-	const session = db.prepare(
-		`INSERT INTO sessions (id, conversation, opened_by, started_at, last_activity_at, cap, context_body)
-		VALUES (?, ?, 'message', ${NOON}, ${NOON}, 0, '"You are Keryx."')`,
-	);
-	const delivery = db.prepare(
-		`INSERT INTO deliveries (id, conversation, kind, state, platform, account, destination, created_at, body, due_at)
-		VALUES (?, ?, 'reply', 'pending', 'telegram', '', ?, ${NOON}, '{"text":"hello","plain":"hello"}', ${NOON})`,
-	);
-	const event = db.prepare(
-		`INSERT INTO events (at, type, conversation, subject) VALUES (${NOON}, 'conversation.created', ?, ?)`,
-	);
-	db.transaction(() => {
-		for (let n = 0; n < CONVERSATIONS; n++) {
-			const id = n.toString(16).padStart(32, "0");
-			const chat = `chat ${n}`;
-			const key = `agent:main:telegram:dm:${n}`;
-			const source = { platform: "telegram", chat_id: chat, chat_type: "dm", user_id: chat };
-			conversation.run(id, key, JSON.stringify(source));
-			session.run(`20260310_120000_${n.toString(16).padStart(8, "0")}`, id);
-			delivery.run(`d${n}`, id, JSON.stringify({ platform: "telegram", account: "", chatId: chat }));
-			event.run(id, key);
-		}
-	})();
-	db.close();
+	const counted = (db: Database.Database) =>
+		Object.fromEntries(
+			Object.keys(rows).map((table) => [table, db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()]),
+		);
+	reading(path, (db) => {
+		expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+		expect(db.pragma("foreign_key_check")).toEqual([]);
+		expect(db.pragma("user_version", { simple: true })).toBe(SCHEMA_VERSION);
+		expect(counted(db)).toEqual(rows);
+		const waiting = "SELECT count(*) FROM deliveries WHERE first_at IS NOT NULL AND lane <> ''";
+		expect(db.prepare(waiting).pluck().get()).toBe(waitingIn(conversations));
+		expect(db.prepare("SELECT value FROM settings WHERE name = 'migrating'").get()).toBeUndefined();
+	});
+	reading(path + COPY, (db) => {
+		expect(db.pragma("quick_check", { simple: true })).toBe("ok");
+		expect(db.pragma("user_version", { simple: true })).toBe(1);
+		expect(counted(db)).toEqual(rows);
+	});
 }

@@ -105,6 +105,21 @@ test("a kill while the store is put back changes nothing: it is put back at the 
 	expect([schemaIn(home), takenIn(home)]).toEqual([SCHEMA_VERSION, 1]);
 });
 
+test("the copies of a new version that was killed while it changed the store are removed with it", async () => {
+	for (const isMigrated of [true, false]) {
+		const to = { ...TO, schema: SCHEMA_VERSION + 2 };
+		const home = await homeWith({ ...JOURNAL, to }, { isMigrated });
+		const copies = ["", "-journal"].map((ending) => join(home, `keryx.db.before-v${to.schema}${ending}`));
+		for (const copy of copies) writeFileSync(copy, "half of it");
+		expect(await started(home)).toBe(FROM.root);
+		expect([schemaIn(home), ...copies.map((copy) => existsSync(copy))]).toEqual([
+			SCHEMA_VERSION,
+			false,
+			false,
+		]);
+	}
+});
+
 test("what the new version was told stays, where only that version can read it", async () => {
 	const home = await homeWith({ ...JOURNAL, phase: "going", attempts: 2 }, { isUsed: true });
 	expect(await started(home)).toBe(TO.root);

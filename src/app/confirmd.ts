@@ -14,6 +14,7 @@ import { systemClock } from "../time/index.ts";
 import { auditKeyAt, openHome, operatorSecret } from "./home.ts";
 import { type Listening, type ListenOptions, listen, withoutAddress } from "./listen.ts";
 import type { Report } from "./report/report.ts";
+import { tellMigration } from "./report/store-migration.ts";
 import { hearTrouble } from "./report/store-trouble.ts";
 import { warnOfAudit } from "./report/warn-of-audit.ts";
 import { version } from "./version.ts";
@@ -48,6 +49,7 @@ export async function openConfirmd(options: ConfirmdHostOptions): Promise<Confir
 		access: options.as === "read" ? "read" : "own",
 		auditKey: auditKeyAt(`${dbPath}.audit.key`, ids.bytes),
 		onTrouble: trouble.hear,
+		onMigration: tellMigration(output),
 		auditWitness: `${dbPath}.audit.witness`,
 	});
 	trouble.record(store);

@@ -41,6 +41,7 @@ import { createParts } from "./parts.ts";
 import { journalOf } from "./report/journal.ts";
 import { pacedLog } from "./report/paced-log.ts";
 import { type Report, wordsOf } from "./report/report.ts";
+import { tellMigration } from "./report/store-migration.ts";
 import { hearTrouble } from "./report/store-trouble.ts";
 import { warnOfAudit } from "./report/warn-of-audit.ts";
 import { channelSetup } from "./setup/channel-setup.ts";
@@ -84,6 +85,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 		auditKey: auditKey(home, systemIds(machine).bytes),
 		auditWitness: auditWitness(home),
 		onTrouble: trouble.hear,
+		onMigration: tellMigration(report),
 		node: nodeOf(values, home.path),
 	});
 	const clock = sharedClock(machine, engine);

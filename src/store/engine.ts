@@ -22,6 +22,16 @@ export interface StoreFacts {
 	readonly lastEvent: number;
 }
 
+/** A store of an earlier version is brought up to date. `bytes`: its size, by which a listener can tell whether it takes long. */
+export type MigrationProgress = { readonly bytes: number } & (
+	| { readonly kind: "copying" }
+	/** The store as it was is in that file. */
+	| { readonly kind: "copied"; readonly path: string; readonly ms: number }
+	/** This step begins. */
+	| { readonly kind: "step"; readonly step: number; readonly of: number }
+	| { readonly kind: "done"; readonly ms: number }
+);
+
 /** The other gateways on the same store, from one gateway's view. */
 export interface Cluster {
 	/** Whether other nodes were alive at the last look: they continue what this one leaves. */

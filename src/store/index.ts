@@ -18,6 +18,7 @@ export {
 	type Cluster,
 	type Drawn,
 	type Engine,
+	type MigrationProgress,
 	type NodeOptions,
 	type ReadName,
 	type StoreFacts,

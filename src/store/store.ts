@@ -4,7 +4,16 @@ import { newSessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
-import type { Cluster, Drawn, Engine, NodeOptions, ReadName, StoreFacts, WriteName } from "./engine.ts";
+import type {
+	Cluster,
+	Drawn,
+	Engine,
+	MigrationProgress,
+	NodeOptions,
+	ReadName,
+	StoreFacts,
+	WriteName,
+} from "./engine.ts";
 import type { reads, writes } from "./operations/index.ts";
 import { READS, WRITES } from "./operations/names.ts";
 import { isPassing } from "./passing.ts";
@@ -61,6 +70,8 @@ export interface OpenOptions {
 	readonly auditKey?: Uint8Array;
 	/** Called when the owner can acknowledge nothing any more, because a file or the ownership is lost; with null when it can again. */
 	readonly onTrouble?: (trouble: KeryxError | null) => void;
+	/** Called before the store is open, while a file of an earlier version is brought up to date. */
+	readonly onMigration?: (progress: MigrationProgress) => void;
 	/**
 	 * A separate file outside the store with the number of audit entries and the last code: without it, a deleted or replaced audit is
 	 * not noticed.
@@ -82,10 +93,11 @@ export async function openEngine({
 	auditKey,
 	auditWitness,
 	onTrouble,
+	onMigration,
 	node,
 }: Pick<
 	OpenOptions,
-	"url" | "clock" | "access" | "auditKey" | "auditWitness" | "onTrouble" | "node"
+	"url" | "clock" | "access" | "auditKey" | "auditWitness" | "onTrouble" | "onMigration" | "node"
 >): Promise<Engine> {
 	if (/^postgres(?:ql)?:/.test(url)) {
 		// Loaded on demand: most never need it.
@@ -97,14 +109,23 @@ export async function openEngine({
 		throw new KeryxError("store.url", "url must be sqlite:<path>, sqlite::memory: or postgres://...", {
 			field: "url",
 		});
-	return openSqlite({ path, startedAt: clock.now(), access, auditKey, auditWitness, onTrouble });
+	return openSqlite({
+		path,
+		startedAt: clock.now(),
+		access,
+		auditKey,
+		auditWitness,
+		onTrouble,
+		onMigration,
+	});
 }
 
 /** Migrates the tables of a store on a server; a file is migrated when it is opened. */
 export async function migrateStore(
 	url: string,
+	onMigration?: (progress: MigrationProgress) => void,
 ): Promise<{ readonly from: number | null; readonly to: number }> {
-	return (await import("./postgres/engine.ts")).migratePostgres(url);
+	return (await import("./postgres/engine.ts")).migratePostgres(url, onMigration);
 }
 
 /** The server's facts for `keryx doctor`. */

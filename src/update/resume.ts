@@ -233,7 +233,8 @@ async function undo(journal: Journal, options: ResumeOptions, problem: string): 
 	if (!existsSync(store) || !existsSync(saved)) return backIn(journal, options, problem);
 	const [now, before] = [glanceAt(store), glanceAt(saved)];
 	const isOld = now.schema === before.schema;
-	if (now.dealings === before.dealings && (journal.phase === "held" || !isOld)) putBack(home, now.schema);
+	if (now.dealings === before.dealings && (journal.phase === "held" || !isOld))
+		putBack(home, journal.to.schema);
 	else if (!isOld) {
 		const stays = `${problem}; it has taken or sent messages, which would be lost by going back to ${journal.from.version}`;
 		endJournal(home, ended(journal, stays));
@@ -243,8 +244,8 @@ async function undo(journal: Journal, options: ResumeOptions, problem: string): 
 	return backIn(journal, options, problem);
 }
 
-/** By a copy: if killed here, it is repeated. */
-function putBack(home: string, schema: number): void {
+/** By a copy: if killed here, it is repeated. The new version's own copy, whole or half, goes with its store. */
+function putBack(home: string, newSchema: number): void {
 	const { before } = updatePaths(home);
 	const [store, copy] = [storeIn(home), join(before, "copy.db")];
 	const { schema: own } = glanceAt(join(before, STORE));
@@ -252,7 +253,8 @@ function putBack(home: string, schema: number): void {
 	const replaced = replaceStore(store, copy, { now: Date.now() });
 	for (const ending of ["", "-wal", "-shm"])
 		if (replaced !== null) rmSync(`${replaced}${ending}`, { force: true });
-	if (schema > own) rmSync(`${store}.before-v${schema}`, { force: true });
+	if (newSchema > own)
+		for (const ending of ["", "-journal"]) rmSync(`${store}.before-v${newSchema}${ending}`, { force: true });
 	if (existsSync(join(before, WITNESS))) copyFileSync(join(before, WITNESS), witnessIn(home));
 }
 

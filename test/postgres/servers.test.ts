@@ -4,7 +4,13 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { inspect } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrateStore, NO_SECRETS, openStore, SCHEMA_VERSION } from "../../src/store/index.ts";
+import {
+	type MigrationProgress,
+	migrateStore,
+	NO_SECRETS,
+	openStore,
+	SCHEMA_VERSION,
+} from "../../src/store/index.ts";
 import { migration } from "../../src/store/schema.ts";
 import { countedIds, createWallClock } from "../support/clock.ts";
 import { startPgBouncer } from "../support/pgbouncer.ts";
@@ -128,16 +134,17 @@ describe("a server that refuses", () => {
 
 it("is brought up to date again when a read held one of the tables and waited for another", async () => {
 	const url = `${server.url()}?schema=crossed`;
-	const steps = Array.from({ length: BEFORE }, (_, from) => migration(from, "postgres"));
+	const earlier = Array.from({ length: BEFORE }, (_, from) => migration(from, "postgres"));
 	await onServer(
 		server.url(),
-		`CREATE SCHEMA crossed; SET search_path = crossed; ${steps.join("\n")}
+		`CREATE SCHEMA crossed; SET search_path = crossed; ${earlier.join("\n")}
 		INSERT INTO settings (name, value) VALUES ('schema', '${BEFORE}')`,
 	);
 	const reader = new pg.Client({ connectionString: server.url() });
 	await reader.connect();
 	await reader.query("BEGIN; SELECT 1 FROM crossed.restores");
-	const migrated = migrateStore(url);
+	const told: MigrationProgress[] = [];
+	const migrated = migrateStore(url, (progress) => told.push(progress));
 	const waiting =
 		"SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'crossed.restores'::regclass AND mode = 'AccessExclusiveLock'";
 	await expect.poll(async () => (await onServer(server.url(), waiting)).length).toBe(1);
@@ -147,6 +154,13 @@ it("is brought up to date again when a read held one of the tables and waited fo
 	await reader.query("ROLLBACK");
 	await reader.end();
 	expect(await migrated).toEqual({ from: BEFORE, to: SCHEMA_VERSION });
+	const steps = told.slice(0, -1);
+	const of = SCHEMA_VERSION - BEFORE;
+	expect(steps.slice(-of).map((one) => one.kind === "step" && [one.step, one.of])).toEqual(
+		Array.from({ length: of }, (_, n) => [n + 1, of]),
+	);
+	expect(told.at(-1)).toEqual({ kind: "done", bytes: expect.any(Number), ms: expect.any(Number) });
+	expect(told.at(-1)?.bytes).toBeGreaterThan(0);
 });
 
 /** The step after it changes several tables that a reader may hold. */

@@ -19,6 +19,7 @@ export const PROGRAMS = [
 	"test/checkpoints/lock-child.ts",
 	"test/crash/full-child.ts",
 	"test/crash/lose-child.ts",
+	"test/crash/migrate-child.ts",
 	"test/crash/open-child.ts",
 	"test/crash/own-child.ts",
 	"test/crash/programs-child.ts",

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { homeAt, isOnServer, storeUrlOf } from "../../app/home.ts";
+import { tellMigration } from "../../app/report/store-migration.ts";
 import { keryxHome } from "../../config/index.ts";
 import { migrateStore, moveStore, NO_SECRETS, openStore, shownUrl, systemIds } from "../../store/index.ts";
 import { systemClock } from "../../time/index.ts";
@@ -37,7 +38,7 @@ async function runMigrate(context: CliContext): Promise<void> {
 		return output.note(texts.store.migrate.file);
 	}
 	const url = storeUrlOf(homeAt(keryxHome(context.env)), config.values);
-	const { from, to } = await migrateStore(url);
+	const { from, to } = await migrateStore(url, tellMigration(output));
 	if (output.json) return output.value({ migrated: from !== to, from, to });
 	output.note(
 		from === to ? texts.store.migrate.current(to) : texts.store.migrate.done(from ?? texts.store.none, to),

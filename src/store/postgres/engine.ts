@@ -3,7 +3,15 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import { type Clock, systemClock } from "../../time/index.ts";
-import type { Cluster, Drawn, Engine, NodeOptions, ReadName, WriteName } from "../engine.ts";
+import type {
+	Cluster,
+	Drawn,
+	Engine,
+	MigrationProgress,
+	NodeOptions,
+	ReadName,
+	WriteName,
+} from "../engine.ts";
 import { readOp, writeOp } from "../operations/run.ts";
 import { SCHEMA_VERSION } from "../schema.ts";
 import { type ServerSettings, serverSettings } from "./address.ts";
@@ -64,13 +72,14 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresEn
 /** For `keryx store migrate`. Returns the versions before and after; null: there was no store. */
 export async function migratePostgres(
 	url: string,
+	tell?: (progress: MigrationProgress) => void,
 ): Promise<{ readonly from: number | null; readonly to: number }> {
 	const settings = serverSettings(url);
 	try {
 		const connection = await Connection.open(settings, { name: "keryx migrate", timeoutMs: 0 });
 		try {
 			await checkServer(connection, settings);
-			return { from: await migrate(connection, settings, "all"), to: SCHEMA_VERSION };
+			return { from: await migrate(connection, settings, "all", tell), to: SCHEMA_VERSION };
 		} finally {
 			await connection.close();
 		}

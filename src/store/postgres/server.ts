@@ -1,6 +1,8 @@
 // Checks whether a server can hold the store, and migrates its tables. Migrations run under a lock, each step in a transaction.
+import { performance } from "node:perf_hooks";
 import { KERYX } from "../../called.ts";
 import { KeryxError } from "../../errors.ts";
+import type { MigrationProgress } from "../engine.ts";
 import { migration, SCHEMA_VERSION } from "../schema.ts";
 import { type ServerSettings, shownUrl } from "./address.ts";
 import { Connection, quoted } from "./connection.ts";
@@ -122,6 +124,7 @@ export async function migrate(
 	connection: Connection,
 	{ schema }: ServerSettings,
 	which: "new" | "all",
+	tell: (progress: MigrationProgress) => void = () => {},
 ): Promise<number | null> {
 	await connection.exec(`SELECT pg_advisory_lock(${lockOf("migrate", schema)})`);
 	try {
@@ -130,7 +133,7 @@ export async function migrate(
 		if (before !== null && before > SCHEMA_VERSION) assertVersion(before);
 		for (let tries = 1; ; tries++)
 			try {
-				await migrateFrom(connection, schema, before);
+				await migrateFrom(connection, schema, before, tell);
 				return before;
 			} catch (error) {
 				await connection.exec("ROLLBACK").catch(() => {});
@@ -144,18 +147,38 @@ export async function migrate(
 
 const TRIES = 10;
 
-async function migrateFrom(connection: Connection, schema: string, before: number | null): Promise<void> {
+async function migrateFrom(
+	connection: Connection,
+	schema: string,
+	before: number | null,
+	tell: (progress: MigrationProgress) => void,
+): Promise<void> {
+	const began = performance.now();
 	await connection.exec("BEGIN");
 	// Gateways may be running: a writer would wait for one table and hold another.
 	await connection.exec(`SELECT pg_advisory_xact_lock(${lockOf("write", schema)})`);
 	if (before === null) await createSchema(connection, schema);
-	for (let from = before ?? 0; from < SCHEMA_VERSION; from++)
+	const first = before ?? 0;
+	const bytes = await sizeOf(connection, schema);
+	for (let from = first; from < SCHEMA_VERSION; from++) {
+		tell({ kind: "step", bytes, step: from - first + 1, of: SCHEMA_VERSION - first });
 		await connection.exec(migration(from, "postgres"));
+	}
 	await connection.exec(
 		"INSERT INTO settings (name, value) VALUES ('schema', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 		[String(SCHEMA_VERSION)],
 	);
 	await connection.exec("COMMIT");
+	if (first < SCHEMA_VERSION) tell({ kind: "done", bytes, ms: performance.now() - began });
+}
+
+async function sizeOf(connection: Connection, schema: string): Promise<number> {
+	const { rows } = await connection.exec(
+		`SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint AS bytes
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'`,
+		[schema],
+	);
+	return (rows[0] as { bytes: number }).bytes;
 }
 
 /** An existing schema needs no right to create one. */

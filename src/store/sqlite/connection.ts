@@ -1,11 +1,10 @@
 // One connection to the store's database: its settings, prepared statements, and how it runs an operation.
-import { rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import { KeryxError } from "../../errors.ts";
 import { insertEvent } from "../operations/events.ts";
 import { type Op, type Query, runToEnd, type Value } from "../query.ts";
-import { migration, SCHEMA_VERSION } from "../schema.ts";
-import { createPrivately } from "./files.ts";
+import { SCHEMA_VERSION } from "../schema.ts";
+import { migrate, type TellMigration, versionOf } from "./migrating.ts";
 
 /** How long a statement waits for another program's brief lock. */
 const LOCK_WAIT_MS = 5000;
@@ -92,8 +91,8 @@ export class Connection {
 	}
 
 	/** For the owner: migrates the schema. */
-	static writer(path: string): Connection {
-		return Connection.#owned(path, path);
+	static writer(path: string, tell: TellMigration = () => {}): Connection {
+		return Connection.#owned(path, path, tell);
 	}
 
 	/** In memory, only for this connection. The first one creates the schema; later ones start with a copy of it, 20 times as fast. */
@@ -104,7 +103,7 @@ export class Connection {
 		return connection;
 	}
 
-	static #owned(path: string, source: string | Buffer): Connection {
+	static #owned(path: string, source: string | Buffer, tell: TellMigration = () => {}): Connection {
 		return Connection.#opened(new Database(source, { timeout: LOCK_WAIT_MS }), (connection) => {
 			connection.#assertOurs();
 			const { db } = connection;
@@ -118,7 +117,7 @@ export class Connection {
 			db.pragma("foreign_keys = ON");
 			// The rest is in the system's cache, which answers in two microseconds and is released under pressure.
 			db.pragma("cache_size = -32768");
-			connection.#migrate(path);
+			migrate(db, path, tell);
 			// From here on the owner checkpoints the log itself, so it knows of every write into the database file.
 			db.pragma("wal_autocheckpoint = 0");
 		});
@@ -265,34 +264,8 @@ export class Connection {
 			);
 	}
 
-	/** Each step in its own transaction, after a copy of a store with data; a new store is created in one. */
-	#migrate(path: string): void {
-		const version = this.#version();
-		if (version > 0 && version < SCHEMA_VERSION) {
-			const copy = `${path}.before-v${SCHEMA_VERSION}`;
-			rmSync(copy, { force: true });
-			createPrivately(copy);
-			this.db.prepare("VACUUM INTO ?").run(copy);
-		}
-		const step = this.db.transaction((from: number) => {
-			this.db.exec(migration(from, "sqlite"));
-			this.db.pragma(`user_version = ${from + 1}`);
-		});
-		const steps = (): void => {
-			for (let from = version; from < SCHEMA_VERSION; from++) step(from);
-		};
-		// A step may change the text of a constraint.
-		this.db.unsafeMode(true);
-		try {
-			if (version > 0) steps();
-			else this.db.transaction(steps)();
-		} finally {
-			this.db.unsafeMode(false);
-		}
-	}
-
 	#version(): number {
-		return this.db.pragma("user_version", { simple: true }) as number;
+		return versionOf(this.db);
 	}
 }
 

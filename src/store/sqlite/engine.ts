@@ -1,7 +1,7 @@
 // The SQLite engine: one writer thread, and reader threads started on demand. Operations called in the same turn of the event loop travel
 // in one message; those that arrive during a commit share the next one.
 import { KeryxError } from "../../errors.ts";
-import type { Drawn, Engine, ReadName, StoreFacts, WriteName } from "../engine.ts";
+import type { Drawn, Engine, MigrationProgress, ReadName, StoreFacts, WriteName } from "../engine.ts";
 import type { ConnectionSettings } from "./connection.ts";
 import { Readers } from "./readers.ts";
 import { Thread } from "./thread.ts";
@@ -36,12 +36,14 @@ export interface SqliteOptions {
 	readonly auditKey?: Uint8Array | undefined;
 	/** Called when the owner can acknowledge nothing any more, and with null when it can again. */
 	readonly onTrouble?: ((trouble: KeryxError | null) => void) | undefined;
+	/** Called before the store is open, if it has an earlier version. */
+	readonly onMigration?: ((progress: MigrationProgress) => void) | undefined;
 	/** The witness file; without it none is kept. */
 	readonly auditWitness?: string | undefined;
 }
 
 export async function openSqlite(options: SqliteOptions): Promise<SqliteEngine> {
-	const { path, startedAt, access, auditKey = null, auditWitness = null, onTrouble } = options;
+	const { path, startedAt, access, auditKey = null, auditWitness = null, onTrouble, onMigration } = options;
 	const alone = path === ":memory:";
 	const settings = { path, startedAt, alone, auditKey, auditWitness: alone ? null : auditWitness };
 	if (access === "read") {
@@ -49,7 +51,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteEngine> 
 		await readers.start();
 		return new SqliteEngine(undefined, readers, () => Thread.start({ ...settings, role: "reader" }));
 	}
-	const writer = await Thread.start({ ...settings, role: "writer" }, onTrouble);
+	const writer = await Thread.start({ ...settings, role: "writer" }, onTrouble, onMigration);
 	const { database } = writer;
 	const reader = () => Thread.start({ ...settings, role: "reader", database });
 	return alone ? new SqliteEngine(writer) : new SqliteEngine(writer, new Readers(reader), reader);

@@ -3,7 +3,7 @@
 import { hostname } from "node:os";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
-import type { Drawn, ReadName, WriteName } from "../engine.ts";
+import type { Drawn, MigrationProgress, ReadName, WriteName } from "../engine.ts";
 import { assertMoved, beginNode } from "../operations/nodes.ts";
 import { type OwnerContext, readOp, writeOp } from "../operations/run.ts";
 import { type Op, run, sql } from "../query.ts";
@@ -59,7 +59,12 @@ export interface Trouble {
 	readonly trouble: WireError | null;
 }
 
-/** The first message: ready, or why not. */
+/** Before it is ready. */
+export interface Migrating {
+	readonly migrating: MigrationProgress;
+}
+
+/** The first message after those: ready, or why not. */
 export type Ready =
 	| { readonly ready: true; readonly epoch: number; readonly database: FileId | null }
 	| { readonly ready: false; readonly error: WireError };
@@ -94,7 +99,7 @@ export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 		const path = followLinks(settings.path);
 		if (settings.role === "writer" && !settings.alone) ownership = takeOwnership(path, settings.startedAt);
 		const { connection, database } =
-			settings.role === "writer" ? openWriter(settings, path) : openReader(settings);
+			settings.role === "writer" ? openWriter(port, settings, path) : openReader(settings);
 		assertWhole(connection);
 		const epoch = settings.role === "writer" ? takeEpoch(connection, settings.startedAt) : 0;
 		const { auditKey, auditWitness } = settings;
@@ -130,13 +135,14 @@ interface Opened {
 	readonly database: FileId | null;
 }
 
-function openWriter({ alone }: WorkerSettings, path: string): Opened {
+function openWriter(port: MessagePort, { alone }: WorkerSettings, path: string): Opened {
 	if (alone) return { connection: Connection.inMemory(), database: null };
 	createPrivately(path);
 	refuseForeignLog(path);
 	forgetOverwritten(path);
 	const database = fileAt(path);
-	return { connection: Connection.writer(path), database };
+	const tell = (migrating: MigrationProgress): void => port.postMessage({ migrating } satisfies Migrating);
+	return { connection: Connection.writer(path, tell), database };
 }
 
 function openReader({ path, database }: WorkerSettings): Opened {

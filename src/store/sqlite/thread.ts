@@ -1,9 +1,10 @@
 // A thread of the store from its caller's view: requests are sent together, each waits for its reply, and none waits forever.
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
+import type { MigrationProgress } from "../engine.ts";
 import { fromWireError } from "./faults.ts";
 import type { FileId } from "./open-files.ts";
-import type { Ready, Replies, Request, Trouble, WorkerSettings } from "./server.ts";
+import type { Migrating, Ready, Replies, Request, Trouble, WorkerSettings } from "./server.ts";
 
 /** Next to this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name a built one. */
 const WORKER =
@@ -57,6 +58,7 @@ export class Thread {
 	static async start(
 		settings: WorkerSettings,
 		onTrouble: (trouble: KeryxError | null) => void = () => {},
+		onMigration: (progress: MigrationProgress) => void = () => {},
 	): Promise<Thread> {
 		const worker = settings.alone
 			? await inThisThread(settings)
@@ -68,7 +70,11 @@ export class Thread {
 			worker.once(settings.alone ? "close" : "exit", () => resolve()),
 		);
 		const ready = await new Promise<Ready>((resolve, reject) => {
-			worker.once("message", resolve);
+			worker.on("message", function hear(message: Migrating | Ready) {
+				if ("migrating" in message) return onMigration(message.migrating);
+				worker.off("message", hear);
+				resolve(message);
+			});
 			worker.once("error", (cause) => reject(died(cause)));
 			void exited.then(() => reject(died(undefined)));
 		});
