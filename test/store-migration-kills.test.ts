@@ -44,12 +44,13 @@ test(
 		makeOld(old, CONVERSATIONS);
 		const path = bench.file("store.db");
 		const whole = await upgrade(old, path, Number.POSITIVE_INFINITY);
-		expect(whole.written).toBeGreaterThan(0);
+		expect(whole.copied).toBeGreaterThan(0);
+		expect(whole.done).toBeGreaterThan(whole.copied);
 		await expectWhole(path, CONVERSATIONS);
 		const left: number[] = [];
 		for (let kill = 1; kill <= KILLS; kill++) {
-			const { killed } = await upgrade(old, path, (whole.written * kill) / (KILLS + 1));
-			if (killed) left.push(versionAfterKill(path));
+			const { done } = await upgrade(old, path, killAt(kill, whole));
+			if (done === 0) left.push(versionAfterKill(path));
 			await expectWhole(path, CONVERSATIONS);
 		}
 		console.log(`migration: ${left.length} of ${KILLS} kills before the end, at versions ${left.join(" ")}`);
@@ -81,37 +82,45 @@ test("a copy that does not fit on the disk is removed, and the store is as it wa
 	const path = bench.file("full.db");
 	makeOld(path, 1000);
 	const child = bench.start("migrate-child.ts", [path], ["prlimit", "--fsize=1000000"]);
-	expect(await output(child)).toBe("store.io\n");
+	expect(await output(child)).toBe("copying\nstore.io\n");
 	expect([versionOf(path), existsSync(path + COPY)]).toEqual([1, false]);
 	await expectWhole(path, 1000);
 });
 
-/** Starts on a copy, and kills once the program has written so many bytes since it began to make its copy. */
-async function upgrade(
-	old: string,
-	path: string,
-	killAt: number,
-): Promise<{ readonly written: number; readonly killed: boolean }> {
+/** In bytes: how much the program had written after its copy, and after the last step; 0: it was killed before. */
+interface Written {
+	readonly copied: number;
+	readonly done: number;
+}
+
+/** A fifth of the kills while the copy is made, the others during the steps. */
+function killAt(kill: number, { copied, done }: Written): number {
+	const inCopy = Math.floor(KILLS / 5);
+	if (kill <= inCopy) return (copied * kill) / (inCopy + 1);
+	return copied + ((done - copied) * (kill - inCopy)) / (KILLS - inCopy + 1);
+}
+
+/** Starts on a copy, and kills once the program has written so many bytes since it began to make its own. */
+async function upgrade(old: string, path: string, limit: number): Promise<Written> {
 	removeStore(path);
 	copyFileSync(old, path);
 	const child = bench.start("migrate-child.ts", [path]);
 	const closed = once(child, "close");
-	let isOpen = false;
-	child.stdout.on("data", () => {
-		isOpen = true;
-	});
+	const at = { copied: 0, done: 0 };
 	let before: number | undefined;
 	let written = 0;
-	let killed = false;
+	child.stdout.setEncoding("utf8").on("data", (said: string) => {
+		if (said.includes("copied")) at.copied = written;
+		if (said.includes("done")) at.done = written;
+	});
 	while (child.exitCode === null && child.signalCode === null) {
 		if (before === undefined && existsSync(path + COPY)) before = writtenBy(child.pid ?? 0, path);
-		if (before !== undefined && !isOpen)
-			written = Math.max(written, writtenBy(child.pid ?? 0, path) - before);
-		if (!killed && written >= killAt) killed = child.kill("SIGKILL");
+		if (before !== undefined) written = Math.max(written, writtenBy(child.pid ?? 0, path) - before);
+		if (written >= limit) child.kill("SIGKILL");
 		await setImmediate();
 	}
 	await closed;
-	return { written, killed };
+	return at;
 }
 
 /** By the kernel's count; where there is none, by the sizes of the copy and of the log, which stops growing before the end. */

@@ -1,13 +1,19 @@
-// Opens a store of an earlier version, and with it brings it up to date. Says so, or why not, before it closes it.
+// Opens a store of an earlier version, and with it brings it up to date. Says each part of it, or why it is refused.
 // `migrate-child.ts <path>`.
 import "../support/keep-compiled.ts";
 import { KeryxError } from "../../src/errors.ts";
-import { open } from "./support.ts";
+import { NO_SECRETS, openStore, systemClock, systemIds } from "../../src/store/index.ts";
+import { urlOf } from "./support.ts";
 
 const [path = ""] = process.argv.slice(2);
 try {
-	const store = await open(path);
-	console.log("open");
+	const store = await openStore({
+		url: urlOf(path),
+		clock: systemClock,
+		ids: systemIds(systemClock),
+		secrets: NO_SECRETS,
+		onMigration: ({ kind }) => console.log(kind),
+	});
 	await store.close();
 } catch (error) {
 	console.log(error instanceof KeryxError ? error.code : error);
