@@ -177,7 +177,8 @@ class StoredConfirmations implements Confirmations {
 		await this.#assertMay(caller, "resolve", id);
 		const resolved = await this.#decided(id, decision, input, caller).catch(async (error: unknown) => {
 			const code = error instanceof KeryxError ? error.code : null;
-			if (code === "confirmation.refused") await this.refused(caller, "resolve", (error as KeryxError).message, id);
+			if (code === "confirmation.refused")
+				await this.refused(caller, "resolve", (error as KeryxError).message, id);
 			if (code === "store.not_found") await this.refused(caller, "resolve", NOT_FOUND, id);
 			throw error;
 		});

@@ -178,16 +178,19 @@ export function confirmationConformance(tell: Tell): void {
 		},
 	);
 
-	tell("the limit for all counts requests that had left the hour before a clock was set back", async (scene) => {
-		const { store, clock } = scene;
-		const limits = { perAction: 10, inAll: 3, windowMs: HOUR };
-		const next = async () => (await store.requestConfirmation(request({ limits }))).kind;
-		expect([await next(), await next(), await next()]).toEqual(["pending", "pending", "pending"]);
-		clock.advance(2 * HOUR);
-		expect(await next()).toBe("pending");
-		clock.advance(-1.5 * HOUR);
-		expect(await next()).toBe("limited");
-	});
+	tell(
+		"the limit for all counts requests that had left the hour before a clock was set back",
+		async (scene) => {
+			const { store, clock } = scene;
+			const limits = { perAction: 10, inAll: 3, windowMs: HOUR };
+			const next = async () => (await store.requestConfirmation(request({ limits }))).kind;
+			expect([await next(), await next(), await next()]).toEqual(["pending", "pending", "pending"]);
+			clock.advance(2 * HOUR);
+			expect(await next()).toBe("pending");
+			clock.advance(-1.5 * HOUR);
+			expect(await next()).toBe("limited");
+		},
+	);
 
 	tell(
 		"a clock that was set back neither uses up the limit nor holds back a webhook",
