@@ -1,5 +1,4 @@
-// Time: the clock, waiting for instants, work that is due, deadlines, times as text, and retries until something
-// is written.
+// Time: the clock, waiting for instants, work that is due, deadlines, times as text, and retries until something is written.
 // Everything that waits gets its clock injected (I13).
 // Never here: what is due, or why.
 
