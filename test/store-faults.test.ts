@@ -161,6 +161,20 @@ test("what arrives while a group runs is acknowledged or refused as if it were a
 	await store.close();
 });
 
+test("a commit is told before the first of many writes that share it is answered", async () => {
+	const store = await open(bench.file("told.db"));
+	let commits = 0;
+	store.onCommit(() => {
+		commits++;
+	});
+	const told = Array.from({ length: 100 }, async (_, n) => {
+		await store.accept(hello(`m${n}`));
+		return commits;
+	});
+	expect(Math.min(...(await Promise.all(told)))).toBeGreaterThan(0);
+	await store.close();
+});
+
 test.each([
 	["folder", "0555", "store.readonly"],
 	["file", "0444", "store.readonly"],

@@ -31,6 +31,8 @@ import type {
 import { Waiters } from "./waiters.ts";
 import { Watch } from "./watch.ts";
 
+const NOT_FOUND = "it does not exist, or belongs to someone else";
+
 export function createConfirmations(options: ConfirmationsOptions): Confirmations {
 	return new StoredConfirmations(options);
 }
@@ -172,16 +174,27 @@ class StoredConfirmations implements Confirmations {
 		input: DecisionInput,
 		caller: Caller,
 	): Promise<Resolved> {
-		const args = await this.resolution(id, decision, input, caller);
-		const resolved = await this.#options.store.resolveConfirmation(args).catch(async (error: unknown) => {
-			if (error instanceof KeryxError && error.code === "confirmation.refused")
-				await this.refused(caller, "resolve", error.message, id);
+		await this.#assertMay(caller, "resolve", id);
+		const resolved = await this.#decided(id, decision, input, caller).catch(async (error: unknown) => {
+			const code = error instanceof KeryxError ? error.code : null;
+			if (code === "confirmation.refused")
+				await this.refused(caller, "resolve", (error as KeryxError).message, id);
+			if (code === "store.not_found") await this.refused(caller, "resolve", NOT_FOUND, id);
 			throw error;
 		});
 		this.afterResolve(resolved);
 		if (resolved.kind === "settled")
 			await this.refused(caller, "resolve", `it was already ${resolved.status}`, id);
 		return resolved;
+	}
+
+	async #decided(
+		id: string,
+		decision: "approved" | "denied",
+		input: DecisionInput,
+		caller: Caller,
+	): Promise<Resolved> {
+		return this.#options.store.resolveConfirmation(await this.resolution(id, decision, input, caller));
 	}
 
 	get defaultTimeout(): number {
@@ -327,7 +340,7 @@ class StoredConfirmations implements Confirmations {
 			return answer;
 		} catch (error) {
 			if (error instanceof KeryxError && error.code === "store.not_found")
-				await this.refused(caller, attempt, "it does not exist, or belongs to someone else", id);
+				await this.refused(caller, attempt, NOT_FOUND, id);
 			throw error;
 		}
 	}

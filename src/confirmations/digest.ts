@@ -1,5 +1,5 @@
 // What a confirmation is bound to (I14): stored, shown, hashed and run are the same bytes.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { canonicalJson } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 
@@ -22,5 +22,5 @@ export interface Bound {
 /** SHA-256 over the canonical JSON of {action, details, requester, session_key}, in hex. */
 export function confirmationDigest({ action, details, requester, sessionKey }: Bound): string {
 	const bound = canonicalDetails({ action, details, requester, session_key: sessionKey }, "the request");
-	return createHash("sha256").update(bound).digest("hex");
+	return hash("sha256", bound, "hex");
 }

@@ -25,7 +25,7 @@ import { addPage, loadPage } from "./entry/page.ts";
 import { isPerson } from "./entry/people.ts";
 import { prefixedProfile, routedPath } from "./entry/profile-prefix.ts";
 import { scopeOf } from "./entry/scope.ts";
-import { withoutNamesIn, withoutSecretNames } from "./entry/secret-names.ts";
+import { namelessJson, withoutNamesIn, withoutSecretNames } from "./entry/secret-names.ts";
 import { shareRates } from "./entry/shared-rates.ts";
 import { type App, type AppEnvironment, originOf } from "./environment.ts";
 import { shownPath, statusOf, toKeryxError } from "./errors.ts";
@@ -102,11 +102,13 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 					const stay = visitor ? [visitor.stay] : [];
 					return AbortSignal.any([c.req.raw.signal, closing.signal, ...stay]);
 				},
-				assertMayDecide: async (asked, grant) => {
-					if (!visitor || !isPerson(visitor)) return;
-					const { role, principal } = visitor;
-					await assertMayDecide(asked, grant, { role, principal, store: host.store });
-				},
+				assertMayDecide:
+					visitor && isPerson(visitor)
+						? (asked, grant) => {
+								const { role, principal } = visitor;
+								return assertMayDecide(asked, grant, { role, principal, store: host.store });
+							}
+						: null,
 			});
 		});
 	app.get("/login", (c) => logInBrowser(c, access, rates));
@@ -128,7 +130,8 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 			const handle = handlers[name] as (input: object, call: object) => Promise<object>;
 			// Strangers were refused before.
 			const visitor = c.get("visitor") as Visitor;
-			return c.json(
+			return namelessJson(
+				c,
 				await handle(input, {
 					host,
 					feed,
@@ -143,7 +146,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 					},
 				}),
 				spec.status as 200,
-			);
+			) as never;
 		});
 	}
 	app.get("/", (c) => c.text(where(c.get("visitor")?.who ?? "nobody", host.version, page !== null)));

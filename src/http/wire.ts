@@ -13,6 +13,7 @@ import type {
 	Token,
 	Turn,
 } from "../store/index.ts";
+import { isoTime } from "../time/index.ts";
 import type {
 	WireChannel,
 	WireConversation,
@@ -258,7 +259,7 @@ export function toWireToken(token: Token): WireToken {
 }
 
 export function iso(at: number): string {
-	return new Date(at).toISOString();
+	return isoTime(at);
 }
 
 export function isoOrNull(at: number | null): string | null {

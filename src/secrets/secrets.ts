@@ -59,7 +59,7 @@ const NAME = /\\?\$\\?\{secret:(?:\\?\w)*(?:\\?\})?/g;
 
 /** For anyone but the owner: removes names from hidden text. */
 export function withoutNames(text: string): string {
-	return text.replace(NAME, HIDDEN);
+	return text.includes("secret:") ? text.replace(NAME, HIDDEN) : text;
 }
 
 class KnownSecrets implements Secrets {

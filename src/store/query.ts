@@ -42,6 +42,15 @@ export interface Context {
 	readonly auditKey: Uint8Array | null;
 	/** The audit's current witness outside the store. */
 	readonly witness: () => WitnessFound;
+	/** Absent if others write to the same store. */
+	readonly slots?: SlotCount | undefined;
+}
+
+/** How many slots of confirmation requests can be in use: never too few, since it also counts those that were rolled back or ended. */
+export interface SlotCount {
+	atMost: number;
+	/** Slots taken later than this are counted. */
+	since: number;
 }
 
 let statements = 0;

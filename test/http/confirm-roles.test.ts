@@ -390,6 +390,18 @@ describe("checks come in their order", () => {
 		expect(await show(id)).toMatchObject({ status: "pending" });
 	});
 
+	test.each([
+		["as it should be", { reason: "fine" }],
+		["with a grant", { grant: { scope: "always" } }],
+		["with a wrong body", { reason: 7 }],
+	])("a decision about nothing, %s, is not found and audited once", async (_, body) => {
+		const before = (await refusalsOf("token:approver")).length;
+		const answer = await keryx.call("POST", `/confirm/${NEVER}/approve`, { bearer: approver, body });
+		expect(answer.status).toBe(404);
+		const refusals = (await refusalsOf("token:approver")).slice(before);
+		expect(refusals).toMatchObject([{ confirmation: NEVER, facts: { attempt: "resolve" } }]);
+	});
+
 	test("a body of no stated length is counted while it comes", async () => {
 		const headers = { "transfer-encoding": "chunked", "content-type": "application/json" };
 		const { status } = await keryx.call("POST", "/confirm", {

@@ -15,6 +15,8 @@ import { KeryxError } from "../../errors.ts";
 import type { Confirmation, ConfirmationStatus, GrantScope, Requested } from "../../store/index.ts";
 import type { Entrance, Visitor } from "../entry/auth.ts";
 import { isJson, readBody } from "../entry/guards.ts";
+import { namelessJson } from "../entry/secret-names.ts";
+import type { AppEnvironment } from "../environment.ts";
 import { needsProof, needsToken, shownPath } from "../errors.ts";
 import {
 	type ConfirmCall,
@@ -42,8 +44,8 @@ export interface ConfirmContext {
 	/** The page's address; null if there is none. */
 	readonly page: string | null;
 	readonly signal: AbortSignal;
-	/** Throws if the caller may read a confirmation, but not decide it this way. */
-	readonly assertMayDecide: (asked: Confirmation, grant: GrantScope | null) => Promise<void>;
+	/** Throws if the caller may read a confirmation, but not decide it this way. Null: they may decide every one. */
+	readonly assertMayDecide: ((asked: Confirmation, grant: GrantScope | null) => Promise<void>) | null;
 }
 
 interface Call extends Pick<ConfirmContext, "assertMayDecide"> {
@@ -75,7 +77,7 @@ export function confirmPatterns(): readonly string[] {
 	return [...ROOTS].flatMap((root) => [root, `${root}/*`]);
 }
 
-export async function answerConfirm(c: Context, context: ConfirmContext): Promise<Response> {
+export async function answerConfirm(c: Context<AppEnvironment>, context: ConfirmContext): Promise<Response> {
 	const { confirmations, visitor } = context;
 	const bytes = await readBody(c.req.raw, context.bodyLimit);
 	if (!visitor) throw needsToken(context.entrance);
@@ -89,22 +91,40 @@ export async function answerConfirm(c: Context, context: ConfirmContext): Promis
 		c.header("allow", allow);
 		throw new KeryxError("http.method", `only ${allow} is supported here`);
 	}
-	if (found.id !== "" && name === "POST") await confirmations.see(found.id, visitor, method.attempt);
-	const reply = await method.handle({
-		confirmations,
-		visitor,
-		id: found.id,
-		query: new URL(c.req.url).searchParams,
-		body: name === "POST" ? parsed(bytes, c.req.header("content-type")) : undefined,
-		page: context.page,
-		// Created only when a call waits.
-		get signal() {
-			return context.signal;
-		},
-		assertMayDecide: context.assertMayDecide,
+	const { handle, attempt } = method;
+	const answer = async () =>
+		handle({
+			confirmations,
+			visitor,
+			id: found.id,
+			query: queryOf(c.req.url),
+			body: name === "POST" ? parsed(bytes, c.req.header("content-type")) : undefined,
+			page: context.page,
+			// Created only when a call waits.
+			get signal() {
+				return context.signal;
+			},
+			assertMayDecide: context.assertMayDecide,
+		});
+	const reply = await answer().catch(async (error: unknown) => {
+		// A confirmation that does not exist is not found, whatever else is wrong with the request.
+		if (found.id !== "" && name === "POST" && isInvalid(error))
+			await confirmations.see(found.id, visitor, attempt);
+		throw error;
 	});
-	return c.json(reply.body, reply.status, { ...reply.headers });
+	return namelessJson(c, reply.body, reply.status, reply.headers);
 }
+
+function isInvalid(error: unknown): boolean {
+	return error instanceof KeryxError && (error.code === "http.not_json" || error.code === "argument.invalid");
+}
+
+function queryOf(url: string): URLSearchParams {
+	const at = url.indexOf("?");
+	return at === -1 ? NO_QUERY : new URL(url).searchParams;
+}
+
+const NO_QUERY = new URLSearchParams();
 
 /** Refusals of authenticated callers are recorded. */
 async function assertRole(
@@ -225,7 +245,8 @@ async function resolve(
 	decision: "approved" | "denied",
 ): Promise<ConfirmReply<"confirmApprove" | "confirmDeny">> {
 	const input = readDecision(body, decision);
-	await assertMayDecide(await confirmations.see(id, visitor, "resolve"), input.grant?.scope ?? null);
+	if (assertMayDecide)
+		await assertMayDecide(await confirmations.see(id, visitor, "resolve"), input.grant?.scope ?? null);
 	const resolved = await confirmations.resolve(id, decision, input, visitor);
 	if (resolved.kind === "settled") return settled(resolved.status);
 	return { status: 200, body: toWireResolved(resolved.confirmation) };
@@ -385,12 +406,14 @@ function limitOf(text: string | null): number {
 	return text !== null && /^-?\d+$/.test(text) ? Math.min(500, Math.max(1, Number(text))) : 50;
 }
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
 function parsed(bytes: Uint8Array | null, contentType: string | undefined): unknown {
 	if (bytes === null) return undefined;
 	if (!isJson(contentType))
 		throw new KeryxError("http.not_json", "the body must be sent as application/json");
 	try {
-		return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+		return JSON.parse(UTF8.decode(bytes));
 	} catch {
 		throw new KeryxError("argument.invalid", "the body is not JSON in UTF-8", { field: "body" });
 	}

@@ -1,6 +1,7 @@
 // Confirmations, grants and the audit on the wire, in the earlier daemon's format: times in seconds since 1970, each with its ISO form.
 import { KERYX } from "../../called.ts";
 import type { AuditEntry, Confirmation, Grant } from "../../store/index.ts";
+import { isoTime } from "../../time/index.ts";
 import type {
 	WireAsked,
 	WireAuditEntry,
@@ -128,7 +129,7 @@ export function toWireAudit({ n, at, kind, confirmation, who, via, facts, mac }:
 function times<Name extends string, At extends number | null>(name: Name, at: At): Moment<Name, At> {
 	return {
 		[name]: at === null ? null : at / 1000,
-		[`${name}_iso`]: at === null ? null : new Date(at).toISOString(),
+		[`${name}_iso`]: at === null ? null : isoTime(at),
 	} as Moment<Name, At>;
 }
 

@@ -1,7 +1,7 @@
 // Identifies callers. The Unix socket's permission makes its user the operator; on a port a bearer token, the operator secret or the
 // page's login identifies the caller. No header or body can change that. A login has two halves, because browsers send a cookie to every
 // port of a host: the cookie, and a key known only to the origin of the login.
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { type Caller, may } from "../../confirmations/index.ts";
 import { KeryxError } from "../../errors.ts";
 import {
@@ -102,6 +102,7 @@ const NOBODYS = {
 
 export class Access {
 	readonly #options: AccessOptions;
+	readonly #operatorDigest: string;
 	/** By digest. Cleared at each token change, so that a revoked one ends at once. */
 	readonly #known = new Map<string, Token>();
 	readonly #knownLogins = new Map<string, LiveLogin>();
@@ -113,6 +114,7 @@ export class Access {
 
 	constructor(options: AccessOptions) {
 		this.#options = options;
+		this.#operatorDigest = digestOf(options.operatorSecret);
 		this.#stays = new Stays(options);
 		this.#codes = new LoginCodes(options.pageSecret ?? options.operatorSecret);
 		const { cluster } = options.store;
@@ -289,9 +291,9 @@ export class Access {
 	}
 
 	async #bearer(bearer: string, via: Caller["via"]): Promise<Visitor | null> {
-		if (same(digestOf(bearer), digestOf(this.#options.operatorSecret)))
-			return { ...NOBODYS, who: "operator", role: "operator", via, proven: true };
 		const digest = digestOf(bearer);
+		if (same(digest, this.#operatorDigest))
+			return { ...NOBODYS, who: "operator", role: "operator", via, proven: true };
 		const token = await this.#token(digest);
 		// The cookie alone does not prove the page's key.
 		if (!token || (via !== "page" && token.name.startsWith(OPERATORS_LOGIN))) return null;
@@ -356,5 +358,5 @@ export function pageKeyOf(header: string | undefined, protocols: string | undefi
 }
 
 function digestOf(secret: string): string {
-	return createHash("sha256").update(secret).digest("hex");
+	return hash("sha256", secret, "hex");
 }

@@ -1,5 +1,6 @@
 // Names of secrets in answers: only the operator sees them. To others a name would confirm a guess (I12).
 import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { withoutNames } from "../../secrets/index.ts";
 import type { AppEnvironment } from "../environment.ts";
 
@@ -17,6 +18,22 @@ export async function withoutSecretNames(
 		c.res = new Response(withoutNames(text), { status, headers });
 	} else if (/event-stream|jsonl|markdown|text\/plain/.test(type))
 		c.res = new Response(c.res.body.pipeThrough(maskedLines()), { status, headers });
+}
+
+/** An answer in JSON. Hiding names while it is made takes much less time than reading the finished answer again. */
+export function namelessJson(
+	c: Context<AppEnvironment>,
+	value: object,
+	status: ContentfulStatusCode,
+	headers?: Readonly<Record<string, string>>,
+): Response {
+	const text = JSON.stringify(value);
+	const visitor = c.get("visitor");
+	c.set("isNameless", true);
+	return c.body(!visitor || visitor.role === "operator" ? text : withoutNames(text), status, {
+		"content-type": "application/json",
+		...headers,
+	});
 }
 
 /** Streams are sent in whole lines, so no name is cut in two. */

@@ -49,8 +49,9 @@ function scene() {
 			for (const listener of commits) listener();
 		},
 		/** Waits for the next read, and lets it go on. */
-		async read() {
+		async read(meanwhile = () => {}) {
 			await expect.poll(() => reads.length).toBeGreaterThan(0);
+			meanwhile();
 			reads.shift()?.();
 		},
 		/** Reads whatever is asked for from now on. */
@@ -103,4 +104,19 @@ test("text that comes while the log is read is not lost if something was committ
 	readOn();
 	write("three");
 	expect(await view).toBe("one two three");
+});
+
+test("a follower hears what was read, even if more is committed with every read", async () => {
+	const { feed, commit, read } = scene();
+	const leaving = new AbortController();
+	const frames = feed.follow({ scope: OPERATOR, after: "e0", signal: leaving.signal });
+	const first = frames.next();
+	// The end of the log; then its content for this follower.
+	await read();
+	await read();
+	commit();
+	await read(commit);
+	expect((await first).value).toMatchObject({ kind: "event", event: { cursor: "e1" } });
+	leaving.abort();
+	await frames.return(undefined);
 });

@@ -236,7 +236,7 @@ export class Feed {
 			return;
 		}
 		try {
-			while (this.#hasCommits) {
+			for (let isBehind = this.#hasCommits; isBehind; ) {
 				this.#hasCommits = false;
 				const page = await this.page({ scope: OPERATOR, after: tail.cursor, limit: PAGE });
 				if (page.kind === "resync") {
@@ -248,7 +248,8 @@ export class Feed {
 						tail.add({ kind: "delta", delta }, n);
 					tail.add({ kind: "event", event });
 				}
-				if (page.events.length === PAGE) this.#hasCommits = true;
+				// What was committed meanwhile waits for the next round: a busy store would otherwise keep this one from ending.
+				isBehind = page.events.length === PAGE;
 			}
 			for (const { n, delta } of deltas) tail.add({ kind: "delta", delta }, n);
 			tail.settle();

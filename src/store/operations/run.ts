@@ -1,7 +1,7 @@
 // How an operation is made from its name, for the engines.
 import { KeryxError } from "../../errors.ts";
 import type { Drawn, ReadName, WriteName } from "../engine.ts";
-import type { Context, Op } from "../query.ts";
+import type { Context, Op, SlotCount } from "../query.ts";
 import type { WitnessFound } from "../types.ts";
 import { reads, writes } from "./index.ts";
 
@@ -11,6 +11,8 @@ export interface OwnerContext {
 	readonly auditKey: Uint8Array | null;
 	/** Absent: no witness is kept. */
 	readonly witness?: () => WitnessFound;
+	/** Only for the sole writer of a store. */
+	readonly slots?: SlotCount;
 }
 
 const UNKEPT = (): WitnessFound => ({ kind: "unkept" });
@@ -33,7 +35,7 @@ export function readOp(
 	return operation(args, auditKey, witness);
 }
 
-function contextOf(drawn: Drawn, { epoch, auditKey, witness = UNKEPT }: OwnerContext): Context {
+function contextOf(drawn: Drawn, { epoch, auditKey, witness = UNKEPT, slots }: OwnerContext): Context {
 	let uuids = 0;
 	let sessions = 0;
 	return {
@@ -41,6 +43,7 @@ function contextOf(drawn: Drawn, { epoch, auditKey, witness = UNKEPT }: OwnerCon
 		epoch,
 		auditKey,
 		witness,
+		slots,
 		uuid: () => drawnAt(drawn.uuids, uuids++),
 		sessionId: () => drawnAt(drawn.sessions, sessions++),
 	};

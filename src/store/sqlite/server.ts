@@ -103,7 +103,8 @@ export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 		assertWhole(connection);
 		const epoch = settings.role === "writer" ? takeEpoch(connection, settings.startedAt) : 0;
 		const { auditKey, auditWitness } = settings;
-		const owner = { epoch, auditKey, witness: () => readWitness(auditWitness) };
+		const slots = { atMost: 0, since: Number.MAX_SAFE_INTEGER };
+		const owner = { epoch, auditKey, witness: () => readWitness(auditWitness), slots };
 		const witness = settings.role === "writer" ? keepWitness(settings, connection) : null;
 		const opened = ownership && { given: settings.path, path, database, lock: ownership.lock };
 		const guard = opened && watchOver({ port, connection, epoch, opened });

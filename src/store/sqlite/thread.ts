@@ -123,9 +123,10 @@ export class Thread {
 			if (reply.ok) waiting?.resolve(reply.value);
 			else waiting?.reject(fromWireError(reply.error));
 		}
+		// All of them are committed: listeners need not wait until the last caller has gone on.
+		if (changed) this.#notify();
 		const rest = replies.slice(REPLIES_AT_ONCE);
-		if (rest.length > 0) this.#settleLater({ replies: rest, changed });
-		else if (changed) this.#notify();
+		if (rest.length > 0) this.#settleLater({ replies: rest, changed: false });
 	}
 
 	/** When all that these replies set off has run: a tick asked for by a microtask waits for all microtasks. */

@@ -35,6 +35,7 @@ const slotsOf = sql<{ n: number; oldest: number | null }>(
 const slotsOfAll = sql<{ n: number; oldest: number | null }>(
 	"SELECT count(*) AS n, min(slot_at) AS oldest FROM confirmations WHERE slot_at > ? AND slot_at <= ?",
 );
+const slotsSince = sql<{ n: number }>("SELECT count(*) AS n FROM confirmations WHERE slot_at > ?");
 
 export interface ConfirmationRequest {
 	/** Drawn by the caller: the notices contain it. */
@@ -137,6 +138,7 @@ export function* requestConfirmation(context: Context, args: ConfirmationRequest
 		seal(body),
 		auto ? useBy : expiresAt,
 	);
+	if (!auto && context.slots) context.slots.atMost++;
 	const kind = auto ? "auto_approved" : "requested";
 	yield* audit(context, {
 		kind,
@@ -173,7 +175,9 @@ function* limitOf(
 	const since = now - limits.windowMs;
 	const until = now + AHEAD_MS;
 	const own = yield* get(slotsOf, askedBy, action, since, until);
-	const every = yield* get(slotsOfAll, since, until);
+	const every = (yield* areSlotsLeft(context, since, limits.inAll))
+		? undefined
+		: yield* get(slotsOfAll, since, until);
 	const full = [
 		own && own.n >= limits.perAction ? own.oldest : null,
 		every && every.n >= limits.inAll ? every.oldest : null,
@@ -181,6 +185,16 @@ function* limitOf(
 	if (full.length === 0) return null;
 	const retryAfterMs = Math.max(...full) + limits.windowMs - now;
 	return { kind: "limited", remaining: 0, windowMs: limits.windowMs, retryAfterMs };
+}
+
+/** Counting takes time with every slot in use. So the only writer of a store remembers how many there can be, and counts again at the limit. */
+function* areSlotsLeft({ slots }: Context, since: number, inAll: number): Op<boolean> {
+	if (!slots) return false;
+	if (slots.atMost >= inAll || since < slots.since) {
+		slots.atMost = (yield* get(slotsSince, since))?.n ?? 0;
+		slots.since = since;
+	}
+	return slots.atMost < inAll;
 }
 
 /** Notices to chats are ordinary deliveries, in the order of their destination (I19); they belong to no conversation. */

@@ -164,6 +164,35 @@ export function confirmationConformance(tell: Tell): void {
 	);
 
 	tell(
+		"the limit for all counts requests of before a clock was set back, once the clock reaches them",
+		async ({ store, clock }) => {
+			const limits = { perAction: 10, inAll: 3, windowMs: HOUR };
+			const next = async () => (await store.requestConfirmation(request({ limits }))).kind;
+			expect([await next(), await next()]).toEqual(["pending", "pending"]);
+			clock.advance(-HOUR / 2);
+			expect([await next(), await next()]).toEqual(["pending", "pending"]);
+			clock.advance(HOUR / 2);
+			expect(await next()).toBe("limited");
+			clock.advance(HOUR / 2);
+			expect([await next(), await next()]).toEqual(["pending", "limited"]);
+		},
+	);
+
+	tell(
+		"the limit for all counts requests that had left the hour before a clock was set back",
+		async (scene) => {
+			const { store, clock } = scene;
+			const limits = { perAction: 10, inAll: 3, windowMs: HOUR };
+			const next = async () => (await store.requestConfirmation(request({ limits }))).kind;
+			expect([await next(), await next(), await next()]).toEqual(["pending", "pending", "pending"]);
+			clock.advance(2 * HOUR);
+			expect(await next()).toBe("pending");
+			clock.advance(-1.5 * HOUR);
+			expect(await next()).toBe("limited");
+		},
+	);
+
+	tell(
 		"a clock that was set back neither uses up the limit nor holds back a webhook",
 		async ({ store, clock }) => {
 			const limits = { perAction: 1, inAll: 4, windowMs: HOUR };
