@@ -147,7 +147,7 @@ test(
 		expect(readFileSync(world.effects, "utf8").length).toBeGreaterThan(0);
 		await world.close();
 	},
-	240_000 + MESSAGES * 500,
+	600_000 + MESSAGES * 500,
 );
 
 /** Nodes that ended are started again, as a service manager does. */
