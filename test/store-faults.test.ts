@@ -147,9 +147,7 @@ test("what arrives while a group runs is acknowledged or refused as if it were a
 		each.push(store.accept(hello(`m${n}`)).then(({ id }) => accepted.push(id)));
 		// Stops the turn, and only then finds that there is nothing to continue.
 		if (n % 50 === 0)
-			each.push(
-				store.continueSession(opening).catch((error: KeryxError) => refused.push(error.code)),
-			);
+			each.push(store.continueSession(opening).catch((error: KeryxError) => refused.push(error.code)));
 		// Three at a time cross to the writer, which is still busy with the first.
 		if (n % 3 === 0) await new Promise(setImmediate);
 	}
