@@ -15,7 +15,7 @@ import { Follower, Ledger } from "./crash/ledger.ts";
 import { hello, killed, open, Workbench } from "./crash/support.ts";
 import { SEED } from "./support/seed.ts";
 
-const KILLS = Number(process.env.KERYX_CRASH_RUNS ?? 15);
+const KILLS = Number(process.env.KERYX_CRASH_RUNS ?? 10);
 /** How often everything is looked at from the beginning, not only what is new. */
 const LOOK_BACK_EVERY = 25;
 /** Of PRAGMA synchronous. */

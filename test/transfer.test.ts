@@ -32,6 +32,9 @@ import {
 } from "./support/scene-store.ts";
 
 const FROM = { origin: "archive" };
+/** Of what is drawn: cuts, and conversations. `npm run test:crash` draws 200. */
+const RUNS = Number(process.env.KERYX_TRANSFER_RUNS ?? 25);
+const PATIENCE_MS = 120_000 + RUNS * 3000;
 const open: SceneStore[] = [];
 
 async function opened(how: OpenSceneStore, ids = "aaaa", at?: number): Promise<SceneStore> {
@@ -815,7 +818,9 @@ describe("a wrong line", () => {
 		},
 	);
 
-	it("is missed: an export that was cut short or has lost a line is found out", async () => {
+	it("is missed: an export that was cut short or has lost a line is found out", {
+		timeout: PATIENCE_MS,
+	}, async () => {
 		const from = await opened(openInMemory);
 		await fillStore(from);
 		const lines = await exported(from.store);
@@ -826,7 +831,7 @@ describe("a wrong line", () => {
 				const error = await refused(importJsonl(into.store, less, FROM));
 				expect(error.code).toBe("import.invalid");
 			}),
-			{ numRuns: 60 },
+			{ numRuns: RUNS },
 		);
 		await importJsonl(into.store, lines, FROM);
 		expect(brief(await exported(into.store))).toEqual(brief(lines));
@@ -859,7 +864,9 @@ async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Arr
 }
 
 describe("any conversation", () => {
-	it("is the same after export, import and export, and importing again changes nothing", async () => {
+	it("is the same after export, import and export, and importing again changes nothing", {
+		timeout: PATIENCE_MS,
+	}, async () => {
 		const from = await opened(openInFile);
 		const into = await opened(openInMemory, "bbbb", NOON + 86_400_000);
 		let story = 0;
@@ -881,7 +888,7 @@ describe("any conversation", () => {
 				await isWhole(from.store);
 				await isWhole(into.store);
 			}),
-			{ numRuns: 60 },
+			{ numRuns: RUNS },
 		);
 		const whole = await opened(openInMemory, "cccc", NOON + 86_400_000);
 		const lines = await exported(from.store);

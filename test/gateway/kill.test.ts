@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const KILLS = Number(process.env.KERYX_CRASH_RUNS ?? 0);
 /** Of scenario 3; whole where there is time for it. */
-const [SAID, RESTARTS] = KILLS > 0 ? [500, 20] : [150, 6];
+const [SAID, RESTARTS] = KILLS > 0 ? [500, 20] : [60, 3];
 
 interface KillPoint {
 	readonly at: number;

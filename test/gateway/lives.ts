@@ -75,10 +75,13 @@ export class Lives {
 
 	static async begin(options: LifeOptions): Promise<Lives> {
 		const folder = mkdtempSync(join(tmpdir(), "keryx-lives-"));
+		const url = await newStoreUrl(pathIn(folder));
+		// Creates the tables of a file here, where they are copied (kept-threads.ts): a child would make them one by one.
+		if (url.startsWith("sqlite:")) await (await openAt(url, systemClock.now(), AUDIT_KEY)).close();
 		return new Lives(
 			options,
 			await createPlatformServer({ platform: new ScriptedPlatform({ platform: "telegram" }) }),
-			{ folder, url: await newStoreUrl(pathIn(folder)) },
+			{ folder, url },
 		);
 	}
 

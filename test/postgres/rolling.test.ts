@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient } from "../../src/http/index.ts";
@@ -24,16 +25,18 @@ import { balanced, makeHome, startNode } from "./storm/nodes.ts";
 const NODES = 3;
 const PEOPLE = 6;
 const LEASE = { seconds: 10, heartbeat_seconds: 3 };
+/** Between an answer and the next message: as fast as they can, six people take the cores from the gateways that start. */
+const PACE_MS = 50;
 
 const root = mkdtempSync(join(tmpdir(), "kx-rolling-"));
 const platforms = new Map<string, PlatformServer>();
 const updated = new Set<number>();
-let later: ReturnType<typeof laterBuild>;
+let later: Awaited<ReturnType<typeof laterBuild>>;
 let server: PostgresServer;
 let cluster: TestCluster;
 beforeAll(async () => {
 	server = await startPostgres();
-	later = laterBuild(join(root, "later"));
+	later = await laterBuild(join(root, "later"));
 	for (const platform of Object.keys(PLATFORMS))
 		platforms.set(platform, await createPlatformServer({ platform: new ScriptedPlatform({ platform }) }));
 	for (let n = 0; n < NODES; n++) makeHome(root, n);
@@ -79,6 +82,7 @@ async function talk(person: number): Promise<readonly string[]> {
 			const { disposition } = await client.inbound({ id, wait: 5 });
 			if (disposition === null) throw new Error("not yet");
 		});
+		await pause(PACE_MS);
 	}
 	return said;
 }

@@ -15,9 +15,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { rolldown } from "rolldown";
+import { bundle, located } from "./bundle.ts";
 import { bundleName, FACES, PROGRAMS } from "./programs.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -72,21 +71,9 @@ async function bundled(): Promise<string> {
 		[...PROGRAMS, ...FACES.map((part) => `src/${part}/index.ts`)].map((file) => [bundleName(file), file]),
 	];
 	for (const programs of inputs) {
-		const bundle = await rolldown({
-			input: Object.fromEntries(programs.map(([name = "", file = ""]) => [name, join(ROOT, file)])),
-			platform: "node",
-			// Packages with native code stay packages.
-			external: /^(?:node:|better-sqlite3$|pg$|@lydell)/,
-			plugins: [{ name: "files stay where they are", transform: inPlace(folder) }],
-		});
-		await bundle.write({
-			dir: draft,
-			format: "esm",
-			entryFileNames: "[name]",
-			chunkFileNames: "[name]-[hash].mjs",
-		});
+		const files = programs.map(([name = "", file = ""]) => [name, join(ROOT, file)]);
+		await bundle(Object.fromEntries(files), draft, inPlace(folder));
 	}
-	await promisify(execFile)(process.execPath, [join(draft, bundleName("test/support/everything.ts"))]);
 	try {
 		renameSync(draft, folder);
 	} catch (error) {
@@ -94,6 +81,8 @@ async function bundled(): Promise<string> {
 		if (!existsSync(folder)) throw error;
 		rmSync(draft, { recursive: true, force: true });
 	}
+	// Not before: Node keeps compiled code by a file's path.
+	await promisify(execFile)(process.execPath, [join(folder, bundleName("test/support/everything.ts"))]);
 	return folder;
 }
 
@@ -105,7 +94,7 @@ function inPlace(folder: string) {
 		return known.reduce(
 			(text, [name, file]) =>
 				text.replaceAll(`process.env.${name} ??`, `process.env.${name} ?? ${JSON.stringify(file)} ??`),
-			code.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href)),
+			located(code, id),
 		);
 	};
 }

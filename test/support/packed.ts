@@ -21,12 +21,13 @@ export function withDependencies(folder: string): void {
 	symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
 }
 
-/** A tarball of the build, with another version number. */
+/** A tarball of the build without its types, which are most of its files, and with another version number. */
 export function pack(folder: string, version: string, changes: readonly Change[] = []): string {
 	const staged = join(folder, `staged-${version}`);
 	const root = join(staged, "package");
 	mkdirSync(root, { recursive: true });
-	for (const part of ["bin", "dist"]) cpSync(join(ROOT, part), join(root, part), { recursive: true });
+	const filter = (file: string) => !file.endsWith(".d.ts");
+	for (const part of ["bin", "dist"]) cpSync(join(ROOT, part), join(root, part), { recursive: true, filter });
 	const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, unknown>;
 	for (const key of [
 		"dependencies",

@@ -31,10 +31,10 @@ export async function onServer<Row extends pg.QueryResultRow>(url: string, sql: 
 	}
 }
 
-/** Removes every row of the store in that database. */
-export async function emptied(url: string): Promise<void> {
+/** Removes every row of the store in that database. `open`: somebody has it open, and goes on. */
+export async function emptied(url: string, { open = false } = {}): Promise<void> {
 	const client = await keptClient(url);
-	await client.query(emptying("keryx"));
+	await client.query(emptying("keryx", { open }));
 }
 
 export type Connections = Pick<PostgresOptions, "readers" | "reconnects" | "node">;
@@ -62,5 +62,63 @@ export async function openEmptied(
 			return store;
 		},
 		close: () => store.close(),
+	};
+}
+
+/**
+ * Opens an empty store for one test after another on one engine, which stays open between them: its four connections cost more than most
+ * tests. A test that reopens its store has a new engine, and so have those after it.
+ */
+export class SharedStore {
+	readonly #url: string;
+	readonly #connections: Connections;
+	#engine: Engine | null = null;
+
+	constructor(url: string, connections: Connections = {}) {
+		this.#url = url;
+		this.#connections = connections;
+	}
+
+	async open(): Promise<Opened> {
+		await emptied(this.#url, { open: this.#engine !== null });
+		const given = { clock: createWallClock(), ids: countedIds(), secrets: NO_SECRETS };
+		const listening = new Set<() => void>();
+		const onEngine = async (): Promise<Store> => {
+			this.#engine ??= await openOn(this.#url, this.#connections);
+			return storeOn(heard(this.#engine, listening), given);
+		};
+		return {
+			store: await onEngine(),
+			clock: given.clock,
+			reopen: async () => {
+				await this.close();
+				return await onEngine();
+			},
+			close: async () => {
+				for (const end of listening) end();
+			},
+		};
+	}
+
+	async close(): Promise<void> {
+		const engine = this.#engine;
+		this.#engine = null;
+		await engine?.close();
+	}
+}
+
+/** The same engine; `listening` gets what ends each of its listeners. */
+function heard(engine: Engine, listening: Set<() => void>): Engine {
+	return {
+		epoch: engine.epoch,
+		cluster: engine.cluster,
+		write: (name, args, drawn) => engine.write(name, args, drawn),
+		read: (name, args) => engine.read(name, args),
+		onCommit: (listener) => {
+			const end = engine.onCommit(listener);
+			listening.add(end);
+			return end;
+		},
+		close: () => engine.close(),
 	};
 }

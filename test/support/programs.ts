@@ -24,6 +24,7 @@ export const PROGRAMS = [
 	"test/crash/own-child.ts",
 	"test/crash/programs-child.ts",
 	"test/crash/store-child.ts",
+	"test/crash/sync-child.ts",
 	"test/postgres/storm/child.ts",
 	"test/processes/client-child.ts",
 	"test/support/audited-writer.ts",

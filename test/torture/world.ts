@@ -47,9 +47,11 @@ export class World {
 	readonly #options: WorldOptions;
 	readonly #servers = new Map<string, PlatformServer>();
 	#writing = false;
+	#allowed: number;
 
 	private constructor(options: WorldOptions) {
 		this.#options = options;
+		this.#allowed = options.messages;
 		this.path = options.url ?? options.bench.file("store.db");
 		this.effects = options.bench.file("effects");
 	}
@@ -127,11 +129,18 @@ export class World {
 		for (const server of this.#servers.values()) await server.close();
 	}
 
+	/** Users write no more than this many messages until more are allowed. */
+	allow(messages: number): void {
+		this.#allowed = messages;
+		this.write();
+	}
+
 	/** Users write whenever there is room: bursts, redeliveries, and sometimes in another order than they wrote. */
 	write(): void {
 		if (this.#writing) return;
 		this.#writing = true;
-		const { random, messages } = this.#options;
+		const { random } = this.#options;
+		const messages = Math.min(this.#options.messages, this.#allowed);
 		while (this.said.length < messages && this.#untaken() < UNTAKEN) {
 			for (let left = 1 + Math.floor(random() ** 3 * 4), chat = this.#chat(); left > 0; left--) {
 				if (this.said.length < messages) this.#say(chat);

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundle, located } from "../../support/bundle.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const SOURCES = [
@@ -20,8 +21,10 @@ const STEP = `MIGRATIONS.push({
 });
 `;
 
-/** Written into that folder. */
-export function laterBuild(folder: string): { readonly child: string; readonly command: string } {
+/** Written into that folder, and bundled there. */
+export async function laterBuild(
+	folder: string,
+): Promise<{ readonly child: string; readonly command: string }> {
 	mkdirSync(folder, { recursive: true });
 	for (const part of SOURCES) cpSync(join(ROOT, part), join(folder, part), { recursive: true });
 	symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
@@ -30,8 +33,13 @@ export function laterBuild(folder: string): { readonly child: string; readonly c
 	const after = before.replace("export const SCHEMA_VERSION", `${STEP}export const SCHEMA_VERSION`);
 	if (after === before) throw new Error("the schema's version is not where it was");
 	writeFileSync(schema, after);
-	return {
-		child: join(folder, "test/postgres/storm/child.ts"),
-		command: join(folder, "src/cli/main.ts"),
+	const input = {
+		"child.mjs": join(folder, "test/postgres/storm/child.ts"),
+		"command.mjs": join(folder, "src/cli/main.ts"),
 	};
+	const made = join(folder, "made");
+	await bundle(input, made, (code, id) =>
+		id.startsWith(join(folder, "src")) || id.startsWith(join(folder, "test")) ? located(code, id) : undefined,
+	);
+	return { child: join(made, "child.mjs"), command: join(made, "command.mjs") };
 }
