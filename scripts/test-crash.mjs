@@ -56,6 +56,7 @@ process.exitCode = await run(
 		"test/update.test.ts",
 		"test/keeping/backup.test.ts",
 		"test/keeping/retention.test.ts",
+		"test/page/large.test.ts",
 	],
 	{
 		...env,
@@ -83,6 +84,7 @@ process.exitCode = await run(
 		KERYX_SEARCH_QUERIES: env.KERYX_SEARCH_QUERIES ?? "2000",
 		KERYX_SEARCH_MESSAGES: env.KERYX_SEARCH_MESSAGES ?? "100000",
 		KERYX_MOVE_MESSAGES: env.KERYX_MOVE_MESSAGES ?? "1000000",
+		KERYX_SCROLL_ROWS: env.KERYX_SCROLL_ROWS ?? "10000",
 		KERYX_JOBS: env.KERYX_JOBS ?? "10000",
 		KERYX_NET_RUNS: env.KERYX_NET_RUNS ?? "all",
 	},
