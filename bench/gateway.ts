@@ -9,23 +9,19 @@ import { systemClock } from "../src/gateway/index.ts";
 import { NO_SECRETS, openStore, type Store, systemIds } from "../src/store/index.ts";
 import { addConversations, chatOf } from "./gateway-data.ts";
 import { AT_ONCE, type Chats, gatewayLoad, roundsInAll, roundsPerSecond, storeLoad } from "./gateway-load.ts";
-import { atLeast, atMost, measured, median, type Row } from "./harness.ts";
+import { atLeast, measured, median, type Row } from "./harness.ts";
 
 const MILLION = 1_000_000;
 const SAMPLES = 5;
 const SAMPLE_MS = 3000;
 const SHARE = 0.6;
 const DELAY_BAR_MS = 25;
-const MEMORY_BAR_MIB = 250;
 const MESSAGES_PER_SECOND = 500;
 
-export async function measureGateway({ full = false }: { readonly full?: boolean } = {}): Promise<Row[]> {
+export async function measureGateway(): Promise<Row[]> {
 	// As the command does for a gateway that has started.
 	settleHeap();
-	const counts = full ? [20_000, 100_000, MILLION] : [20_000, 100_000];
 	return [
-		// First, while nothing else has used any.
-		...(await inFolder((folder) => memory(folder, counts))),
 		...(await inFolder((folder) => throughput(folder, 1000))),
 		...(await inFolder(eventLoopDelay)),
 		...(await inFolder((folder) => throughput(folder, MILLION))),
@@ -110,35 +106,6 @@ async function eventLoopDelay(folder: string): Promise<Row[]> {
 		measured("the same with nothing to do: what the machine itself delays", idle.percentile(99) / 1e6, "ms"),
 		measured("searches beside it", (searches / DELAY_MS) * 1000, "per second"),
 	];
-}
-
-/** A million takes many minutes: only with --full. */
-async function memory(folder: string, counts: readonly number[]): Promise<Row[]> {
-	const store = await open(join(folder, "store.db"));
-	const load = await gatewayLoad(store);
-	const chats = among(1000);
-	const rows: Row[] = [];
-	let before: { readonly count: number; readonly bytes: number } | undefined;
-	for (const count of counts) {
-		await roundsInAll(load, chats, count - (before?.count ?? 0));
-		globalThis.gc?.();
-		const bytes = process.memoryUsage.rss();
-		const name = `memory (RSS) after ${count.toLocaleString("en")} messages`;
-		const row = measured(name, bytes / 2 ** 20, "MiB");
-		rows.push(count === counts.at(-1) ? atMost(MEMORY_BAR_MIB, row) : row);
-		if (before)
-			rows.push(
-				measured(
-					`growth from ${before.count.toLocaleString("en")} to ${count.toLocaleString("en")} messages`,
-					(bytes - before.bytes) / (count - before.count),
-					"bytes per message",
-				),
-			);
-		before = { count, bytes };
-	}
-	await load.stop();
-	await store.close();
-	return rows;
 }
 
 async function inFolder(measure: (folder: string) => Promise<Row[]>): Promise<Row[]> {

@@ -48,13 +48,13 @@ export type {
 	ResolveArgs,
 	Resolved,
 } from "./operations/confirmations/confirmations.ts";
-export type { Woken } from "./operations/confirmations/ending.ts";
 export type { ConfirmationScope, DueNotice } from "./operations/confirmations/read.ts";
 export type { ConfirmationRequest, Requested } from "./operations/confirmations/request.ts";
 export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";
 export type { Send } from "./operations/deliveries/sends.ts";
 export type { Pressed } from "./operations/inbox/presses.ts";
+export type { Woken } from "./operations/inbox/wake.ts";
 export type { LiveEvent } from "./operations/live-events.ts";
 export type { PairingDecision, PairingRef } from "./operations/people/pairings.ts";
 export type { SpeakerFacts } from "./operations/people/speaker-facts.ts";

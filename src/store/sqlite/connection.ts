@@ -117,7 +117,7 @@ export class Connection {
 			db.pragma("synchronous = FULL");
 			db.pragma("foreign_keys = ON");
 			// The rest is in the system's cache, which answers in two microseconds and is released under pressure.
-			db.pragma("cache_size = -32768");
+			db.pragma("cache_size = -16384");
 			connection.#migrate(path);
 			// From here on the owner checkpoints the log itself, so it knows of every write into the database file.
 			db.pragma("wal_autocheckpoint = 0");

@@ -6,16 +6,24 @@ const READ = { id: 0, kind: "read", name: "nodes", args: {} } as const;
 
 /** Threads that answer when told to. */
 function threads(idleMs: number) {
-	const state = { started: 0, open: 0, answers: [] as (() => void)[] };
-	const readers = new Readers(async () => {
-		state.started++;
-		state.open++;
-		return {
-			ask: () => new Promise((resolve) => state.answers.push(() => resolve("read"))),
-			close: async () => void state.open--,
-			onGone: () => {},
-		};
-	}, idleMs);
+	const state = { started: 0, open: 0, now: 0, answers: [] as (() => void)[], of: [] as number[] };
+	const readers = new Readers(
+		async () => {
+			const own = ++state.started;
+			state.open++;
+			return {
+				ask: () =>
+					new Promise((resolve) => {
+						state.of.push(own);
+						state.answers.push(() => resolve("read"));
+					}),
+				close: async () => void state.open--,
+				onGone: () => {},
+			};
+		},
+		idleMs,
+		() => state.now,
+	);
 	const answer = async (count: number): Promise<void> => {
 		await eventually(() => expect(state.answers.length).toBe(count));
 		for (const one of state.answers.splice(0)) one();
@@ -35,18 +43,55 @@ test("a reader without work ends, and the next read starts another", async () =>
 	await readers.close();
 });
 
-test("a second reader starts only beside one that is at work, and neither ends before its answer", async () => {
+test("a second reader starts only beside one in a long read, and neither ends before its answer", async () => {
 	const { state, readers, answer } = threads(0);
 	const first = [readers.ask(READ), readers.ask(READ)];
 	await eventually(() => expect(state.answers.length).toBe(2));
-	expect(state.started).toBe(1);
-	const more = readers.ask(READ);
+	state.now += 19;
+	const soon = readers.ask(READ);
 	await eventually(() => expect(state.answers.length).toBe(3));
+	expect(state).toMatchObject({ started: 1, open: 1 });
+	state.now += 1;
+	const more = readers.ask(READ);
+	await eventually(() => expect(state.answers.length).toBe(4));
 	expect(state).toMatchObject({ started: 2, open: 2 });
-	await answer(3);
-	expect(await Promise.all([...first, more])).toEqual(["read", "read", "read"]);
+	await answer(4);
+	expect(await Promise.all([...first, soon, more])).toEqual(Array(4).fill("read"));
 	await readers.close();
 	expect(state.open).toBe(0);
+});
+
+test("small reads that follow each other need one reader, however long they go on", async () => {
+	const { state, readers, answer } = threads(1000);
+	let last = readers.ask(READ);
+	for (let n = 0; n < 10; n++) {
+		await eventually(() => expect(state.answers.length).toBe(1));
+		state.now += 10;
+		const next = readers.ask(READ);
+		await eventually(() => expect(state.answers.length).toBe(2));
+		(state.answers.shift() as () => void)();
+		await last;
+		last = next;
+	}
+	await answer(1);
+	await last;
+	expect(state.started).toBe(1);
+	await readers.close();
+});
+
+test("with both at work, a read goes to the one that answers, even if more wait there", async () => {
+	const { state, readers, answer } = threads(1000);
+	const reads = [readers.ask(READ)];
+	await eventually(() => expect(state.answers.length).toBe(1));
+	state.now += 20;
+	for (let n = 2; n <= 4; n++) {
+		reads.push(readers.ask(READ));
+		await eventually(() => expect(state.answers.length).toBe(n));
+	}
+	expect(state.of).toEqual([1, 2, 2, 2]);
+	await answer(4);
+	await Promise.all(reads);
+	await readers.close();
 });
 
 test("the end waits for every reader, also for one that ends already", async () => {

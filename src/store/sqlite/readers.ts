@@ -5,8 +5,11 @@ import type { Thread } from "./thread.ts";
 /** How many reads run at once; others wait. */
 const READERS = 2;
 
-/** A thread without work ends after this: it holds 14 MiB, and a new one starts in about 50 ms. */
+/** A thread without work ends after this: it holds 14 MiB, under load 30, and a new one starts in about 50 ms. */
 const IDLE_MS = 10_000;
+
+/** A thread without an answer for this long is in a long read: others should not wait for it. Small reads take less than one. */
+const LONG_MS = 20;
 
 type Reader = Pick<Thread, "ask" | "close" | "onGone">;
 
@@ -14,22 +17,26 @@ interface Slot {
 	readonly thread: Promise<Reader>;
 	/** Unanswered reads of this thread. */
 	waiting: number;
+	/** When it got to work, or last answered. */
+	movedAt: number;
 	isStarting: boolean;
 	/** Runs while it has no work. */
 	idle: NodeJS.Timeout | undefined;
 }
 
-/** Reader threads, the second only while the first is busy. One that failed to start or died is restarted; an idle one ends. */
+/** Reader threads, the second only while the first is in a long read. One that failed to start or died is restarted; an idle one ends. */
 export class Readers {
 	readonly #start: () => Promise<Reader>;
 	readonly #idleMs: number;
+	readonly #now: () => number;
 	#slots: Slot[] = [];
 	readonly #ending = new Set<Promise<void>>();
 	#closed = false;
 
-	constructor(start: () => Promise<Reader>, idleMs = IDLE_MS) {
+	constructor(start: () => Promise<Reader>, idleMs = IDLE_MS, now = () => performance.now()) {
 		this.#start = start;
 		this.#idleMs = idleMs;
+		this.#now = now;
 	}
 
 	get isRunning(): boolean {
@@ -44,12 +51,14 @@ export class Readers {
 	async ask(request: Parameters<Reader["ask"]>[0]): Promise<unknown> {
 		if (this.#closed) throw new KeryxError("store.closed", "the store is closed");
 		const slot = this.#pick();
+		if (slot.waiting === 0) slot.movedAt = this.#now();
 		slot.waiting++;
 		clearTimeout(slot.idle);
 		try {
 			return await (await slot.thread).ask(request);
 		} finally {
 			slot.waiting--;
+			slot.movedAt = this.#now();
 			if (slot.waiting === 0) this.#endLater(slot);
 		}
 	}
@@ -76,21 +85,33 @@ export class Readers {
 	}
 
 	#pick(): Slot {
+		const moving = this.#slots.filter((slot) => !this.#isInLongRead(slot));
+		const all = moving.length > 0 || this.#slots.length < READERS ? moving : this.#slots;
 		let least: Slot | undefined;
-		for (const slot of this.#slots) if (!least || slot.waiting < least.waiting) least = slot;
-		// While one is starting, a second would not be ready sooner.
-		if (least && (least.waiting === 0 || least.isStarting || this.#slots.length === READERS)) return least;
-		return this.#add();
+		for (const slot of all) if (!least || slot.waiting < least.waiting) least = slot;
+		return least ?? this.#add();
+	}
+
+	/** While one is starting, a second would not be ready sooner. */
+	#isInLongRead({ waiting, isStarting, movedAt }: Slot): boolean {
+		return waiting > 0 && !isStarting && this.#now() - movedAt >= LONG_MS;
 	}
 
 	#add(): Slot {
-		const slot: Slot = { thread: this.#start(), waiting: 0, isStarting: true, idle: undefined };
+		const slot: Slot = {
+			thread: this.#start(),
+			waiting: 0,
+			movedAt: 0,
+			isStarting: true,
+			idle: undefined,
+		};
 		const drop = (): void => {
 			this.#slots = this.#slots.filter((other) => other !== slot);
 		};
 		this.#slots.push(slot);
 		slot.thread.then((thread) => {
 			slot.isStarting = false;
+			slot.movedAt = this.#now();
 			thread.onGone(drop);
 		}, drop);
 		return slot;

@@ -5,18 +5,9 @@ import { unseal } from "../../codec.ts";
 import { all, type Context, type Op, run, sql } from "../../query.ts";
 import type { AuditVia, Confirmation, ConfirmationStatus, GrantScope } from "../../types.ts";
 import { emit } from "../events.ts";
+import type { Woken } from "../inbox/wake.ts";
 import { audit } from "./audit.ts";
-import {
-	answerTurn,
-	askerOf,
-	endByClock,
-	found,
-	idsOf,
-	notFound,
-	settle,
-	useByOf,
-	type Woken,
-} from "./ending.ts";
+import { answerTurn, askerOf, endByClock, found, idsOf, notFound, settle, useByOf } from "./ending.ts";
 import { grant, type NewGrant } from "./grants.ts";
 import {
 	type AskedBody,

@@ -1,18 +1,12 @@
 // How a confirmation ends (I14): by a decision or by expiry, once, with its audit entry; and how the waiting caller learns of it.
-import {
-	type ConversationId,
-	leastStanding,
-	lesser,
-	type Speaker,
-	type Standing,
-	soleSpeaker,
-} from "../../../domain/index.ts";
+import { leastStanding, lesser, type Speaker, type Standing, soleSpeaker } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
-import { seal, unseal } from "../../codec.ts";
+import { seal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { AuditVia, ConfirmationStatus } from "../../types.ts";
 import { endQuestion } from "../deliveries/deliveries.ts";
 import { emit } from "../events.ts";
+import { type Woken, wake } from "../inbox/wake.ts";
 import { samePrincipals } from "../people/principals.ts";
 import { COMPAT } from "../row-ids.ts";
 import { audit } from "./audit.ts";
@@ -26,23 +20,9 @@ const settleRow = sql(
 const expireUse = sql(
 	"UPDATE confirmations SET status = 'expired', due_at = NULL WHERE id = ? AND status = ?",
 );
-const insertInbox = sql<{ id: number }>(
-	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at, body, due_at, node)
-	VALUES ('confirmation', 'keryx', '', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-);
 const askingTurn = sql<{ principal: string | null; speakers: string }>(
 	"SELECT principal, speakers FROM turns WHERE id = ?",
 );
-const sourceOf = sql<{ source_body: string; body_key: number | null }>(
-	"SELECT source_body, body_key FROM conversations WHERE id = ?",
-);
-
-/** A conversation with something new to handle. */
-export interface Woken {
-	readonly conversation: ConversationId;
-	readonly inbox: number;
-}
-
 /** Null for callers who never report using an approval: it stays valid. */
 export function useByOf({ now }: Context, askedBy: string, useWithinMs: number): number | null {
 	return askedBy === COMPAT ? null : now + useWithinMs;
@@ -144,35 +124,17 @@ export function* answerTurn(
 	reason?: string,
 ): Op<Woken | null> {
 	if (row.waiter !== "turn" || row.conversation === null) return null;
-	const source = yield* get(sourceOf, row.conversation);
-	if (!source) return null;
 	const turn = row.turn === null ? undefined : yield* get(askingTurn, row.turn);
-	const body = seal({
-		source: unseal(source.source_body, source.body_key),
+	return yield* wake(context, {
+		kind: "confirmation",
+		about: row.id,
+		conversation: row.conversation,
+		principal: turn?.principal ?? null,
 		content: outcomeNote(row, status, reason),
 		destination: JSON.parse(row.destination ?? "null") as unknown,
 		confirmation: row.id,
 		speakers: turn === undefined ? [] : (JSON.parse(turn.speakers) as Speaker[]),
 	});
-	const inserted = yield* get(
-		insertInbox,
-		row.conversation,
-		`confirmation:${row.id}`,
-		row.conversation,
-		turn?.principal ?? null,
-		context.now,
-		body,
-		context.now,
-		context.epoch,
-	);
-	const { id } = inserted as { id: number };
-	yield* emit(
-		context,
-		"inbound.accepted",
-		{ conversation: row.conversation, subject: id },
-		{ kind: "confirmation" },
-	);
-	return { conversation: row.conversation, inbox: id };
 }
 
 type Outcome = Extract<ConfirmationStatus, "approved" | "denied" | "expired" | "cancelled">;

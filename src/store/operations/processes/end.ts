@@ -1,22 +1,14 @@
 // The end of a process: recorded exactly once, with the one inbox event that tells the conversation. Later it is forgotten, with its log.
 import type { Speaker } from "../../../domain/index.ts";
-import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Destination, OperatorScope, ProcessEnd } from "../../types.ts";
-import type { Woken } from "../confirmations/ending.ts";
 import { emit } from "../events.ts";
+import { type Woken, wake } from "../inbox/wake.ts";
 import { foundProcess, type ProcessRow } from "./rows.ts";
 
 const setEnded = sql(
 	`UPDATE processes SET status = ?, exit_code = ?, signal = ?, cause = ?, log_bytes = ?, log_lost = ?, ended_at = ?, due_at = NULL
 	WHERE id = ? AND due_at IS NOT NULL`,
-);
-const insertInbox = sql<{ id: number }>(
-	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at, body, due_at, node)
-	VALUES ('process', 'keryx', '', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-);
-const sourceOf = sql<{ source_body: string; body_key: number | null }>(
-	"SELECT source_body, body_key FROM conversations WHERE id = ?",
 );
 const ended = sql<{ id: string }>(
 	"SELECT id FROM processes WHERE due_at IS NULL AND ended_at < ? ORDER BY ended_at LIMIT ?",
@@ -71,32 +63,15 @@ function tells({ background, notify }: ProcessRow, { status, exitCode }: Process
 }
 
 function* complete(context: Context, row: ProcessRow, note: string): Op<Woken | null> {
-	const source = yield* get(sourceOf, row.conversation);
-	if (!source) return null;
-	const inserted = yield* get(
-		insertInbox,
-		row.conversation,
-		`process:${row.id}`,
-		row.conversation,
-		row.principal,
-		context.now,
-		seal({
-			source: unseal(source.source_body, source.body_key),
-			content: note,
-			destination: JSON.parse(row.destination) as Destination,
-			speakers: yield* speakersOf(row.turn),
-		}),
-		context.now,
-		context.epoch,
-	);
-	const { id } = inserted as { id: number };
-	yield* emit(
-		context,
-		"inbound.accepted",
-		{ conversation: row.conversation, subject: id },
-		{ kind: "process" },
-	);
-	return { conversation: row.conversation, inbox: id };
+	return yield* wake(context, {
+		kind: "process",
+		about: row.id,
+		conversation: row.conversation,
+		principal: row.principal,
+		content: note,
+		destination: JSON.parse(row.destination) as Destination,
+		speakers: yield* speakersOf(row.turn),
+	});
 }
 
 function* speakersOf(turn: string | null): Op<readonly Speaker[]> {

@@ -1,7 +1,7 @@
 // A chat command's change to jobs, committed together with the end of the command's message.
 import type { Context, Op } from "../../query.ts";
 import type { Job } from "../../types.ts";
-import type { Woken } from "../confirmations/ending.ts";
+import type { Woken } from "../inbox/wake.ts";
 import { type CreateJobArgs, createJob, deleteJobOp, pauseJob, resumeJob } from "./jobs.ts";
 import { foundJob, type JobScope, toJob } from "./rows.ts";
 import { runJobNow } from "./runs.ts";
