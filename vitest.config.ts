@@ -35,8 +35,9 @@ const EVERY = ["src/**/*.test.ts", "test/**/*.test.ts"];
 const common = {
 	// Processes, not threads: tests kill, fork and open stores.
 	pool: "forks" as const,
-	// Threads that collect garbage together wait for each other; all cores are busy with tests.
-	execArgv: ["--single-threaded-gc"],
+	// Threads that collect garbage together wait for each other; all cores are busy with tests. With more space for new objects,
+	// it is collected less often.
+	execArgv: ["--single-threaded-gc", "--min-semi-space-size=16"],
 	setupFiles: ["test/support/seed.ts", "test/support/kept-threads.ts"],
 	testTimeout: 120_000,
 	hookTimeout: 120_000,

@@ -58,6 +58,7 @@ process.exitCode = await run(
 		"test/update.test.ts",
 		"test/keeping/backup.test.ts",
 		"test/keeping/retention.test.ts",
+		"test/page/large.test.ts",
 	],
 	{
 		...env,
@@ -88,6 +89,7 @@ process.exitCode = await run(
 		KERYX_MOVE_MESSAGES: env.KERYX_MOVE_MESSAGES ?? "1000000",
 		KERYX_MODEL_RUNS: env.KERYX_MODEL_RUNS ?? "200",
 		KERYX_TRANSFER_RUNS: env.KERYX_TRANSFER_RUNS ?? "200",
+		KERYX_SCROLL_ROWS: env.KERYX_SCROLL_ROWS ?? "10000",
 		KERYX_JOBS: env.KERYX_JOBS ?? "10000",
 		KERYX_NET_RUNS: env.KERYX_NET_RUNS ?? "all",
 	},

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createTelegramPeer, type TelegramPeer } from "./peers/telegram/index.ts";
-import { dataOf, MAIN } from "./support/keryx.ts";
+import { dataOf, MAIN, NODE_OPTIONS } from "./support/keryx.ts";
 import { type ModelServer, type Reply, says, startModelServer } from "./support/model-server.ts";
 import { openTerminal, type RealTerminal } from "./support/terminal.ts";
 
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 function start(name: string): { readonly home: string } {
 	const home = join(root, name);
-	terminal = openTerminal([process.execPath, "--disable-warning=ExperimentalWarning", MAIN], {
+	terminal = openTerminal([process.execPath, ...NODE_OPTIONS, MAIN], {
 		columns: 160,
 		rows: 50,
 		env: {

@@ -12,7 +12,7 @@ import { connectHost, type HostClient, type ProcessInfo } from "../src/processes
 import { NO_SECRETS, openStore, type Store } from "../src/store/index.ts";
 import { ADA, GROUP, Scene } from "../src/testing/conformance/store/scene.ts";
 import { countedIds, createWallClock } from "./support/clock.ts";
-import { asJson, call, commandIn, MAIN, type Run } from "./support/keryx.ts";
+import { asJson, call, commandIn, MAIN, NODE_OPTIONS, type Run } from "./support/keryx.ts";
 import { eventually } from "./support/soon.ts";
 import { openTerminal, type RealTerminal } from "./support/terminal.ts";
 
@@ -525,7 +525,7 @@ describe("keryx attach", () => {
 
 	/** In a shell that tells afterwards how it ended, and what it left of the terminal. */
 	function attach(args: readonly string[], size: { columns?: number; rows?: number } = {}): RealTerminal {
-		const command = [process.execPath, "--disable-warning=ExperimentalWarning", MAIN, "attach", ...args];
+		const command = [process.execPath, ...NODE_OPTIONS, MAIN, "attach", ...args];
 		const script = `"$@"; echo "code $?, $(stty -a | grep -o -E -e '-?(icanon|echo)\\b' | tr '\\n' ' ')"; exec cat`;
 		const terminal = openTerminal(["sh", "-c", script, "sh", ...command], {
 			...size,

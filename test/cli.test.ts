@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { asJson, call, commandIn, MAIN } from "./support/keryx.ts";
+import { asJson, call, commandIn, MAIN, NODE_OPTIONS } from "./support/keryx.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-cli-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -102,13 +102,9 @@ describe.concurrent("keryx", () => {
 
 	test("a reader that closes the pipe early is no failure", async () => {
 		const lines = `${JSON.stringify(DM)}\n`.repeat(2000);
-		const child = spawn(
-			process.execPath,
-			["--disable-warning=ExperimentalWarning", MAIN, "explain", file(lines)],
-			{
-				env: { PATH: process.env.PATH, KERYX_HOME: root },
-			},
-		);
+		const child = spawn(process.execPath, [...NODE_OPTIONS, MAIN, "explain", file(lines)], {
+			env: { PATH: process.env.PATH, KERYX_HOME: root },
+		});
 		let stderr = "";
 		child.stderr.on("data", (data) => (stderr += data));
 		child.stdout.once("data", () => child.stdout.destroy());

@@ -10,7 +10,7 @@ import { parse } from "yaml";
 import { COMMANDS } from "../src/gateway/commands/index.ts";
 import { type Block, blocksOf, documents, ROOT } from "./support/documents.ts";
 import { onSources } from "./support/guides.ts";
-import { call, commandIn, type Gateway, MAIN } from "./support/keryx.ts";
+import { call, commandIn, type Gateway, MAIN, NODE_OPTIONS } from "./support/keryx.ts";
 
 /** Blocks that another test runs. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -104,7 +104,7 @@ beforeAll(async () => {
 	symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
 	writeFileSync(
 		join(root, "bin", "keryx"),
-		`#!/bin/sh\nexec "${process.execPath}" --disable-warning=ExperimentalWarning "${MAIN}" "$@"\n`,
+		`#!/bin/sh\nexec "${process.execPath}" ${NODE_OPTIONS.join(" ")} "${MAIN}" "$@"\n`,
 	);
 	chmodSync(join(root, "bin", "keryx"), 0o755);
 	// A refusal of the API is a failure of the block.
@@ -166,7 +166,7 @@ function shell(code: string): Promise<{ code: number; stdout: string; said: stri
 function program(code: string, name: string): Promise<{ code: number | null; said: string }> {
 	const file = join(root, `${name}.mts`);
 	writeFileSync(file, onSources(readied(code)));
-	const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", file], { cwd: home, env });
+	const child = spawn(process.execPath, [...NODE_OPTIONS, file], { cwd: home, env });
 	let said = "";
 	for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
 	return new Promise((resolve) => child.on("close", (exit) => resolve({ code: exit, said })));

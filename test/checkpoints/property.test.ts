@@ -11,7 +11,7 @@ const LARGEST = 40;
 const AT_ONCE = 10;
 /** `npm run test:crash` draws new histories each time; `npm test` tells the same ones. */
 const RANDOM = process.env.KERYX_RESTORE_RUNS !== undefined;
-const RUNS = Number(process.env.KERYX_RESTORE_RUNS ?? 100);
+const RUNS = Number(process.env.KERYX_RESTORE_RUNS ?? 50);
 
 let bench: Bench;
 beforeAll(async () => {

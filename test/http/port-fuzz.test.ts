@@ -7,7 +7,7 @@ import { SEED } from "../support/seed.ts";
 import { exchange } from "./port.ts";
 import { SECRET, type Served, serve } from "./support.ts";
 
-const REQUESTS = Number(process.env.KERYX_FUZZ_REQUESTS ?? 6000);
+const REQUESTS = Number(process.env.KERYX_FUZZ_REQUESTS ?? 3000);
 const AT_ONCE = 32;
 
 let keryx: Served;

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { commandIn, MAIN } from "../support/keryx.ts";
+import { commandIn, MAIN, NODE_OPTIONS } from "../support/keryx.ts";
 import { openTerminal } from "../support/terminal.ts";
 import { exchange, loginOf } from "./port.ts";
 
@@ -22,7 +22,7 @@ const READY =
 
 /** Answers what it said on stderr, once its socket is there. */
 async function start(home: string, env: Readonly<Record<string, string>>) {
-	const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN], {
+	const child = spawn(process.execPath, [...NODE_OPTIONS, MAIN], {
 		env: {
 			PATH: process.env.PATH,
 			NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
@@ -110,7 +110,7 @@ const POLLED = { timeout: 100_000 };
 
 test("on a terminal a start prints a login link that works", async () => {
 	const home = join(root, "terminal");
-	const terminal = openTerminal([process.execPath, "--disable-warning=ExperimentalWarning", MAIN], {
+	const terminal = openTerminal([process.execPath, ...NODE_OPTIONS, MAIN], {
 		columns: 200,
 		env: { PATH: process.env.PATH ?? "", KERYX_HOME: home, KERYX_HTTP_PORT: "0" },
 	});

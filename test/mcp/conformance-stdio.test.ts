@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, test } from "vitest";
-import { commandIn, dataOf, type Gateway, MAIN } from "../support/keryx.ts";
+import { commandIn, dataOf, type Gateway, MAIN, NODE_OPTIONS } from "../support/keryx.ts";
 import { expectConforming } from "./conformance.ts";
 
 let root: string;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 	/** One program for each session, as a client that starts it would have. */
 	const waiting = new Map<string, (line: string) => void>();
 	const start = (session: string) => {
-		const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, "mcp"], {
+		const child = spawn(process.execPath, [...NODE_OPTIONS, MAIN, "mcp"], {
 			env: {
 				PATH: process.env.PATH,
 				NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

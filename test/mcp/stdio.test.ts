@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { commandIn, dataOf, type Gateway, MAIN } from "../support/keryx.ts";
+import { commandIn, dataOf, type Gateway, MAIN, NODE_OPTIONS } from "../support/keryx.ts";
 
 let root: string;
 let gateway: Gateway | undefined;
@@ -27,8 +27,13 @@ async function connected(home: string): Promise<Client> {
 	await client.connect(
 		new StdioClientTransport({
 			command: process.execPath,
-			args: ["--disable-warning=ExperimentalWarning", MAIN, "mcp"],
-			env: { PATH: process.env.PATH ?? "", KERYX_HOME: home, XDG_DATA_HOME: dataOf(home) },
+			args: [...NODE_OPTIONS, MAIN, "mcp"],
+			env: {
+				PATH: process.env.PATH ?? "",
+				NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "",
+				KERYX_HOME: home,
+				XDG_DATA_HOME: dataOf(home),
+			},
 		}),
 	);
 	return client;

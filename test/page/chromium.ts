@@ -113,7 +113,8 @@ function launch(more: readonly string[]): Promise<Browser> {
 			"--disable-component-update",
 			"--disable-sync",
 			"--disable-dev-shm-usage",
-			"--js-flags=--single-threaded-gc",
+			// Compiling the page's code well costs more than it saves: no test runs it long.
+			"--js-flags=--single-threaded-gc,--no-opt,--no-maglev",
 			...more,
 		],
 	});

@@ -14,6 +14,16 @@ import { programFile } from "./programs.ts";
 
 export const MAIN = programFile(new URL("../../src/cli/main.ts", import.meta.url));
 
+/**
+ * Node's options for it. With the usual space for new objects, a command that starts collects garbage ten times; threads that help with
+ * that wait for a core that a test has.
+ */
+export const NODE_OPTIONS = [
+	"--disable-warning=ExperimentalWarning",
+	"--single-threaded-gc",
+	"--min-semi-space-size=16",
+];
+
 export interface Run {
 	readonly code: number | null;
 	readonly stdout: string;
@@ -58,7 +68,7 @@ export function workspacesOf(home: string): string {
 export function commandIn(root: string): KeryxCommand {
 	const begin = (args: readonly string[], given: Readonly<Record<string, string>>) => {
 		const env = { KERYX_HOME: join(root, "empty"), ...given };
-		return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
+		return spawn(process.execPath, [...NODE_OPTIONS, MAIN, ...args], {
 			env: {
 				PATH: process.env.PATH,
 				TZ: "UTC",

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync }
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, expect, test } from "vitest";
-import { MAIN } from "../support/keryx.ts";
+import { MAIN, NODE_OPTIONS } from "../support/keryx.ts";
 
 const root = mkdtempSync("/var/tmp/keryx-no-walls-");
 const home = join(root, "home");
@@ -25,7 +25,7 @@ const WITHOUT = [
 const REMEDY = /sudo (apt|dnf|pacman|apk|zypper) .*bubblewrap|install the package bubblewrap/;
 
 function keryx(args: readonly string[]): ChildProcess {
-	const node = [process.execPath, "--disable-warning=ExperimentalWarning", MAIN];
+	const node = [process.execPath, ...NODE_OPTIONS, MAIN];
 	return spawn("/usr/bin/bwrap", [...WITHOUT, ...node, ...args], {
 		env: {
 			PATH: process.env.PATH,
