@@ -326,6 +326,46 @@ test("a closed store says so, to writers and to readers", async () => {
 	expectRemedy(await refusal(store.conversations({ scope: OPERATOR, limit: 1 })), "store.closed");
 });
 
+test("closed twice at once, it ends once, and what came before is acknowledged", async () => {
+	const store = await open(bench.file("closed-twice.db"));
+	const writes = [store.accept(hello("1")), store.accept(hello("2"))];
+	await Promise.all([...writes, store.close(), store.close()]);
+	expect(await Promise.all(writes)).toMatchObject([{ duplicate: false }, { duplicate: false }]);
+});
+
+test("arguments that are no plain data are refused alone", async () => {
+	const store = await open(bench.file("plain.db"));
+	const odd = { ...hello("odd"), content: (() => "hello") as unknown as string };
+	const [first, refused, last] = await Promise.allSettled([
+		store.accept(hello("1")),
+		store.accept(odd),
+		store.accept(hello("2")),
+	]);
+	expect([first?.status, last?.status]).toEqual(["fulfilled", "fulfilled"]);
+	expectRemedy(refused?.status === "rejected" && refused.reason, "argument.invalid");
+	await store.close();
+});
+
+test("a damaged row is refused to its own operation alone", async () => {
+	const path = bench.file("damaged-row.db");
+	const store = await open(path);
+	const { id, conversation } = (await store.accept(hello("1"))) as {
+		id: number;
+		conversation: ConversationId;
+	};
+	const db = new Database(path);
+	db.prepare("UPDATE inbox SET body = '{' WHERE id = ?").run(id);
+	db.close();
+	const begin = { conversation, policy: POLICY, context: "", inbox: [id], autoContinueFreshness: 3600 };
+	const [begun, accepted] = await Promise.allSettled([
+		store.beginTurn({ ...begin, deadlineAt: Date.now() + 600_000 }),
+		store.accept(hello("2")),
+	]);
+	expectRemedy(begun?.status === "rejected" && begun.reason, "store.corrupt");
+	expect(accepted?.status).toBe("fulfilled");
+	await store.close();
+});
+
 test("the store's files can be read by their owner only", async () => {
 	const path = madeStore("private");
 	const store = await open(path);

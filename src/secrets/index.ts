@@ -10,5 +10,6 @@ export {
 	type Secrets,
 	type TextStream,
 	withoutNames,
+	withoutNamesInJson,
 } from "./secrets.ts";
 export { SHORTEST_HIDDEN } from "./spellings.ts";

@@ -54,12 +54,22 @@ export function createSecrets(
 	return new KnownSecrets(values, options.maskShapes ?? false);
 }
 
-/** Any name in hidden text, also escaped by markup; in a cut text, the start of one. */
-const NAME = /\\?\$\\?\{secret:(?:\\?\w)*(?:\\?\})?/g;
+/**
+ * Any name in hidden text, also escaped by markup, once or twice; in a cut text, the start of one. Nothing else: a backslash belongs to it
+ * only before a sign that markup escapes, since what follows a name may be a line break that JSON has written as `\\n`, and then a command.
+ */
+const NAME = /\\{0,2}\$\\{0,2}\{secret:(?:\w|\\{1,2}_)*(?:\\{0,2}\})?/g;
+/** The same in JSON, where each backslash of a text is two: JSON knows no escape of these signs, so they always come in pairs. */
+const NAME_IN_JSON = /(?:\\\\){0,2}\$(?:\\\\){0,2}\{secret:(?:\w|(?:\\\\){1,2}_)*(?:(?:\\\\){0,2}\})?/g;
 
 /** For anyone but the owner: removes names from hidden text. */
 export function withoutNames(text: string): string {
 	return text.includes("secret:") ? text.replace(NAME, HIDDEN) : text;
+}
+
+/** The same for the texts in JSON, or in lines of it. */
+export function withoutNamesInJson(json: string): string {
+	return json.includes("secret:") ? json.replace(NAME_IN_JSON, HIDDEN) : json;
 }
 
 class KnownSecrets implements Secrets {

@@ -57,6 +57,22 @@ test("a program that talks through a token reads *** back, whole and streamed, a
 	}
 });
 
+test("an approver is shown every line of what a name begins, and lists stay JSON", async () => {
+	const command = "ls # \u0024{secret:A\nreboot\tnow";
+	const asked = { action: "run", description: "list files", details: { command, odd: "\\\u0024{secret:A}" } };
+	const { id } = JSON.parse(
+		await ask("POST", "/confirm", OPERATOR, { ...asked, session_key: "\\\u0024{secret:A}" }),
+	) as {
+		id: string;
+	};
+	for (const path of [`/confirm/${id}`, "/confirm"]) {
+		const shown = await ask("GET", path, tokens.approver as string);
+		expect(() => JSON.parse(shown)).not.toThrow();
+		expect(shown).toContain("ls # ***\\nreboot\\tnow");
+		expect(shown).not.toContain("secret:A");
+	}
+});
+
 test("live events have no names for a reader", async () => {
 	const followed = async (bearer: string) => {
 		const headers = { authorization: `Bearer ${bearer}` };

@@ -1,7 +1,7 @@
 // Names of secrets in answers: only the operator sees them. To others a name would confirm a guess (I12).
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { withoutNames } from "../../secrets/index.ts";
+import { withoutNames, withoutNamesInJson } from "../../secrets/index.ts";
 import type { AppEnvironment } from "../environment.ts";
 
 export async function withoutSecretNames(
@@ -15,9 +15,11 @@ export async function withoutSecretNames(
 	const type = headers.get("content-type") ?? "";
 	if (/^application\/json\b/.test(type)) {
 		const text = await c.res.text();
-		c.res = new Response(withoutNames(text), { status, headers });
-	} else if (/event-stream|jsonl|markdown|text\/plain/.test(type))
-		c.res = new Response(c.res.body.pipeThrough(maskedLines()), { status, headers });
+		c.res = new Response(withoutNamesInJson(text), { status, headers });
+	} else if (/event-stream|jsonl/.test(type))
+		c.res = new Response(c.res.body.pipeThrough(maskedLines(withoutNamesInJson)), { status, headers });
+	else if (/markdown|text\/plain/.test(type))
+		c.res = new Response(c.res.body.pipeThrough(maskedLines(withoutNames)), { status, headers });
 }
 
 /** An answer in JSON. Hiding names while it is made takes much less time than reading the finished answer again. */
@@ -30,24 +32,23 @@ export function namelessJson(
 	const text = JSON.stringify(value);
 	const visitor = c.get("visitor");
 	c.set("isNameless", true);
-	return c.body(!visitor || visitor.role === "operator" ? text : withoutNames(text), status, {
+	return c.body(!visitor || visitor.role === "operator" ? text : withoutNamesInJson(text), status, {
 		"content-type": "application/json",
 		...headers,
 	});
 }
 
 /** Streams are sent in whole lines, so no name is cut in two. */
-function maskedLines(): TransformStream<Uint8Array, Uint8Array> {
+function maskedLines(masked: (lines: string) => string): TransformStream<Uint8Array, Uint8Array> {
 	const decoder = new TextDecoder();
 	const encoder = new TextEncoder();
 	return new TransformStream({
-		transform: (chunk, out) =>
-			out.enqueue(encoder.encode(withoutNames(decoder.decode(chunk, { stream: true })))),
+		transform: (chunk, out) => out.enqueue(encoder.encode(masked(decoder.decode(chunk, { stream: true })))),
 		flush: (out) => out.enqueue(encoder.encode(decoder.decode())),
 	});
 }
 
 export function withoutNamesIn<Value>(value: Value): Value {
 	const text = JSON.stringify(value);
-	return text.includes("secret:") ? (JSON.parse(withoutNames(text)) as Value) : value;
+	return text.includes("secret:") ? (JSON.parse(withoutNamesInJson(text)) as Value) : value;
 }

@@ -1,7 +1,7 @@
 // The newest events for all followers in one order, with streaming text in between. Each entry is serialised once. Followers with the
 // same filter and position get the same bytes.
 import type { ConversationId } from "../../domain/index.ts";
-import { withoutNames } from "../../secrets/index.ts";
+import { withoutNamesInJson } from "../../secrets/index.ts";
 import { type Frame, textOf } from "./frame.ts";
 
 /** Kept for followers that keep up, in characters. Older positions are read from the log. */
@@ -139,7 +139,7 @@ export class Stretch {
 
 export function encode(texts: readonly string[], { nameless = false }: Filter): Uint8Array {
 	const text = texts.join("");
-	return Buffer.from(nameless ? withoutNames(text) : text);
+	return Buffer.from(nameless ? withoutNamesInJson(text) : text);
 }
 
 /** Cursors are opaque to others; internally they grow, in length and then in order. */

@@ -69,8 +69,9 @@ function isReadableFile(path: string): boolean {
 	}
 }
 
-/** Faults of the disk or file affect a whole group: it is given up together, and may be retried. */
+/** Faults of the disk or file affect a whole group: it is given up together, and may be retried. A damaged row is its operation's own. */
 export function isStorageFault(error: unknown): boolean {
+	if (error instanceof KeryxError) return false;
 	const { code } = toKeryxError(error);
 	return (
 		code === "store.full" || code === "store.io" || code === "store.readonly" || code === "store.corrupt"

@@ -72,6 +72,8 @@ export type Ready =
 /** A longer group would delay its first operation too much. */
 const GROUP = 256;
 
+const GROUPS_IN_A_ROW = 16;
+
 /** How often the owner checks its files between commits. */
 const LOOK_MS = 1000;
 
@@ -217,7 +219,9 @@ function serve(serving: Serving, first: Request[]): void {
 	if (serving.closed) return;
 	waiting.push(...first);
 	let before = connection.changes();
-	for (;;) {
+	for (let groups = 0; ; groups++) {
+		// The witness and the looks at the files have timers, which wait for their turn.
+		if (groups === GROUPS_IN_A_ROW) return void setImmediate(() => serve(serving, []));
 		receive(serving);
 		if (waiting.length === 0) return;
 		const replies = serveGroup(serving, waiting.splice(0, GROUP));
@@ -384,6 +388,7 @@ function copy({ connection }: Serving, { id, path }: Extract<Request, { kind: "c
 }
 
 function close(serving: Serving, id: number): Reply {
+	if (serving.closed) return { id, ok: true, value: undefined };
 	serving.witness?.close();
 	if (serving.guard) serving.guard.close();
 	else serving.connection.db.close();

@@ -113,7 +113,22 @@ export class Thread {
 		if (this.#outgoing.length === 0) return;
 		const outgoing = this.#outgoing;
 		this.#outgoing = [];
-		this.#worker.postMessage(outgoing);
+		try {
+			this.#worker.postMessage(outgoing);
+		} catch {
+			for (const request of outgoing) this.#sendAlone(request);
+		}
+	}
+
+	/** One of several cannot cross to the thread: it alone is refused. */
+	#sendAlone(request: Request): void {
+		try {
+			this.#worker.postMessage([request]);
+		} catch (cause) {
+			const refused = new KeryxError("argument.invalid", `the arguments are no plain data: ${String(cause)}`);
+			this.#waiting.get(request.id)?.reject(refused);
+			this.#waiting.delete(request.id);
+		}
 	}
 
 	#settle({ replies, changed }: Replies): void {

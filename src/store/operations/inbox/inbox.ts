@@ -1,6 +1,7 @@
 // Admission (I3, I4): a message is committed here, with the channel's cursor, before its platform is told, and one platform message id is
 // accepted once. A refused message keeps no text and creates no conversation.
 import { type ConversationId, parseSource, type Source, toWireSource } from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
 import { seal } from "../../codec.ts";
 import { type Context, get, insert, type Op, run, sql } from "../../query.ts";
 import type {
@@ -21,6 +22,7 @@ import { adoptBlobs } from "../transcript/blobs.ts";
 import { type Cursor, moveCursor } from "./cursors.ts";
 import { keepNewest } from "./observed.ts";
 import { type Routed, route } from "./routing.ts";
+import { OWN_PLATFORM } from "./wake.ts";
 
 export interface AcceptArgs extends Routed {
 	readonly kind: InboxKind;
@@ -95,6 +97,14 @@ interface InboxState {
 
 export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 	const source = parseSource(args.source);
+	if (source.platform === OWN_PLATFORM)
+		throw new KeryxError(
+			"source.invalid",
+			`platform must not be ${OWN_PLATFORM}: it is that of Keryx's own events`,
+			{
+				field: "platform",
+			},
+		);
 	if (args.cursor) yield* moveCursor(context, args.cursor);
 
 	const before = yield* get(findInbox, source.platform, source.account, source.chatId, args.platformMessage);

@@ -4,9 +4,12 @@ import { seal, unseal } from "../../codec.ts";
 import { type Context, get, insert, type Op, sql } from "../../query.ts";
 import { emit } from "../events.ts";
 
+/** The platform of internal events. No message may have it: it would take an event's place. */
+export const OWN_PLATFORM = "keryx";
+
 const INSERT_ITEM = `INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at, body, due_at,
 		node)
-	VALUES (?, 'keryx', '', ?, ?, ?, ?, ?, ?, ?, ?)`;
+	VALUES (?, '${OWN_PLATFORM}', '', ?, ?, ?, ?, ?, ?, ?, ?)`;
 const insertItem = sql<{ id: number }>(INSERT_ITEM, `${INSERT_ITEM} RETURNING id`);
 const sourceOf = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE id = ?",

@@ -63,6 +63,15 @@ export function inboxConformance(tell: Tell): void {
 		},
 	);
 
+	tell("no message, not even a refused one, takes the place of an event of Keryx's own", async (scene) => {
+		const { conversation } = await scene.say("hello");
+		const source = { platform: "keryx", chat_id: conversation, chat_type: "dm", user_id: "eve" };
+		for (const as of [{ kind: "accept" }, { kind: "refuse", reason: "not allowed" }] as const)
+			expect(
+				await refusal(scene.accept("hello", source, { as, platformMessage: "process:proc_1" })),
+			).toMatchObject({ code: "source.invalid", field: "platform" });
+	});
+
 	tell("I4: a message id is another one in another chat, account or platform", async (scene) => {
 		const sources: SourceFields[] = [ADA, BOB, { ...ADA, account: "second" }, { ...ADA, platform: "signal" }];
 		const ids = new Set<number>();
