@@ -67,9 +67,9 @@ export function inboxConformance(tell: Tell): void {
 		const { conversation } = await scene.say("hello");
 		const source = { platform: "keryx", chat_id: conversation, chat_type: "dm", user_id: "eve" };
 		for (const as of [{ kind: "accept" }, { kind: "refuse", reason: "not allowed" }] as const)
-			expect(
-				await refusal(scene.accept("hello", source, { as, platformMessage: "process:proc_1" })),
-			).toMatchObject({ code: "source.invalid", field: "platform" });
+			expect(await refusal(scene.accept("hello", source, { as, platformMessage: "process:proc_1" }))).toBe(
+				"source.invalid",
+			);
 	});
 
 	tell("I4: a message id is another one in another chat, account or platform", async (scene) => {
