@@ -7,7 +7,7 @@ import { callsModule } from "./build/calls-module.ts";
 import { leanFonts } from "./build/lean-fonts.ts";
 import { packed } from "./build/packed.ts";
 
-/** A Keryx that runs, for the development server: what is not of the page is asked there. */
+/** A running Keryx. The development server forwards all requests that are not for the page to it. */
 const keryx = process.env.KERYX_URL ?? "http://127.0.0.1:7717";
 
 export default defineConfig({
@@ -20,21 +20,21 @@ export default defineConfig({
 		packed(/mermaid|\/(?:first|highlight|markdown|math|plot|screen)-(?!marks)/),
 		budget({ kilobytes: 250 }),
 	],
-	// What draws formulas and what styles them must be of one version.
+	// KaTeX's code and styles must be the same version.
 	resolve: { dedupe: ["katex"] },
 	build: {
 		outDir: fileURLToPath(new URL("../dist/web", import.meta.url)),
 		emptyOutDir: true,
 		target: ["chrome123", "firefox121", "safari17.5"],
-		// A script that is inlined as text would need a weaker content security policy.
+		// Inlined scripts would need a weaker content security policy.
 		assetsInlineLimit: 0,
-		// The budget decides what is too large.
+		// The budget plugin limits the size.
 		chunkSizeWarningLimit: 1000,
 		modulePreload: { polyfill: false },
 		rolldownOptions: {
-			// A face only names what is behind it: whoever takes one thing of it does not load the others.
+			// Index files only re-export: importing one thing from them must not load the others.
 			treeshake: { moduleSideEffects: [{ test: /\/web\/src\/\w+\/index\.ts$/, sideEffects: false }] },
-			// What is needed from the start is one file.
+			// Everything needed from the start goes into one file.
 			output: { codeSplitting: { groups: [{ name: "first", tags: ["$initial"] }] } },
 		},
 	},

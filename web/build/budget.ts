@@ -1,11 +1,11 @@
-// How much a browser loads before the first view stands: its scripts, styles and fonts, as they travel. A build that is over fails.
+// Limits the size of the scripts, styles and fonts that a browser loads before the first view, compressed. A build over the limit fails.
 import { gzipSync } from "node:zlib";
 import type { Plugin, Rolldown } from "vite";
 
-/** The fonts that are drawn with from the start; one for code is fetched when there is code. */
+/** Fonts used from the start. The font for code is fetched when there is code to show. */
 const FIRST_FONTS = /inter-/;
 
-/** Loaded on their own, but at once: the message box of the first view. */
+/** Separate chunks that are loaded at once: the message box of the first view. */
 const FIRST_PARTS = /^new-conversation$/;
 
 export function budget({ kilobytes }: { readonly kilobytes: number }): Plugin {
@@ -42,7 +42,7 @@ function firstView(bundle: Rolldown.OutputBundle): string[] {
 	return [...wanted];
 }
 
-/** Fonts are packed already. */
+/** Compressed size. Fonts are compressed already. */
 function sizeOf(item: Rolldown.OutputAsset | Rolldown.OutputChunk | undefined): number {
 	if (!item) return 0;
 	const content = Buffer.from(item.type === "chunk" ? item.code : item.source);

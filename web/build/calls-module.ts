@@ -1,5 +1,5 @@
-// `virtual:keryx-calls`: the server's tables of calls without their schemas, and the events by which a turn begins, so that the page calls
-// and follows what the server answers and carries no validator.
+// `virtual:keryx-calls`: the server's tables of calls without their schemas, and the events that begin a turn. The page uses the same
+// tables as the server, but ships no validator.
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import type { ConfirmCall } from "../../src/http/confirm/schemas.ts";

@@ -1,4 +1,4 @@
-// Of KaTeX's fonts only the form that every browser of ours reads: the other two would be a megabyte of the package.
+// Keeps only the font format that every supported browser reads. KaTeX's other two formats would add a megabyte to the package.
 import type { Plugin } from "vite";
 
 export function leanFonts(): Plugin {

@@ -1,5 +1,5 @@
-// Large files are kept compressed, as they travel: the package holds a third of them. The server unpacks them for clients that do not
-// accept that.
+// Stores large files compressed, as they are sent: they take a third of the space. The server unpacks them for clients that do not accept
+// gzip.
 import { gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 
@@ -8,7 +8,7 @@ export function packed(names: RegExp): Plugin {
 		name: "keryx-packed",
 		apply: "build",
 		generateBundle: {
-			// When nobody changes them any more.
+			// After every other plugin has changed the files.
 			order: "post",
 			handler(_options, bundle) {
 				for (const [name, item] of Object.entries(bundle)) {

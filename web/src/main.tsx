@@ -1,4 +1,4 @@
-// First: it takes the login out of the address before anything else reads that.
+// Must be first: takes the login key out of the address before anything else reads it.
 import { texts } from "./texts/app.ts";
 import "./api/page-key.ts";
 import { QueryClientProvider } from "@tanstack/react-query";
@@ -15,7 +15,7 @@ import "./style.css";
 import { TooltipProvider } from "./ui/index.ts";
 import { followConversationList, followOutgoing, followTranscripts } from "./views/conversations/index.tsx";
 
-/** The log position is known before anything is read, so that no event is missed. If that takes long, earlier data is read again. */
+/** The page waits this long for the log position before it reads anything, so that no event is missed. Then earlier data is read again. */
 const LONGEST_WAIT_MS = 300;
 
 listenForShortcuts();

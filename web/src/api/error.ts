@@ -1,4 +1,4 @@
-// A failed call: the server's error, or that it could not be reached.
+// A failed call: the server's error, or a server that could not be reached.
 
 import { texts } from "../texts/app.ts";
 
@@ -13,7 +13,7 @@ export class ApiError extends Error {
 	readonly code: string;
 	readonly hint: string | undefined;
 	readonly field: string | undefined;
-	/** 0 if nobody answered. */
+	/** 0 if there was no response. */
 	readonly status: number;
 
 	constructor({ code, message, hint, field }: ErrorBody, status: number) {

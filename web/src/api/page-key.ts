@@ -3,7 +3,7 @@
 import { readLocal, writeLocal } from "../lib/storage.ts";
 
 const NAME = "login";
-/** For a browser without storage: until the tab is closed. */
+/** Fallback for a browser without storage: lasts until the tab is closed. */
 let kept = "";
 
 takeKey();
@@ -17,13 +17,13 @@ export function pageHeaders(): Readonly<Record<string, string>> {
 	return key === "" ? {} : { "x-keryx-page": key };
 }
 
-/** A page can set no other header of a WebSocket. The server answers with the first. */
+/** Subprotocols are the only header that a page can set on a WebSocket. The server answers with the first. */
 export function pageProtocols(): string[] {
 	const key = pageKey();
 	return key === "" ? ["keryx"] : ["keryx", `page.${key}`];
 }
 
-/** A login link has it in the fragment, which no server sees and which is removed. */
+/** Takes the key from a login link's fragment, which no server sees, and removes it from the address. */
 function takeKey(): void {
 	const [, key] = /^#login=([\w-]{43})$/.exec(location.hash) ?? [];
 	if (key === undefined) return;

@@ -16,10 +16,10 @@ declare module "@tanstack/react-query" {
 export const queryClient = new QueryClient({
 	defaultOptions: {
 		queries: {
-			// Events report changes; nothing expires by itself.
+			// Events report changes; nothing expires with time.
 			staleTime: Number.POSITIVE_INFINITY,
 			gcTime: 600_000,
-			// Keryx is on this machine or near: internet access says nothing.
+			// Keryx runs on this machine or nearby, so the browser's internet state does not matter.
 			networkMode: "always",
 			refetchOnWindowFocus: false,
 			retry: (failures, error) => failures < 3 && isPassing(error),
@@ -30,7 +30,7 @@ export const queryClient = new QueryClient({
 });
 
 export interface ApiQueryOptions {
-	/** The first words of events after which it is read again: `process` for process.started and the like. */
+	/** The query is read again after events of these kinds. A kind is the first word of a type: `process` for process.started. */
 	readonly on?: readonly EventKind[];
 	/** Only after events of this conversation. */
 	readonly of?: string;

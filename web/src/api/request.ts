@@ -1,4 +1,4 @@
-// One request to the page's server. A read waits out a rate limit; anything else is the caller's business.
+// One request to the page's server. A read waits out a rate limit; the caller handles every other error.
 import { ApiError, errorOf, unreachable } from "./error.ts";
 import { loggedOut } from "./login.ts";
 import { pageHeaders } from "./page-key.ts";
@@ -32,7 +32,7 @@ export async function request<Result>(
 	}
 }
 
-/** What is no JSON, as it is. */
+/** Returns the body as text; throws an ApiError. */
 export async function readText(path: string): Promise<string> {
 	const response = await send("GET", path, undefined, undefined);
 	if (response.ok) return response.text().catch(lost);
@@ -40,7 +40,7 @@ export async function readText(path: string): Promise<string> {
 	throw await errorOf(response);
 }
 
-/** A file. */
+/** Returns the body as a file; throws an ApiError. */
 export async function readBlob(path: string): Promise<Blob> {
 	const response = await send("GET", path, undefined, undefined);
 	if (response.ok) return response.blob().catch(lost);

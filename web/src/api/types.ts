@@ -1,4 +1,4 @@
-// The wire types, by the page's names.
+// The wire types under the page's names.
 import type {
 	EventKind,
 	EventType,

@@ -32,7 +32,7 @@ export function upload(
 	});
 }
 
-/** Object URLs of fetched files, latest last. The page's key is a header, so no element can fetch them itself. */
+/** Object URLs of fetched files, latest last. Elements cannot fetch files themselves, because the page's key is sent as a header. */
 const fetched = new Map<string, Promise<string>>();
 const MOST_KEPT = 60;
 
@@ -44,14 +44,14 @@ function pathOf(conversation: string, digest: string, mediaType: string): string
 	return `/api/conversations/${encodeURIComponent(conversation)}/attachments/${digest}?media_type=${encodeURIComponent(mediaType)}`;
 }
 
-/** The address of a conversation's file in this browser. */
+/** Returns an object URL for a conversation's file. */
 export function attachmentUrl(conversation: string, digest: string, mediaType: string): Promise<string> {
 	const path = pathOf(conversation, digest, mediaType);
 	const known = fetched.get(path);
 	const url = known ?? readBlob(path).then((blob) => URL.createObjectURL(blob));
 	fetched.delete(path);
 	fetched.set(path, url);
-	// Failures are retried.
+	// Failures are not cached, so that they are retried.
 	if (!known) url.catch(() => fetched.delete(path));
 	const [oldest] = fetched;
 	if (fetched.size > MOST_KEPT && oldest) {

@@ -1,12 +1,12 @@
 declare module "virtual:keryx-calls" {
-	/** Where a call's arguments go: those in the path by name, those listed here behind the question mark, the rest into the body. */
+	/** Arguments named in the path go there, those listed in `query` go into the query string, and the rest into the body. */
 	interface CallRoute {
 		readonly method: "GET" | "POST" | "DELETE";
 		readonly path: string;
 		readonly query: readonly string[];
 	}
-	/** By the names of the server's tables; an ambient module cannot import their type. */
+	/** Keyed by the names in the server's tables. An ambient module cannot import their type. */
 	export const calls: Readonly<Record<string, CallRoute>>;
-	/** The types of the events after which a turn is at work. */
+	/** Types of the events that begin a turn. */
 	export const turnBegins: readonly string[];
 }

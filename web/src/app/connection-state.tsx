@@ -1,4 +1,4 @@
-// The connection's known state: viewers of old data must be able to tell.
+// Shows the state of the connection, so that old data is recognizable.
 
 import { classes } from "../lib/classes.ts";
 import { type ConnectionState as State, useConnection } from "../live/index.ts";
@@ -46,7 +46,7 @@ export function ConnectionState() {
 	);
 }
 
-/** Across the page while Keryx does not answer; before that only where there is no room for the state itself. */
+/** Shown on every screen when offline. While reconnecting, shown only on narrow screens, which have no room for the indicator. */
 export function ConnectionBanner() {
 	const state = useConnection();
 	if (state === "live" || state === "connecting") return null;

@@ -1,4 +1,4 @@
-/** Keryx's own: the herald's staff. */
+/** Keryx's logo: the herald's staff. */
 export function Mark({ size = 22 }: { readonly size?: number }) {
 	return (
 		<svg

@@ -1,4 +1,4 @@
-// The views, in the order of the rail.
+// The views, in the order of the navigation rail.
 
 import {
 	Archive,
@@ -30,7 +30,7 @@ export interface NavigationItem {
 	readonly name: string;
 	readonly icon: LucideIcon;
 	readonly keys: string;
-	/** Guests do not see it, or nobody but owners. */
+	/** "guests": hidden from guests. "people": shown to owners only. */
 	readonly notFor?: "guests" | "people";
 }
 

@@ -3,7 +3,7 @@ import { texts } from "../texts/app.ts";
 import { Button } from "../ui/index.ts";
 import { chooseNotifications, useNotifyChoice } from "./notify.ts";
 
-/** Asked once, when there is something to notify about. */
+/** Asks once, when there is something to notify about. */
 export function NotifyQuestion() {
 	if (useNotifyChoice() !== "unasked") return null;
 	return (

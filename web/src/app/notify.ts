@@ -1,5 +1,5 @@
-// Notifies a person who looks elsewhere of a waiting question or an answer: a browser notification and a short sound. The person is asked
-// once. Only one of several tabs does this; it keeps its connection while hidden.
+// Notifies a person who is looking elsewhere of a waiting question or an answer, with a browser notification and a short sound. The person
+// is asked for permission once. Only one of several tabs does this; it stays connected while hidden.
 
 import { api } from "../api/index.ts";
 import type { LiveEvent } from "../api/types.ts";
@@ -14,7 +14,7 @@ const NAME = "notify";
 const choice = createValue<Choice>(canNotify() ? read() : "off");
 export const useNotifyChoice = choice.use;
 
-/** A yes asks the browser, which may still refuse. */
+/** If wanted, the browser asks too, and may still refuse. */
 export async function chooseNotifications(wanted: boolean): Promise<void> {
 	const granted = wanted && (await Notification.requestPermission()) === "granted";
 	writeLocal(NAME, granted ? "on" : "off");
@@ -32,7 +32,7 @@ export function followForNotifications(): void {
 
 let isTeller = false;
 
-/** Held by one tab of this browser; when it is closed, the next one gets it. */
+/** One tab of this browser holds the lock; when it closes, the next tab gets it. */
 function holdTheLine(): void {
 	void navigator.locks.request("keryx-notifier", async () => {
 		isTeller = true;
@@ -51,7 +51,7 @@ async function tell({ type, conversation, facts }: LiveEvent): Promise<void> {
 				: null;
 	if (what === null) return;
 	const { name, preview, waiting } = await api.conversation({ conversation });
-	// A turn that ends with a question has answered nothing yet; the question is told by its own event.
+	// A turn that ends with a question has no answer yet. The question has its own event.
 	if (type === "turn.ended" && waiting) return;
 	const body = type === "turn.ended" ? preview : texts.notify.openItToDecide;
 	const notice = new Notification(`${name} ${what}`, {
@@ -66,7 +66,7 @@ async function tell({ type, conversation, facts }: LiveEvent): Promise<void> {
 	sound();
 }
 
-/** Two short notes, made here: no file is loaded for them. */
+/** Two short notes, generated here so that no file is loaded. */
 function sound(): void {
 	const context = new AudioContext();
 	for (const [index, pitch] of [660, 880].entries()) {

@@ -1,4 +1,4 @@
-// What the palette can do by itself: with the open conversation, with the look of the page, and which part of the settings it opens.
+// The palette's own actions: on the open conversation, the theme, and the tabs of the settings.
 
 import { Archive, Download, Pin, PinOff, Settings2 } from "lucide-react";
 import type { ReactNode } from "react";
@@ -52,7 +52,7 @@ export const THEME_ACTIONS: readonly Action[] = THEMES.map(({ value, name, icon 
 	act: () => Promise.resolve(setTheme(value)),
 }));
 
-/** Which tabs of the settings there are, by the name in their address. */
+/** One action per tab of the settings, keyed by the name in the address. */
 export function settingsTabs(go: (tab: string) => Promise<unknown>): readonly Action[] {
 	const { model, general, profiles, mcp, configuration, checkAFile, people, tokens, about } = ofSettings.view;
 	const tabs = { model, general, profiles, mcp, configuration, check: checkAFile, people, tokens, about };

@@ -1,4 +1,4 @@
-// One box that leads everywhere: views, conversations, commands, settings.
+// One box to reach everything: views, conversations, commands, settings.
 
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Command, MessageSquarePlus, Search, Settings2 } from "lucide-react";
@@ -108,7 +108,7 @@ function useEntries(
 			onClose();
 			what();
 		};
-		/** Stays open where it goes wrong, and says so. */
+		/** On an error, the palette stays open and shows it. */
 		const acting = ({ act, ...entry }: Action): Entry => ({
 			...entry,
 			run: () => void act().then(onClose, onError),
@@ -143,7 +143,7 @@ function useEntries(
 				...(isPerson ? [] : settingsTabs((tab) => navigate({ to: "/settings", search: { tab } }))),
 				...THEME_ACTIONS,
 			].map(acting),
-			// What asks for a word more is written into the chat itself.
+			// Commands that need an argument are left out: they are typed into the chat.
 			(open === undefined || open === "new" ? [] : (commands?.commands ?? []))
 				.filter(({ usage }) => !usage.includes("<"))
 				.map(({ name, about }) => ({

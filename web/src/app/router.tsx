@@ -1,4 +1,4 @@
-// Routes. The conversations are loaded at the start; the rest on demand.
+// Routes. The conversations are loaded at the start, other views on demand.
 
 import {
 	createRootRoute,
@@ -107,7 +107,7 @@ export const router = createRouter({
 	defaultPendingComponent: () => <SkeletonRows />,
 	defaultErrorComponent: Failed,
 	defaultPreload: "intent",
-	// As texts: the router would read `007` as a number, and write "7" in quotes.
+	// All parameters are strings: the router would read `007` as a number, and write "7" in quotes.
 	parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
 	stringifySearch: (given) => {
 		const query = new URLSearchParams(
@@ -123,7 +123,7 @@ declare module "@tanstack/react-router" {
 	}
 }
 
-/** What an address may say behind its question mark: these words, each a text. */
+/** The query parameters that a route accepts, all strings. */
 function textFields<Name extends string>(...names: readonly Name[]) {
 	return (given: Readonly<Record<string, unknown>>): { [Key in Name]?: string } =>
 		Object.fromEntries(

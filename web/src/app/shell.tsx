@@ -1,4 +1,4 @@
-// The frame around every view: the rail, or a phone's bar, and the navigation keys.
+// The frame around every view: the navigation rail, or a bar on phones, and the navigation keys.
 
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { Command, Ellipsis, Keyboard, Search } from "lucide-react";
@@ -18,7 +18,7 @@ import { THEMES, ThemeMenu } from "./theme-menu.tsx";
 const Palette = lazy(() => import("./palette.tsx").then((m) => ({ default: m.Palette })));
 const ShortcutSheet = lazy(() => import("./shortcut-sheet.tsx").then((m) => ({ default: m.ShortcutSheet })));
 
-/** A phone's bar has room for these; the rest is behind a button. */
+/** The views in a phone's bar; the others are behind a button. */
 const ON_PHONE: ReadonlySet<string> = new Set(["/", "/confirmations", "/processes", "/search"]);
 
 export function Shell() {
@@ -112,7 +112,7 @@ function useNews(waiting: number): void {
 	}, [news]);
 }
 
-/** Also from within a field; not from a terminal, where Ctrl-K belongs to the shell. */
+/** The palette key also works inside a field, but not in a terminal, where Ctrl-K belongs to the shell. */
 function usePaletteKey(open: () => void): void {
 	const latest = useRef(open);
 	useEffect(() => {
@@ -161,7 +161,7 @@ function RailLink({ item, count }: { readonly item: NavigationItem; readonly cou
 	);
 }
 
-/** A conversation is one of the conversations. */
+/** An open conversation counts as the Conversations view. */
 function useIsAt(to: NavigationItem["to"]): boolean {
 	return useRouterState({
 		select: ({ location: { pathname } }) =>

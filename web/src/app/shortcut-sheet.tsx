@@ -2,7 +2,7 @@ import { texts } from "../texts/app.ts";
 import { Dialog, Kbd } from "../ui/index.ts";
 import { useShortcuts } from "./shortcuts.ts";
 
-/** What can be done by keyboard here and now. */
+/** The shortcuts that work on the current view. */
 export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {
 	const known = new Map(useShortcuts().map((shortcut) => [shortcut.keys, shortcut]));
 	return (

@@ -1,9 +1,9 @@
-// Keyboard shortcuts, wherever the focus is. Components register theirs while on the screen; the sheet behind `?` lists them. Keys typed
+// Keyboard shortcuts for the whole page. Components register theirs while they are mounted; the sheet behind `?` lists them. Keys typed
 // into a field belong to the field.
 import { useEffect, useRef, useSyncExternalStore } from "react";
 
 export interface Shortcut {
-	/** Pressed one after the other: "g c"; a single one otherwise: "/", "j", "Escape". */
+	/** A single key ("/", "j", "Escape"), or keys pressed one after the other ("g c"). */
 	readonly keys: string;
 	readonly what: string;
 	readonly run: () => void;
@@ -16,7 +16,7 @@ const listeners = new Set<() => void>();
 let begun = "";
 let begunAt = 0;
 
-/** While the component is mounted. Of two with the same keys, the last one wins. */
+/** Active while the component is mounted. If two have the same keys, the last one wins. */
 export function useShortcut(keys: string, what: string, run: () => void): void {
 	const latest = useRef(run);
 	useEffect(() => {
@@ -33,7 +33,7 @@ export function useShortcuts(): readonly Shortcut[] {
 	return useSyncExternalStore(subscribe, () => shortcuts);
 }
 
-/** Once, for the whole page. */
+/** Called once, for the whole page. */
 export function listenForShortcuts(): () => void {
 	document.addEventListener("keydown", press);
 	return () => document.removeEventListener("keydown", press);
@@ -42,7 +42,7 @@ export function listenForShortcuts(): () => void {
 function press(event: KeyboardEvent): void {
 	if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
 	if (event.key !== "Escape" && takesKeys(event.target)) return;
-	// A dialog or menu is in front: what is behind it is not meant.
+	// An open dialog or menu blocks the shortcuts of the view behind it.
 	if (document.querySelector('[role="dialog"], [role="menu"]')) return;
 	const sequence =
 		performance.now() - begunAt < SEQUENCE_MS && begun !== "" ? `${begun} ${event.key}` : event.key;

@@ -1,4 +1,4 @@
-// Light, dark, or what the system says; kept in this browser. public/theme.js sets it before the first paint.
+// Light, dark, or the system's setting; stored in this browser. public/theme.js sets it before the first paint.
 
 import { readLocal, writeLocal } from "../lib/storage.ts";
 import { createValue } from "../lib/value.ts";

@@ -1,18 +1,18 @@
-// Lines of a difference, from a unified diff or from two texts.
+// Lines of a diff, from a unified diff or from two texts.
 
 export interface DiffLine {
 	readonly kind: "same" | "added" | "removed" | "hunk" | "note";
 	readonly text: string;
-	/** Numbers of the line in the old and the new text, where it is in them. */
+	/** Line numbers in the old and the new text; absent if the line is not in that text. */
 	readonly old?: number;
 	readonly new?: number;
 }
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
-/** Two texts that differ in more than so many pairs of lines are shown as all removed, then all added. */
+/** Above this many pairs of lines to compare, all old lines are shown as removed, then all new ones as added. */
 const MOST_PAIRS = 4_000_000;
 
-/** Of one file; what stands before the first hunk is left out. */
+/** Parses the diff of one file. Lines before the first hunk are left out. */
 export function unifiedLines(text: string): readonly DiffLine[] {
 	const lines: DiffLine[] = [];
 	let old = 0;
@@ -86,7 +86,7 @@ function changes(a: readonly string[], b: readonly string[], from: number): Diff
 	return lines;
 }
 
-/** For each pair of places, how many lines the rests have in common. */
+/** For each pair of positions, the number of lines that the remaining texts have in common. */
 function commonLengths(a: readonly string[], b: readonly string[]): Uint32Array {
 	const width = b.length + 1;
 	const longest = new Uint32Array((a.length + 1) * width);

@@ -1,12 +1,12 @@
-// A clock that ticks once a second, only while something on the screen counts. Components subscribe themselves, so that a tick redraws
-// only them.
+// A clock that ticks once a second, but only while something on the screen counts. Each counting component subscribes itself, so that a
+// tick redraws nothing else.
 import { useSyncExternalStore } from "react";
 
 const listeners = new Set<() => void>();
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** In milliseconds, whole seconds apart. */
+/** Milliseconds, updated once a second. */
 export function useSecond(): number {
 	return useSyncExternalStore(subscribe, () => now);
 }

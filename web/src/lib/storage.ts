@@ -8,12 +8,12 @@ export function readLocal(name: string): string | null {
 	}
 }
 
-/** Null forgets it. */
+/** Null removes the value. */
 export function writeLocal(name: string, value: string | null): void {
 	try {
 		if (value === null) localStorage.removeItem(`keryx.${name}`);
 		else localStorage.setItem(`keryx.${name}`, value);
 	} catch {
-		// Full or forbidden: it is not remembered.
+		// Storage is full or forbidden: the value is not kept.
 	}
 }

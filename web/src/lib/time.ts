@@ -1,4 +1,4 @@
-// Times as people say them.
+// Formats times for people.
 import { texts } from "../texts/app.ts";
 import { createValue } from "./value.ts";
 
@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Ticks twice a minute, for everything that says how long ago something was. */
+/** Ticks twice a minute, for relative times. */
 const now = createValue(Date.now());
 setInterval(() => now.set(Date.now()), 30_000);
 export const useNow = now.use;

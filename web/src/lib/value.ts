@@ -1,4 +1,4 @@
-// One value that changes outside of React, and whoever shows it.
+// A value outside of React that components can subscribe to.
 import { useSyncExternalStore } from "react";
 
 export interface Value<Type> {

@@ -1,4 +1,4 @@
-/** One line has no room for Markdown, only for its words. */
+/** Removes Markdown marks, for previews of one line. */
 export function withoutMarks(text: string): string {
 	return text
 		.replace(/```[\w-]*\s?|\*\*|`|~~/g, "")

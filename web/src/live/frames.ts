@@ -1,4 +1,4 @@
-// Parses server-sent events from a body, cut anywhere.
+// Parses server-sent events from a body that may be split anywhere.
 import { createParser } from "eventsource-parser";
 
 export interface SseFrame {
@@ -7,7 +7,7 @@ export interface SseFrame {
 	readonly id: string | undefined;
 }
 
-/** Frames as they come; `onBytes` is called for all input, including heartbeats. */
+/** Yields frames as they arrive. `onBytes` is called for all input, including heartbeats. */
 export async function* framesOf(
 	body: ReadableStream<Uint8Array>,
 	onBytes: () => void,

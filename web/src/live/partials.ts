@@ -1,4 +1,4 @@
-// Streaming answers: the text so far of each conversation's current message. Dropped as soon as its row arrives.
+// Streaming answers: the text so far of each conversation's current message. It is dropped when the message's row arrives.
 import { useCallback, useSyncExternalStore } from "react";
 import type { Delta } from "../api/types.ts";
 import { onFrames } from "./stream.ts";
@@ -11,7 +11,7 @@ export interface PartialAnswer {
 
 const partials = new Map<string, PartialAnswer>();
 const listeners = new Map<string, Set<() => void>>();
-/** Text of seen rows must not come back with a late delta. */
+/** By turn: the last message whose row has arrived. A late delta must not bring its text back. */
 const finished = new Map<string, number>();
 const MOST_REMEMBERED = 500;
 
@@ -27,7 +27,7 @@ export function usePartial(conversation: string): PartialAnswer | null {
 	return useSyncExternalStore(subscribe, () => partials.get(conversation) ?? null);
 }
 
-/** Known text is skipped; after a gap the message waits for its row. */
+/** Known text is skipped. After a gap, the message is not updated until its row arrives. */
 export function takeDelta({ conversation, turn, index, offset, text }: Delta): void {
 	if ((finished.get(turn) ?? -1) >= index) return;
 	const before = partials.get(conversation);
@@ -46,7 +46,7 @@ export function followPartials(): () => void {
 			if (type === "message.appended" && facts.index !== undefined) finish(conversation, turn, facts.index);
 			if (type === "turn.ended" || type === "turn.interrupted")
 				finish(conversation, turn, Number.MAX_SAFE_INTEGER);
-			// The same turn restarts, and numbers its messages after its existing rows.
+			// The turn restarts, and numbers its messages after its existing rows.
 			if (type === "turn.resumed" || type === "transcript.retried") finished.delete(turn);
 		}
 	});

@@ -1,10 +1,10 @@
-// Events invalidate queries: each names in `meta.on` the first words of its events. A query being read when an event comes is read again
-// afterwards, because its answer may be older.
+// Events invalidate queries: each query lists the kinds of its events in `meta.on`. A query that is being read when an event arrives is
+// read again afterwards, because its answer may be older.
 import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
 import type { EventKind, EventType } from "../api/types.ts";
 import { onFrames } from "./stream.ts";
 
-/** One query is read at most this often. */
+/** Minimum time between two reads of one query. */
 const LEAST_MS = 150;
 
 export function refreshByEvents(client: QueryClient): () => void {
@@ -39,7 +39,7 @@ export function refreshByEvents(client: QueryClient): () => void {
 	});
 }
 
-/** Of lists that grew by pages only the first one is kept: reading hundreds of them again would take long. */
+/** Paged lists keep only their first page: reading hundreds of pages again would take long. */
 function readAllAnew(client: QueryClient): void {
 	client.setQueriesData({ predicate: ({ state }) => isPaged(state.data) }, (data: unknown) =>
 		isPaged(data) ? { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) } : data,

@@ -1,5 +1,5 @@
-// The page's one stream of events. It keeps its cursor, so a disconnect loses and repeats nothing, and reports the connection's known
-// state. Frames are passed on in order, at most once per screen frame.
+// The page's one stream of events. It keeps its cursor, so that a disconnect loses and repeats nothing, and reports the state of the
+// connection. Frames are passed on in order, at most once per screen frame.
 import { errorOf } from "../api/error.ts";
 import { isLoggedIn, loggedOut } from "../api/login.ts";
 import { pageHeaders } from "../api/page-key.ts";
@@ -16,15 +16,15 @@ export type LiveFrame =
 export type ConnectionState = "connecting" | "live" | "reconnecting" | "offline";
 
 const RECONNECT_MS = [50, 100, 200, 500, 1000, 2000] as const;
-/** The server says something every 15 seconds; a connection that is silent for longer than two of these is dead. */
+/** The server sends something every 15 seconds. A connection that is silent for more than two intervals is dead. */
 const SILENCE_MS = 35_000;
 /** A longer interruption is shown as offline. */
 const OFFLINE_MS = 5000;
-/** A connection that stood for so long worked. */
+/** A connection that lasted this long counts as a success. */
 const STOOD_MS = 1000;
-/** An unwatched tab gives up its connection after this: browsers allow six per server, for all tabs together. */
+/** A hidden tab disconnects after this time: browsers allow six connections per server, for all tabs together. */
 const HIDDEN_MS = 60_000;
-/** Frames wait for the screen, but at most this long: a hidden tab draws none. */
+/** Frames wait for the next screen frame, but at most this long: a hidden tab draws none. */
 const LONGEST_WAIT_MS = 100;
 
 const connection = createValue<ConnectionState>("connecting");
@@ -37,18 +37,18 @@ export const useConnection = connection.use;
 
 let staysConnected: () => boolean = () => false;
 
-/** While true, a hidden tab keeps its connection: it notifies someone. */
+/** While true, a hidden tab stays connected, because it sends notifications. */
 export function stayConnected(when: () => boolean): void {
 	staysConnected = when;
 }
 
-/** Frames in order, several at once. */
+/** Frames in order, in batches. */
 export function onFrames(listener: (frames: readonly LiveFrame[]) => void): () => void {
 	listeners.add(listener);
 	return () => void listeners.delete(listener);
 }
 
-/** Follows until the person is logged out. Resolves when the start position in the log is known. */
+/** Follows events until the person is logged out. Resolves when the start position in the log is known. */
 export function startLive(): Promise<void> {
 	return new Promise((resolve) => void followForever(resolve));
 }
@@ -61,7 +61,7 @@ async function followForever(onPosition: () => void): Promise<void> {
 		const began = performance.now();
 		await followOnce(() => connection.set("live"), onPosition).catch(() => undefined);
 		if (!isLoggedIn()) return;
-		// A stopping server accepts a connection and drops it: that is not a success.
+		// A stopping server accepts a connection and drops it. That does not count as a success.
 		if (connection.get() === "live" && performance.now() - began > STOOD_MS) {
 			attempt = 0;
 			lostAt = performance.now();
@@ -119,7 +119,7 @@ function flush(): void {
 	for (const listener of listeners) listener(frames);
 }
 
-/** Cut short when there is reason to think that it will work now. */
+/** Ends early when the browser is online again or the tab's visibility changes: a retry may work now. */
 function pause(ms: number): Promise<void> {
 	return new Promise((resolve) => {
 		const done = () => {

@@ -1,4 +1,4 @@
-// Which conversations are working on an answer, as far as known here.
+// Which conversations have a running turn, as far as the page knows.
 import { turnBegins } from "virtual:keryx-calls";
 import { useCallback, useSyncExternalStore } from "react";
 import type { EventType } from "../api/types.ts";
@@ -8,7 +8,7 @@ const BEGINS: ReadonlySet<string> = new Set(turnBegins);
 const ENDS: ReadonlySet<EventType> = new Set(["turn.ended", "turn.interrupted"]);
 
 const running = new Map<string, string>();
-/** An ended turn is not marked running again by an older answer. */
+/** Ended turns: an older answer must not mark them as running again. */
 const ended = new Set<string>();
 const listeners = new Set<() => void>();
 const MOST_REMEMBERED = 500;
@@ -20,7 +20,7 @@ export function useRunningTurn(conversation: string): string | null {
 	);
 }
 
-/** Somebody has read that it runs. */
+/** Records a running turn that was read from the server. */
 export function noteRunning(conversation: string, turn: string): void {
 	if (ended.has(turn) || running.get(conversation) === turn) return;
 	running.set(conversation, turn);

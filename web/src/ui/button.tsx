@@ -31,11 +31,11 @@ export function Button({ look = "plain", size = "md", icon, className, children,
 }
 
 export interface IconButtonProps extends Omit<ComponentProps<"button">, "aria-label"> {
-	/** Said to those who cannot see the icon, and shown to those who point at it. */
+	/** Read by screen readers, and shown as a tooltip. */
 	readonly label: string;
 	readonly look?: Look;
 	readonly size?: "sm" | "md";
-	/** The keys that do the same. */
+	/** The keyboard shortcut for the same action. */
 	readonly keys?: string;
 }
 

@@ -31,7 +31,7 @@ export function CopyButton({
 	);
 }
 
-/** False where the browser does not allow it. */
+/** Returns false if the browser does not allow it. */
 export async function copyText(text: string): Promise<boolean> {
 	try {
 		await navigator.clipboard.writeText(text);
@@ -41,7 +41,7 @@ export async function copyText(text: string): Promise<boolean> {
 	}
 }
 
-/** Over plain HTTP from another machine a page has no clipboard. */
+/** Fallback without the clipboard API, which pages over plain HTTP from another machine do not have. */
 function copyBySelection(text: string): boolean {
 	const field = document.createElement("textarea");
 	field.value = text;
@@ -53,7 +53,7 @@ function copyBySelection(text: string): boolean {
 	return done;
 }
 
-/** A block of code or output, as it is. */
+/** A block of code or output, unchanged. */
 export function Code({
 	text,
 	label = texts.code.code,
@@ -67,10 +67,10 @@ export function Code({
 	readonly label?: string;
 	readonly wrap?: boolean;
 	readonly copy?: boolean;
-	/** Stands above it: its language. */
+	/** Shown above the code: its language. */
 	readonly caption?: string;
 	readonly className?: string;
-	/** The same text with colours. */
+	/** The same text, highlighted. */
 	readonly children?: ReactNode;
 }) {
 	return (
@@ -109,7 +109,7 @@ export function Code({
 	);
 }
 
-/** A command to type elsewhere. In the system's own typeface: the one for code is not fetched for a line. */
+/** A command to type elsewhere. Uses the system's typeface: one line is not worth fetching the font for code. */
 export function Command({ text }: { readonly text: string }) {
 	return (
 		<div className="flex h-9 items-center justify-between gap-2 rounded-sm border bg-panel pr-1 pl-3">

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { useApi } from "../api/index.ts";
 import { PlatformIcon } from "./platform-icon.tsx";
 
-/** By its name; until that is known, by its id. */
+/** The conversation's name, or its id until the name is known. */
 export function ConversationLink({ id }: { readonly id: string }) {
 	const { data } = useApi("conversation", { conversation: id }, { on: ["session", "conversation"], of: id });
 	return (

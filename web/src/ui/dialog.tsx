@@ -12,7 +12,7 @@ export interface DialogProps {
 	/** One sentence below the title. */
 	readonly about?: ReactNode;
 	readonly children: ReactNode;
-	/** Buttons, the one that goes on last. */
+	/** Buttons, the confirming one last. */
 	readonly actions?: ReactNode;
 	readonly wide?: boolean;
 }
@@ -51,7 +51,7 @@ export function Dialog({ open, onOpenChange, title, about, children, actions, wi
 	);
 }
 
-/** What is read first is what it asks, not the button that closes it; a field that wants the focus has taken it. */
+/** Focuses the dialog, not its close button, so that its question is read first. A field with the focus keeps it. */
 function focusOnWhole(event: Event): void {
 	const dialog = event.currentTarget;
 	event.preventDefault();

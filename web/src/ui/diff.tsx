@@ -1,4 +1,4 @@
-// A diff, line by line. Only visible parts of long ones are drawn.
+// A diff, line by line. Only the visible lines of a long one are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, type Ref, useMemo, useRef } from "react";
 import { classes } from "../lib/classes.ts";
@@ -21,7 +21,7 @@ const SIGNS: Readonly<Record<string, string>> = { "+": "text-ok", "-": "text-dan
 interface DiffProps {
 	readonly lines: readonly DiffLine[];
 	readonly label: string;
-	/** Says how high it may get. */
+	/** Sets the maximum height. */
 	readonly className?: string;
 }
 

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from "react";
 
-/** A field of a form with its label, and a line about it. */
+/** A form field with its label and a line of explanation. */
 export function Field({
 	label,
 	about,

@@ -9,7 +9,7 @@ export interface InputProps extends ComponentProps<"input"> {
 	readonly icon?: ReactNode;
 }
 
-/** Its label is the caller's: a <label>, or aria-label. */
+/** The caller provides the label: a <label>, or aria-label. */
 export function Input({ icon, className, ...rest }: InputProps) {
 	if (!icon) return <input className={classes(FIELD, "h-8 px-2.5", className)} {...rest} />;
 	return (

@@ -1,6 +1,6 @@
 import { classes } from "../lib/classes.ts";
 
-/** Keys, in the order in which they are pressed: "g c" is two, "Shift+Enter" is one. */
+/** Keys in the order they are pressed: "g c" is two, "Shift+Enter" is one. */
 export function Kbd({ keys, inverse = false }: { readonly keys: string; readonly inverse?: boolean }) {
 	return (
 		<span className="inline-flex gap-1">

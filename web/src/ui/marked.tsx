@@ -1,6 +1,6 @@
 import { Kbd } from "./kbd.tsx";
 
-/** A sentence with `code` in backticks and [[keys]] in double brackets. It stays whole, so that it can be read and translated. */
+/** A sentence with `code` in backticks and [[keys]] in double brackets. It stays one string, so that it can be read and translated. */
 export function Marked({ text }: { readonly text: string }) {
 	return text.split(/(`[^`]+`|\[\[[^\]]+\]\])/).map((part, index) => {
 		const at = `${String(index)} ${part}`;

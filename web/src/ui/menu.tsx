@@ -10,11 +10,11 @@ export function Menu({
 	defaultOpen = false,
 	children,
 }: {
-	/** One button, with a label of its own. */
+	/** One button, with its own label. */
 	readonly trigger: ReactNode;
 	readonly label: string;
 	readonly align?: "start" | "end";
-	/** Where it is made by the press that opens it. */
+	/** For a menu that is first mounted by the click that opens it. */
 	readonly defaultOpen?: boolean;
 	readonly children: ReactNode;
 }) {
@@ -68,7 +68,7 @@ export function MenuItem({
 	);
 }
 
-/** One of several; the chosen one has a mark. */
+/** One of several choices; the current one has a mark. */
 export function MenuChoice<Choice extends string>({
 	value,
 	choices,

@@ -1,8 +1,8 @@
 import { useState } from "react";
 
 /**
- * Inside the page's main part, so that overlays belong to a landmark, too; next to it in a dialog, which hides the rest. Determined when
- * it opens.
+ * The container for overlays: the page's main part, so that they belong to a landmark. Null inside a dialog, because a dialog hides the
+ * main part. Determined on opening.
  */
 export function useOverlayContainer(): {
 	readonly container: HTMLElement | null;

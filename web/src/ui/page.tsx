@@ -1,4 +1,4 @@
-// The frame of a view: its heading with what can be done there, and what it shows below.
+// The frame of a view: its heading with actions, and its content below.
 import type { ReactNode } from "react";
 
 export function Page({

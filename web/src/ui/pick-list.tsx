@@ -4,11 +4,11 @@ import { classes } from "../lib/classes.ts";
 interface Pick {
 	readonly value: string;
 	readonly name: string;
-	/** Where it comes from, or what it is. */
+	/** The origin or a description. */
 	readonly about?: string;
 }
 
-/** Names to choose one of by a press, below the field that narrows them. */
+/** A list of names to choose from with a click, below the field that filters them. */
 export function PickList({
 	label,
 	picks,

@@ -1,8 +1,8 @@
-// Someone else's text, shown so that it cannot look different: invisible characters and direction changes are named.
+// Someone else's text, shown so that it cannot pose as something else: invisible characters and direction changes are named.
 import type { ReactNode } from "react";
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu;
-/** Lines, tabs, and what follows an emoji, which changes no more than its colour. */
+/** Line breaks, tabs, and the selector after an emoji, which only changes its colour. */
 const HARMLESS: ReadonlySet<string> = new Set(["\n", "\t", "\ufe0f"]);
 
 export function PlainText({ text }: { readonly text: string }) {

@@ -1,4 +1,4 @@
-// Platforms by a mark of their own. Known ones have a letterform in their colour family, drawn by us: brands' logos are theirs.
+// An icon for each platform. Known ones are letters in the platform's colour family, drawn by us: logos belong to their brands.
 import {
 	CalendarClock,
 	Globe,
@@ -21,7 +21,7 @@ const ICONS: Readonly<Record<string, ReactNode>> = {
 	sms: <Phone />,
 };
 
-/** Two letters tell chats apart better than one more speech bubble. */
+/** Two letters are easier to tell apart than more speech bubbles. */
 const LETTERS: Readonly<Record<string, string>> = {
 	telegram: "Te",
 	discord: "Di",

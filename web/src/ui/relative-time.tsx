@@ -1,6 +1,6 @@
 import { fullTime, shortTime, useNow } from "../lib/time.ts";
 
-/** How long ago, with the exact time for those who point at it. */
+/** How long ago, with the exact time as a tooltip. */
 export function RelativeTime({
 	at,
 	className,

@@ -7,7 +7,7 @@ import { classes } from "../lib/classes.ts";
 import { texts } from "../texts/app.ts";
 import { Button } from "./button.tsx";
 
-/** Says what will appear here, and how it gets there. */
+/** Says what will appear here and how to get it. */
 export function Empty({
 	icon,
 	title,
@@ -59,7 +59,7 @@ export function ErrorState({
 	);
 }
 
-/** One line of the same, beside what it is about. */
+/** The same in one line, next to its cause. */
 export function ErrorLine({ error }: { readonly error: unknown }) {
 	const { message, hint } = wordsOf(error);
 	return (
@@ -85,12 +85,12 @@ function sentence(text: string): string {
 	return /[.!?]$/.test(big) ? big : `${big}.`;
 }
 
-/** A place that something will take in a moment. */
+/** A placeholder while something loads. */
 export function Skeleton({ className }: { readonly className?: string }) {
 	return <div aria-hidden className={classes("pulse rounded-sm bg-hover", className)} />;
 }
 
-/** Rows that are being read, for lists and tables. */
+/** Placeholder rows for lists and tables. */
 export function SkeletonRows({
 	rows = 6,
 	label = texts.states.loading,

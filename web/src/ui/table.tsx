@@ -5,7 +5,7 @@ export interface Column<Row> {
 	readonly name: string;
 	readonly cell: (row: Row) => ReactNode;
 	readonly align?: "right";
-	/** Left out where there is little room. */
+	/** Hidden on narrow screens. */
 	readonly wideOnly?: boolean;
 }
 

@@ -19,7 +19,7 @@ export function Tabs<Name extends string>({
 	readonly onChange: (value: Name) => void;
 }) {
 	const list = useRef<HTMLDivElement>(null);
-	// On a phone not all of them fit: the one that is shown is always in sight.
+	// Not all tabs fit on a phone. The current one is always in view.
 	// biome-ignore lint/correctness/useExhaustiveDependencies: another tab is what moves it.
 	useLayoutEffect(() => {
 		list.current

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Kbd } from "./kbd.tsx";
 import { useOverlayContainer } from "./overlay-container.ts";
 
-/** Once around everything. */
+/** Wraps the whole page once. */
 export const TooltipProvider = Radix.Provider;
 
 export function Tooltip({
