@@ -1,4 +1,4 @@
-// Connecting a chat platform: the bot's token is tried before anything is written.
+// Connecting a chat platform. The bot's token is tried before anything is written.
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
@@ -7,17 +7,17 @@ import { texts } from "../../texts/channels.ts";
 import { Button, Dialog, ErrorLine, Field, Input, Marked, platformName, Select } from "../../ui/index.ts";
 import { useNetworkFields } from "./network.tsx";
 
-/** Where a token comes from, by platform. */
+/** How to get a token, by platform. */
 const WHERE: Readonly<Record<string, string>> = {
 	telegram: texts.add.inTelegramSendNewbotTo,
 	discord: texts.add.inTheDeveloperPortalDiscord,
 	slack: texts.add.onApiSlackComApps,
 };
 
-/** The platform can post to an address; by default Keryx connects to the platform. */
+/** Platforms that can post to a webhook. By default Keryx connects to the platform. */
 const CAN_POST: ReadonlySet<string> = new Set(["telegram", "slack"]);
 
-/** Only this form knows the token, and it is gone when the form is left. */
+/** The token exists only in this form, and is gone when the form is left. */
 export function useChannelForm() {
 	const { data: known } = useApi("channelPlatforms", {});
 	const [platform, setPlatform] = useState("telegram");

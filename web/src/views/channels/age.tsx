@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { duration, fullTime } from "../../lib/time.ts";
 import { texts } from "../../texts/channels.ts";
 
-/** How long ago, by the server's clock, counted from when it was read: it ticks by itself. */
+/** How long ago, by the server's clock, counted on from the moment it was read. */
 export function Age({
 	seconds,
 	readAt,

@@ -25,7 +25,7 @@ export function ConnectionCard({
 }: {
 	readonly channel: Connection;
 	readonly readAt: number;
-	/** Whether what waits was counted to its end. */
+	/** False if the count of waiting deliveries stopped at its limit. */
 	readonly isCounted: boolean;
 }) {
 	const state = STATES[channel.state] ?? { name: channel.state, tone: "neutral" as const };

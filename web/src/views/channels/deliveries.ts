@@ -3,7 +3,7 @@ import { api } from "../../api/index.ts";
 
 const PAGE = 50;
 
-/** Undefined until they were read; `more` reads the next page where there is one. */
+/** Deliveries are undefined until read. `more` reads the next page, if there is one. */
 export function useDeliveries(which: "waiting" | "unsettled") {
 	const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery({
 		queryKey: ["deliveries", which],

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { Delivery } from "../../api/types.ts";
 import { PlatformIcon, platformName, RelativeTime } from "../../ui/index.ts";
 
-/** One delivery: where it goes, since when, what it says, and what is to be said about it. */
+/** One delivery: its destination, time, text and reason, with the caller's notes or actions below. */
 export function DeliveryItem({
 	delivery,
 	badge,

@@ -1,4 +1,4 @@
-// The chat channels: their state, what waits to be sent, and deliveries of unknown outcome.
+// The chat channels: their state, deliveries waiting to be sent, and deliveries of unknown outcome.
 
 import { Plus } from "lucide-react";
 import { useState } from "react";

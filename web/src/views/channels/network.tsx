@@ -1,4 +1,4 @@
-// A platform where you name the server: the server says which fields it needs, and in which words.
+// Settings for a platform where you choose the server. Keryx's server defines the fields and their texts.
 
 import { useState } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
@@ -89,7 +89,7 @@ export function useNetworkFields(network: Network | undefined) {
 
 type Entry = readonly [string, string | number | boolean | string[]];
 
-/** Nothing for a field that was left empty: the default applies. */
+/** An empty field gives no entry: the default applies. */
 function entryOf({ key, kind }: Network["fields"][number], value: string): readonly Entry[] {
 	if (value === "") return [];
 	if (kind === "number") return [[key, Number(value)]];

@@ -1,4 +1,4 @@
-// The gateways that share the store, and what each does for all of them. Where there is one alone, nothing is shown.
+// The gateways that share the store, and the duties that each has for all of them. Hidden if there is only one.
 
 import { useApi } from "../../api/index.ts";
 import { texts } from "../../texts/channels.ts";

@@ -1,4 +1,4 @@
-// People who wrote first and were sent a code, and those who were let in.
+// People who wrote to the bot and got a pairing code, and people who were let in.
 
 import { useMutation } from "@tanstack/react-query";
 import { api, useApi } from "../../api/index.ts";

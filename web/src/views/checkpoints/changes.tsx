@@ -1,4 +1,4 @@
-/** Lines that came and went. */
+/** Counts of added and removed lines. */
 export function Changes({
 	insertions,
 	deletions,

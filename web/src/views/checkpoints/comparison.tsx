@@ -1,4 +1,4 @@
-// The differences between a checkpoint and another one, or now; the older one is always first.
+// The differences between a checkpoint and another one, or the present. The older one always comes first.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -17,7 +17,7 @@ export interface Compared {
 	readonly conversation: string;
 	readonly checkpoint: Checkpoint;
 	readonly checkpoints: readonly Checkpoint[];
-	/** Another's id; left out: now. */
+	/** Id of the other checkpoint; undefined compares with the present. */
 	readonly other: string | undefined;
 	readonly file: string | undefined;
 }

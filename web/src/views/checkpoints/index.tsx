@@ -8,7 +8,7 @@ import { Comparison } from "./comparison.tsx";
 import { TakeCheckpoint } from "./take-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
 
-/** As many as the server lists at once; one that an address names is offered besides. */
+/** The server's limit for one list. A conversation named in the address is offered in addition. */
 const MOST_OFFERED = 200;
 
 export function CheckpointsView() {

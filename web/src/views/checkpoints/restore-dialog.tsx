@@ -8,7 +8,7 @@ import { texts } from "../../texts/checkpoints.ts";
 import { Button, Dialog, ErrorLine, Marked, SkeletonRows } from "../../ui/index.ts";
 import { type Checkpoint, count, KEPT, nameOf, type Plan, type Restored, timeOf } from "./words.ts";
 
-/** Of each kind. */
+/** Limit for each kind of change. */
 const MOST_LISTED = 500;
 
 export function RestoreDialog({
@@ -29,7 +29,7 @@ export function RestoreDialog({
 		queryKey: ["checkpointPlan", conversation, target.id, file, force],
 		queryFn: ({ signal }) =>
 			api.checkpointPlan({ conversation, id: target.id, ...only, force: force ? "true" : "false" }, signal),
-		// What would be done is what would be done now.
+		// Always read anew: the plan depends on the files as they are now.
 		gcTime: 0,
 		staleTime: 0,
 	});

@@ -54,7 +54,7 @@ function Entry({
 			className={classes(
 				"flex flex-col gap-0.5 border-l-2 py-2 pr-4 pl-3.5 -outline-offset-2 lg:pl-5.5",
 				"border-transparent",
-				// On a phone the comparison takes the place of the list, so nothing in it is the one that is shown.
+				// On a phone the comparison replaces the list, so no entry is marked as selected.
 				isSelected ? "md:border-accent md:bg-selected" : "hover:bg-hover",
 			)}
 		>

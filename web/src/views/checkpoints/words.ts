@@ -1,4 +1,4 @@
-// What checkpoints and their outcomes are called.
+// Names of checkpoints and their outcomes.
 
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { clockTime, dayName } from "../../lib/time.ts";

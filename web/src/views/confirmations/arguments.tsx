@@ -1,4 +1,4 @@
-// The exact arguments: what is shown was hashed and will be done. Nothing is shortened or left out.
+// The exact arguments: the ones shown are the ones that were hashed and will be used. Nothing is shortened or left out.
 
 import { linesBetween } from "../../lib/diff.ts";
 import { texts } from "../../texts/confirmations.ts";
@@ -6,9 +6,9 @@ import { CopyButton, Diff, PlainText } from "../../ui/index.ts";
 import { type Edit, editsIn } from "./edits.ts";
 import type { Details } from "./wire.ts";
 
-/** These are what the rest is about. */
+/** The most important arguments, shown first. */
 const FIRST: readonly string[] = ["command", "cmd", "script", "sql", "query", "url", "path", "file_path"];
-/** Longer ones scroll in their own place, and say so. */
+/** Longer values scroll in their own box, with a note. */
 const LONG = 20_000;
 
 export function Arguments({ details }: { readonly details: Details }) {

@@ -20,7 +20,7 @@ import { type AuditEntry, useAudit, type Verified, verifyAudit } from "./wire.ts
 import { entryWords, useWho } from "./words.ts";
 
 const PAGE = 50;
-/** As many as the server gives at once. */
+/** The server's limit for one read. */
 const MOST = 500;
 
 export function Audit({ onOpen }: { readonly onOpen: (id: string) => void }) {
@@ -115,7 +115,7 @@ function columns(
 	];
 }
 
-/** The chain is verified, not assumed: until then nothing is claimed. */
+/** The chain is verified on request. Until then the page claims nothing. */
 function Chain() {
 	const verifying = useMutation({ mutationFn: verifyAudit });
 	return (

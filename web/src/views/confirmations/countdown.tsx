@@ -6,7 +6,7 @@ import { texts } from "../../texts/confirmations.ts";
 
 const SOON_MS = 60_000;
 
-/** Counts by itself; reports its end once. */
+/** Counts down by itself, and reports the end once. */
 export function Countdown({
 	until,
 	ahead,

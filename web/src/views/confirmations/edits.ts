@@ -1,8 +1,8 @@
-// Changes of text among the arguments of a call, by the names that tools give them.
+// Finds text edits among a call's arguments, by the names that tools commonly use.
 import type { Details } from "./wire.ts";
 
 export interface Edit {
-	/** The file it is about, where that is said. */
+	/** The edited file, if the arguments name it. */
 	readonly path: string | null;
 	readonly before: string;
 	readonly after: string;
@@ -19,7 +19,7 @@ const PAIRS = [
 const PATHS = ["path", "file_path", "filePath", "file", "filename"] as const;
 const DEEPEST = 4;
 
-/** All there are, wherever they stand. */
+/** All edits in a value, at any place down to DEEPEST levels. */
 export function editsIn(value: unknown, depth = 0): readonly Edit[] {
 	if (typeof value !== "object" || value === null || depth > DEEPEST) return [];
 	if (Array.isArray(value)) return value.flatMap((one) => editsIn(one, depth + 1));
@@ -27,7 +27,7 @@ export function editsIn(value: unknown, depth = 0): readonly Edit[] {
 	return own ? [own] : Object.values(value).flatMap((one) => editsIn(one, depth + 1));
 }
 
-/** A new file has no text before. */
+/** A new file has no earlier text. */
 function editOf(details: Details): Edit | null {
 	for (const [old, now] of PAIRS) {
 		const before = details[old] ?? "";

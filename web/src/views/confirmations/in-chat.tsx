@@ -12,7 +12,7 @@ export function QuestionInChat({
 	children,
 }: {
 	readonly id: string;
-	/** The words it was asked in, for when nothing else is known of it. */
+	/** The text of the question, shown if its confirmation cannot be read. */
 	readonly children: ReactNode;
 }) {
 	const { data, error } = useConfirmation(id);
@@ -30,7 +30,7 @@ export function QuestionInChat({
 	);
 }
 
-/** Of a call that waits for its confirmation, in a word or two. */
+/** The state of a call's confirmation, as a badge. */
 export function CallState({ id }: { readonly id: string }) {
 	const { data } = useConfirmation(id);
 	if (!data) return null;

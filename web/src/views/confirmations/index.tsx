@@ -23,7 +23,7 @@ export function ConfirmationsView() {
 		void navigate({
 			search: { ...(value !== "waiting" && { tab: value }), ...(next !== undefined && { id: next }) },
 		});
-	// A waiting one is answered in the queue, and stays there; only already settled ones are shown in front.
+	// A waiting question is answered in the queue, and stays there. Only questions settled earlier open in a dialog.
 	const isElsewhere = value !== "waiting" || (inQueue !== id && (named !== undefined || error !== null));
 	return (
 		<Page title={texts.view.confirmations} about={texts.view.actionsThatNeedYourApproval}>

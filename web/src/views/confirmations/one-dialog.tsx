@@ -5,7 +5,7 @@ import { Origin } from "./origin.tsx";
 import { Outcome, StatusBadge } from "./question.tsx";
 import { useConfirmation } from "./wire.ts";
 
-/** One that is decided, with everything that was said about it. */
+/** A decided confirmation with all its details. */
 export function OneDialog({
 	id,
 	onClose,

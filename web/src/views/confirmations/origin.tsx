@@ -3,7 +3,7 @@ import { ConversationLink, PlainText, RelativeTime } from "../../ui/index.ts";
 import type { Confirmation } from "./wire.ts";
 import { useWho } from "./words.ts";
 
-/** Who asks, from where, since when. The asker's own name proves nothing, and is marked so. */
+/** Who asks, from where, and since when. The name that the asker gives proves nothing, and is marked so. */
 export function Origin({ confirmation }: { readonly confirmation: Confirmation }) {
 	const whoOf = useWho();
 	const { asked_by, requester, conversation, session_key, created_at, id } = confirmation;

@@ -1,4 +1,4 @@
-// One question and its answer. Only the server decides: this changes when it has answered.
+// One question and its answer. The server decides: the view changes only after the server has answered.
 
 import { useMutation } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";
@@ -18,7 +18,7 @@ export function Question({
 	inChat = false,
 }: {
 	readonly confirmation: Confirmation;
-	/** It stands in the conversation that asks, in a place that takes the focus itself. */
+	/** Shown in the conversation that asks, inside an element that takes the focus itself. */
 	readonly inChat?: boolean;
 }) {
 	const { id, action, description, details, status } = confirmation;
@@ -57,7 +57,7 @@ export function Question({
 	);
 }
 
-/** Keryx itself states why its agent's calls need approval; from anyone else it is a claim. */
+/** Keryx itself gives the reason for its agent's calls. A reason from anyone else is only a claim. */
 function isOwn({ asked_by }: Confirmation): boolean {
 	return asked_by.startsWith("agent:");
 }
@@ -101,7 +101,7 @@ function Answer({ confirmation }: { readonly confirmation: Confirmation }) {
 	const [scope, setScope] = useState<Scope>("once");
 	const decision = useMutation({
 		mutationFn: (made: Decision) => decide(made),
-		// The words of the refusal stay; what the question became meanwhile is read in any case.
+		// Reads the question's current state in any case. A refusal's message stays.
 		onSettled: () => queryClient.invalidateQueries({ queryKey: ["confirm"] }),
 	});
 	const scopes: readonly Scope[] = [
@@ -168,7 +168,7 @@ function Answer({ confirmation }: { readonly confirmation: Confirmation }) {
 	);
 }
 
-/** Flat errors bring no hint of their own. */
+/** Flat errors have no hint. Adds one if a grant was refused. */
 function refusal(error: Error, action: string): Error {
 	if (!(error instanceof ApiError) || error.status !== 400 || !/\bgrant/.test(error.message)) return error;
 	return new ApiError(

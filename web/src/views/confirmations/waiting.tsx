@@ -1,5 +1,5 @@
-// The queue. A question that is answered, expires or is withdrawn while someone looks stays in place and says so, until they leave or
-// hide it: nothing moves under a pointer that is about to approve something else.
+// The queue. A question that is answered, expires or is withdrawn while a person looks at it stays in place and says so, until they leave
+// or hide it. Nothing moves under a pointer that is about to approve something else.
 
 import { useQueries } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
@@ -54,7 +54,7 @@ export function Waiting({ wanted }: { readonly wanted: string | undefined }) {
 	);
 }
 
-/** Those that wait, and those that did when they were first shown here. */
+/** Waiting questions, and those that were waiting when they were first shown here. */
 function useShown(waiting: readonly Confirmation[] | undefined) {
 	const [seen, setSeen] = useState<readonly Confirmation[]>([]);
 	const open = new Set(waiting?.map(({ id }) => id));
@@ -95,7 +95,7 @@ function toButton(answer: "approve" | "deny"): void {
 	question?.querySelector<HTMLElement>(`[data-answer="${answer}"]`)?.focus();
 }
 
-/** One that an address names is brought into view once. */
+/** Scrolls once to the question that the address names. */
 function useWanted(id: string | undefined, isShown: boolean): void {
 	const done = useRef<string>(undefined);
 	useEffect(() => {

@@ -1,4 +1,4 @@
-// Confirmations, and how they are read and decided. Their calls have their own family, with flat errors and times in seconds.
+// Reads and decides confirmations. Their calls are a separate family, with flat errors and times in seconds.
 import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import type {
 	ConfirmAnswer,
@@ -19,7 +19,7 @@ export type Details = Confirmation["details"];
 
 const CHANGES = { on: ["confirmation"] } as const;
 const PAGE = 50;
-/** More than these wait for nobody: the server takes a thousand an hour. */
+/** In practice fewer wait: the server accepts a thousand an hour. */
 const MOST_WAITING = 500;
 
 export function useWaitingQuestions() {
@@ -27,7 +27,7 @@ export function useWaitingQuestions() {
 		queryKey: ["confirm", "waiting"],
 		queryFn: async ({ signal }) => {
 			const { confirmations } = await api.confirmList({ status: "pending", limit: MOST_WAITING }, signal);
-			// Oldest first, so that a new one moves nothing while you read.
+			// Oldest first, so that a new question moves nothing while you read.
 			return confirmations.toSorted((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
 		},
 		meta: CHANGES,
@@ -65,7 +65,7 @@ export function useGrants() {
 	});
 }
 
-/** The newest so many, newest first. Refused attempts are in the audit without an event, so it is read whenever it is opened. */
+/** The newest `count` entries, newest first. Refused attempts enter the audit without an event, so it is read on each opening. */
 export function useAudit(count: number) {
 	return useQuery({
 		queryKey: ["audit", count],
@@ -104,7 +104,7 @@ export function decide({
 	return api.confirmApprove({ ...input, ...(scope && { grant: { scope } }) });
 }
 
-/** How far the server's clock is ahead: deadlines are the server's. */
+/** How far the server's clock is ahead of this browser's. Deadlines use the server's clock. */
 export function useClockAhead(): number {
 	const { data, dataUpdatedAt } = useApi("health", {}, CHANGES);
 	return data ? data.timestamp * 1000 - dataUpdatedAt : 0;

@@ -1,4 +1,4 @@
-// What states, scopes and entries are called.
+// Names of states, scopes and audit entries.
 import { useApi } from "../../api/index.ts";
 import { texts } from "../../texts/confirmations.ts";
 import type { Tone } from "../../ui/index.ts";
@@ -20,7 +20,7 @@ export const SCOPES: Readonly<Record<GrantScope, string>> = {
 	always: "always",
 };
 
-/** Why nobody waits for it any more; otherwise the requester withdrew it. */
+/** Why a question was cancelled by Keryx. Any other was withdrawn by the requester. */
 const CANCELLED_BY: Readonly<Record<string, string>> = {
 	"system:stop": texts.words.theAnswerWasStopped,
 	"system:new": texts.words.aNewSessionWasStarted,
@@ -28,7 +28,7 @@ const CANCELLED_BY: Readonly<Record<string, string>> = {
 	"system:turn_ended": texts.words.theProgramThatAsked,
 };
 
-/** What became of it, in a sentence. */
+/** The outcome in a sentence. */
 export function outcome(
 	{ status, resolved_by, use_expired_at, requester }: Confirmation,
 	nameOf: (who: string) => string,
@@ -54,14 +54,14 @@ export function outcome(
 	}
 }
 
-/** Who was authenticated, as people say it. */
+/** The name to show for an authenticated identity. */
 export function useWho(): (who: string) => string {
 	const own = useApi("me", {}).data?.who;
 	return (who) => (who === own ? texts.words.you : whoOf(who));
 }
 
 function whoOf(who: string): string {
-	// A browser that no person has a login for is the operator's.
+	// A browser without a person's login belongs to the operator.
 	if (who === "operator" || who.startsWith("token:page-")) return texts.words.theOperator;
 	if (who.startsWith("person:")) return after(who, "person:");
 	if (who.startsWith("token:")) return texts.words.token(after(who, "token:"));

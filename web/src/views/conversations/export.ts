@@ -1,10 +1,10 @@
-// A conversation as a file of the person's own.
+// Saves a conversation as a file.
 import { readText } from "../../api/request.ts";
 import type { Conversation } from "../../api/types.ts";
 
 const KINDS = {
 	markdown: { type: "text/markdown", ending: "md" },
-	/** One JSON object a line, which `keryx sessions import` takes back. */
+	/** One JSON object per line; `keryx sessions import` reads it. */
 	jsonl: { type: "application/jsonl", ending: "jsonl" },
 } as const;
 
@@ -22,7 +22,7 @@ export async function exportConversation(
 	setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** Letters, digits and a few marks: what every system takes. */
+/** Only letters, digits and a few marks, which every system accepts. */
 function fileName(name: string): string {
 	const plain = name
 		.replace(/[^\p{L}\p{N}_-]+/gu, "-")

@@ -1,4 +1,4 @@
-// What one sees before the first message: what Keryx is for, by trying it.
+// Shown before the first message: things to try that show what Keryx is for.
 
 import { Link } from "@tanstack/react-router";
 import { ArrowRight, MessageSquareText, Ruler, ShieldQuestionMark } from "lucide-react";
@@ -11,7 +11,7 @@ interface Trial {
 	readonly icon: ReactNode;
 	readonly title: string;
 	readonly about: string;
-	/** Sent one after the other. */
+	/** Messages, sent one after the other. */
 	readonly sends: readonly string[];
 }
 
@@ -41,11 +41,11 @@ export function FirstRun({
 	hasFailed,
 }: {
 	readonly onTry: (sends: readonly string[]) => void;
-	/** Nothing was sent. */
+	/** The messages could not be sent. */
 	readonly hasFailed: boolean;
 }) {
 	const { data: health } = useApi("health", {}, { on: ["confirmation", "config"] });
-	// Settings are the operator's.
+	// Only the operator can open the settings.
 	const { isPerson } = useMe();
 	return (
 		<div className="mx-auto flex max-w-xl flex-col gap-6 px-5 py-8 md:py-10">

@@ -180,7 +180,7 @@ export function ConversationHeader({
 	);
 }
 
-/** The whole conversation, every session of it. */
+/** Copies the whole conversation, with all its sessions. */
 async function copyWhole(conversation: string): Promise<void> {
 	const text = await readText(`/api/export?conversation=${encodeURIComponent(conversation)}&format=markdown`);
 	if (!(await copyText(text))) throw new Error(texts.header.theBrowserBlockedAccessTo);

@@ -1,4 +1,4 @@
-// The conversations: a list next to the open one; on a phone, one after the other.
+// The list of conversations next to the open one. A phone shows one at a time.
 
 import { Outlet, useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
@@ -19,7 +19,7 @@ export { putAway } from "./list/put-away.tsx";
 export { useUnreadCount } from "./list/unread.ts";
 export { followTranscripts } from "./transcript/transcripts.ts";
 
-/** Transcript and composer are loaded with the first conversation that is opened, and at once where the address names one. */
+/** Transcript and composer are loaded when the first conversation is opened, or at once if the address names one. */
 const opening = () => import("./open-conversation.tsx");
 const OpenConversation = lazy(() => opening().then((m) => ({ default: m.OpenConversation })));
 const FirstRunSteps = lazy(() =>

@@ -72,14 +72,14 @@ function Talk({
 	const isOwn = conversation.platform === "web";
 	const branchBefore = ({ id: message }: Message) =>
 		api.branchSession({ conversation: id, from: { where: "before", message } });
-	/** The new message replaces that one, in a branch: the old text stays as another version. */
+	/** Sends a message. If it replaces one, it starts a branch, and the old text stays as another version. */
 	const say = async (
 		text: string,
 		files: readonly OutgoingFile[],
 		instead: Message | null,
 	): Promise<void> => {
 		if (instead) await branchBefore(instead);
-		// The place that a link led to is left by writing.
+		// Writing leaves the row that a link led to.
 		if (spot) await navigate({ to: "/c/$conversation", params: { conversation: id }, replace: true });
 		if (!state.isAtEnd) void transcript.load();
 		void send({ kind: "conversation", conversation }, text, lastIdIn(state), files);
@@ -172,19 +172,19 @@ function Talk({
 	);
 }
 
-/** Sent once more, to go with another message. */
+/** Uploads a file again, for another message. */
 async function stored(file: File): Promise<OutgoingFile> {
 	const { id } = await upload(file, { onProgress: () => undefined, signal: new AbortController().signal });
 	return { id, name: file.name, media_type: file.type };
 }
 
-/** While an answer is being written. */
+/** Mounted while an answer is being written. */
 function StopKey({ onStop }: { readonly onStop: () => void }) {
 	useShortcut("Escape", texts.openConversation.stopTheAnswer, onStop);
 	return null;
 }
 
-/** Who looks at it has seen it. */
+/** Marks the conversation as seen while it is visible. */
 function useSeen(conversation: Conversation, state: TranscriptState): void {
 	const { id, last_activity_at } = conversation;
 	const newest = state.segments.at(-1)?.messages.at(-1)?.created_at ?? last_activity_at;
@@ -200,7 +200,7 @@ function useSeen(conversation: Conversation, state: TranscriptState): void {
 	}, [id, last_activity_at, newest]);
 }
 
-/** `<session>:<seq>`; what is not one leads to the end. */
+/** Parses `<session>:<seq>`. Anything else shows the end. */
 function spotOf(at: string | undefined): Spot | null {
 	const [, session, seq] = /^(.+):(\d+)$/.exec(at ?? "") ?? [];
 	return session !== undefined && seq !== undefined ? { session, seq: Number(seq) } : null;

@@ -1,4 +1,4 @@
-// The agents that can be talked to, by the name that people see.
+// The agents one can talk to, by their display names.
 
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { useApi } from "../../api/index.ts";
@@ -8,7 +8,7 @@ export type Profile = Answer<"profiles">["profiles"][number];
 
 const NONE: readonly Profile[] = [];
 
-/** Keryx's own first. */
+/** The main profile is first. */
 export function useProfiles(): readonly Profile[] {
 	return useApi("profiles", {}, { on: ["config"] }).data?.profiles ?? NONE;
 }

@@ -40,16 +40,16 @@ export function Compose({
 	takesFocus = true,
 }: {
 	readonly draftKey: string;
-	/** What was said before, oldest first. */
+	/** Messages sent before, oldest first. */
 	readonly history: () => readonly string[];
 	readonly placeholder: string;
 	readonly onSend: (text: string, files: readonly OutgoingFile[]) => void;
-	/** Given while an answer is being written. */
+	/** Set while an answer is being written. */
 	readonly onStop?: (() => void) | undefined;
 	/** Absent if there is nothing to undo. */
 	readonly onUndo?: (() => void) | undefined;
 	readonly handle: Ref<ComposeHandle>;
-	/** False where the keys of the view around it come first. */
+	/** False if the keys of the surrounding view come first. */
 	readonly takesFocus?: boolean;
 }) {
 	const [text, setText] = useState(() => readDraft(draftKey));
@@ -92,7 +92,7 @@ export function Compose({
 		setTooMany(0);
 		onSend(said, files);
 	};
-	/** Back and forth through sent messages, as in a shell; only from an empty box, or one with such a text. */
+	/** Goes through sent messages, as in a shell. Starts only from an empty box, and continues from a recalled text. */
 	const recall = (by: number): boolean => {
 		if (text !== "" && recalled === null) return false;
 		const said = history();
@@ -191,7 +191,7 @@ export function Compose({
 	);
 }
 
-/** Files that are dropped anywhere on the page; true while some are held over it. */
+/** Takes files dropped anywhere on the page. True while files are dragged over it. */
 function useDropped(take: (files: readonly File[]) => void): boolean {
 	const [isOver, setOver] = useState(false);
 	const latest = useRef(take);
@@ -225,7 +225,7 @@ function useDropped(take: (files: readonly File[]) => void): boolean {
 	return isOver;
 }
 
-/** As tall as what is written, up to a limit. */
+/** Makes the box as tall as its text, up to a limit. */
 function useGrowing(box: React.RefObject<HTMLTextAreaElement | null>, text: string): void {
 	// biome-ignore lint/correctness/useExhaustiveDependencies: its height follows the text.
 	useLayoutEffect(() => {
@@ -237,7 +237,7 @@ function useGrowing(box: React.RefObject<HTMLTextAreaElement | null>, text: stri
 
 const LIST_ID = "commands";
 
-/** The commands that begin as the text does, for as long as only a command's name is written. */
+/** The commands that start with the text, while the text is only a command's name. */
 function useCompletion(text: string, complete: (text: string) => void) {
 	const isBegun = /^\/[a-z]*$/i.test(text);
 	const { data } = useApi("commands", {}, { enabled: text.startsWith("/") });
@@ -259,7 +259,7 @@ function useCompletion(text: string, complete: (text: string) => void) {
 		if (key === "ArrowDown") setChosen((active + 1) % found.length);
 		else if (key === "ArrowUp") setChosen((active + found.length - 1) % found.length);
 		else if (key === "Tab") take(active);
-		// A name that is written out is sent; a beginning is completed first.
+		// A complete name is sent; an incomplete one is completed first.
 		else if (key === "Enter" && !found.some(({ name }) => `/${name}` === text)) take(active);
 		else if (key === "Escape") setDismissed(text);
 		else return false;

@@ -1,4 +1,4 @@
-// Drafts by conversation; kept in this browser.
+// Drafts by conversation, stored in this browser.
 import { readLocal, writeLocal } from "../../../lib/storage.ts";
 
 export function readDraft(key: string): string {

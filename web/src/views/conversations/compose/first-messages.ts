@@ -1,4 +1,4 @@
-// How a chat begins: with its first message, which opens it.
+// Starts a chat with its first message, and opens it.
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../../api/index.ts";
 import { newChat, send } from "./outgoing.ts";

@@ -1,13 +1,13 @@
-// The model that answers, by name; a click chooses another.
+// The name of the model that answers; a click chooses another.
 
 import { ChevronDown } from "lucide-react";
 import type { Conversation } from "../../../api/types.ts";
 import { texts } from "../../../texts/conversations.ts";
 
-/** Null: the default answers. */
+/** Null: the default model answers. */
 export type ModelOverride = Conversation["model_override"];
 
-/** As it is typed: `provider:model`, or the model alone. Empty for none. */
+/** In the form people type: `provider:model`, or the model alone. Empty for none. */
 export function modelName(override: ModelOverride): string {
 	return [override?.provider, override?.model].filter(Boolean).join(":");
 }

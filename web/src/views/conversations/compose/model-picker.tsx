@@ -1,4 +1,4 @@
-// The current model, and choosing another. The choice applies to this conversation, until a new session.
+// The current model, and a choice of others. A choice applies to this conversation until a new session.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,9 +7,9 @@ import { texts } from "../../../texts/conversations.ts";
 import { Button, Dialog, ErrorLine, Field, Input, PickList } from "../../../ui/index.ts";
 import { type ModelOverride, modelName } from "./model-button.tsx";
 
-/** provider:model, or a model alone; what stands behind the first colon is its own name. */
+/** provider:model, or a model alone. Everything after the first colon is the model's name. */
 const NAME = /^(?:([a-z0-9][\w.-]{0,63}):)?(\w(?:[\w.:/@-]{0,198}\w)?)$/i;
-/** A provider may have hundreds: the rest is found by typing. */
+/** A provider may have hundreds of models; typing finds the others. */
 const MOST_SHOWN = 50;
 
 export function ModelDialog({
@@ -21,7 +21,7 @@ export function ModelDialog({
 }: {
 	readonly override: ModelOverride;
 	readonly profile: string;
-	/** What answers where nobody has chosen. */
+	/** The model that answers if nobody has chosen one. */
 	readonly configured: string;
 	readonly onChoose: (override: ModelOverride) => Promise<unknown>;
 	readonly onClose: () => void;
@@ -35,7 +35,7 @@ export function ModelDialog({
 		.map((one, index) => ({
 			value: `${one.provider}:${one.model}`,
 			name: one.model,
-			// The first is the one that the configuration names.
+			// The first model is the one in the configuration.
 			about: index === 0 ? texts.modelPicker.defaultModel(one.provider) : one.provider,
 		}))
 		.filter(({ value }) => value.toLowerCase().includes(words));

@@ -10,11 +10,11 @@ import { texts } from "../../../texts/conversations.ts";
 
 export type OutgoingState =
 	| { readonly kind: "sending" }
-	/** It is stored, and will be answered. */
+	/** Stored, and will be answered. */
 	| { readonly kind: "accepted" }
-	/** It has its end: answered, stopped, refused and so on. */
+	/** Finished: answered, stopped, refused and so on. */
 	| { readonly kind: "ended"; readonly as: string; readonly reason: string | undefined }
-	/** It may have been accepted: sending it again is safe. */
+	/** The outcome is unknown: it may have been accepted. Sending it again is safe. */
 	| { readonly kind: "failed"; readonly error: unknown };
 
 export interface Outgoing {
@@ -22,26 +22,26 @@ export interface Outgoing {
 	readonly id: string;
 	readonly text: string;
 	readonly files: readonly OutgoingFile[];
-	/** When it was taken; before, when it was written. */
+	/** When the server accepted it; before that, when it was written. */
 	readonly at: string;
 	readonly state: OutgoingState;
-	/** The server's number of it, for its story. */
+	/** The server's id for it, used by the Why view. */
 	readonly inbound: number | null;
-	/** The row it became. */
+	/** The id of the row it became. */
 	readonly message: number | null;
-	/** The newest row when it was written: its own comes after it. */
+	/** The newest row when it was written. Its own row comes later. */
 	readonly newerThan: number;
 	readonly target: ChatTarget;
 }
 
-/** Stored on the server already. */
+/** A file that is already stored on the server. */
 export interface OutgoingFile {
 	readonly id: string;
 	readonly name: string;
 	readonly media_type: string;
 }
 
-/** Where it is said: in a conversation that is there, or in a chat that begins with it. */
+/** The destination: an existing conversation, or a chat that begins with this message. */
 export type ChatTarget =
 	| { readonly kind: "conversation"; readonly conversation: Conversation }
 	| { readonly kind: "new"; readonly chat: string; readonly profile: string };
@@ -59,7 +59,7 @@ export function useOutgoing(key: string): readonly Outgoing[] {
 	);
 }
 
-/** A fresh target for a chat that nobody has written in. */
+/** The target for a new chat. */
 export function newChat(): Extract<ChatTarget, { kind: "new" }> {
 	return { kind: "new", chat: randomId(), profile: "" };
 }
@@ -68,7 +68,7 @@ export function keyOf(target: ChatTarget): string {
 	return target.kind === "new" ? `new:${target.chat}` : target.conversation.id;
 }
 
-/** Returns its conversation; null if it was not accepted. */
+/** Returns the conversation, or null if the message was not accepted. */
 export function send(
 	target: ChatTarget,
 	text: string,
@@ -122,7 +122,7 @@ async function deliver({ id, text, target, files }: Outgoing): Promise<string | 
 			state: refused === null ? stateOf(inbound) : { kind: "ended", as: "refused", reason: refused },
 		});
 		if (target.kind === "new" && conversation !== null) move(keyOf(target), conversation);
-		// Its end may have been reported before this answer.
+		// The message's end may have been reported before this answer.
 		if (inbound.disposition === null) void readEnd(id, inbound.id);
 		return conversation;
 	} catch (error) {
@@ -151,19 +151,19 @@ function addressOf(target: ChatTarget, text: string) {
 		: { source: { ...person, chat_id: `conversation ${id}` }, conversation: id };
 }
 
-/** The same chat of another profile is another conversation. */
+/** Each profile has its own conversation for the same chat. */
 function of(profile: string): { readonly profile?: string } {
 	return profile === "" ? {} : { profile };
 }
 
-/** What a chat is called that began so; a command says nothing of it. */
+/** The chat's name, taken from its first message. A command makes no useful name. */
 function beginningOf(text: string): string {
 	const line = text.replace(/\s+/g, " ").trim();
 	if (line.startsWith("/")) return texts.outgoing.newChat;
 	return line.length > LONGEST_NAME ? `${line.slice(0, LONGEST_NAME).toWellFormed()}…` : line;
 }
 
-/** Events report that something ended; how it ended is requested. */
+/** Events only report that a message ended. How it ended is read. */
 export function followOutgoing(): () => void {
 	return onFrames((frames) => {
 		for (const frame of frames) {
@@ -183,7 +183,7 @@ async function readEnd(id: string, inbound: number): Promise<void> {
 		const now = await api.inbound({ id: inbound });
 		change(id, { state: stateOf(now), ...(now.message !== null && { message: now.message }) });
 	} catch {
-		// It stays as it was known; the next event asks again.
+		// The known state stays; the next event reads again.
 	}
 }
 

@@ -1,5 +1,5 @@
-// Files for a conversation's next message: uploaded as soon as they are chosen, with progress, and kept here until the message is sent.
-// They stay when another conversation is opened, and are gone with the tab.
+// Files for a conversation's next message. They are uploaded as soon as they are chosen, with progress, and kept here until the message is
+// sent. They survive opening another conversation, but not closing the tab.
 import { useCallback, useSyncExternalStore } from "react";
 import { upload } from "../../../api/index.ts";
 import { randomId } from "../../../lib/random.ts";
@@ -15,12 +15,12 @@ export interface Upload {
 	readonly name: string;
 	readonly mediaType: string;
 	readonly size: number;
-	/** The address of a picture in this browser; null for other files. */
+	/** Object URL of a picture; null for other files. */
 	readonly preview: string | null;
 	readonly state: UploadState;
 }
 
-/** As many as one message takes. */
+/** The limit for one message. */
 export const MOST_FILES = 10;
 const NONE: readonly Upload[] = [];
 const byDraft = new Map<string, readonly Upload[]>();
@@ -34,7 +34,7 @@ export function useUploads(draftKey: string): readonly Upload[] {
 	);
 }
 
-/** Answers how many did not fit into one message. */
+/** Returns how many files did not fit into one message. */
 export function addFiles(draftKey: string, files: readonly File[]): number {
 	const room = MOST_FILES - (byDraft.get(draftKey) ?? NONE).length;
 	for (const file of files.slice(0, Math.max(0, room))) begin(draftKey, file);
@@ -51,7 +51,7 @@ export function removeUpload(draftKey: string, key: string): void {
 	);
 }
 
-/** Those that are ready go with the message that is being sent; the others stay. */
+/** Takes the uploaded files for the message being sent; the others stay. */
 export function takeReady(draftKey: string): readonly Upload[] {
 	const all = byDraft.get(draftKey) ?? NONE;
 	const ready = all.filter(({ state }) => state.kind === "ready");

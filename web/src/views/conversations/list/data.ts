@@ -1,5 +1,5 @@
-// The list of conversations: pages from the API, kept current by events. An event's data is applied at once; an unlisted conversation is
-// read.
+// The list of conversations: pages from the API, kept current by events. An event's data is applied at once; a conversation that is not
+// listed is read.
 import { type InfiniteData, type QueryClient, useInfiniteQuery } from "@tanstack/react-query";
 import { api } from "../../../api/index.ts";
 import type { Conversation, LiveEvent, Message } from "../../../api/types.ts";
@@ -14,14 +14,14 @@ type Pages = InfiniteData<ListPage, string | undefined>;
 
 const ROOT = "conversation-list";
 const PAGE = 200;
-/** As long as the server's previews. */
+/** The length of the server's previews. */
 const PREVIEW_LENGTH = 120;
 const READ_EVERY_MS = 250;
 
 export interface ListFilter {
 	readonly platform?: string;
 	readonly profile?: string;
-	/** open, unless told otherwise. */
+	/** Default: open. */
 	readonly list?: "open" | "waiting" | "archived" | "deleted" | "pinned";
 }
 
@@ -42,7 +42,7 @@ export function useConversationList(filter: ListFilter = {}) {
 	});
 }
 
-/** Keeps every read list current, on the screen or not. */
+/** Keeps every list that was read current, even if it is not on the screen. */
 export function followConversationList(client: QueryClient): () => void {
 	const missing = new Set<string>();
 	let reading = false;
@@ -78,7 +78,7 @@ interface Change {
 	readonly preview?: string;
 	readonly at?: string;
 	readonly isGone?: boolean;
-	/** What changed is not in the event. */
+	/** The event does not contain the change, so it must be read. */
 	readonly read?: boolean;
 }
 
@@ -99,7 +99,7 @@ function previewOf({ role, content }: Message): { readonly preview?: string } {
 	return text === "" ? {} : { preview: text };
 }
 
-/** Applies what is known, and returns what must be read: unlisted conversations, and unknown changes. */
+/** Applies known changes. Returns the conversations that must be read: unlisted ones, and those with unknown changes. */
 function patch(client: QueryClient, changes: ReadonlyMap<string, Change>): string[] {
 	const known = new Map<string, Conversation>();
 	for (const [, pages] of client.getQueriesData<Pages>({ queryKey: [ROOT] }))
@@ -122,7 +122,7 @@ function patch(client: QueryClient, changes: ReadonlyMap<string, Change>): strin
 	return missing;
 }
 
-/** Its position by activity; null removes it. Other lists do not get it. */
+/** Puts conversations at their position by activity, only in the lists they belong to. Null removes one. */
 function put(client: QueryClient, changed: ReadonlyMap<string, Conversation | null>): void {
 	if (changed.size === 0) return;
 	for (const [key, pages] of client.getQueriesData<Pages>({ queryKey: [ROOT] })) {
@@ -143,7 +143,7 @@ function belongs({ platform, profile, state, pinned, waiting }: Conversation, fi
 	return list === "waiting" ? waiting && state !== "deleted" : state === list;
 }
 
-/** What has just changed is newer than nearly everything, so it is looked for from the top. */
+/** A changed conversation is newer than nearly all others, so its position is searched from the top. */
 function merged(
 	pages: readonly ListPage[],
 	changed: ReadonlyMap<string, unknown>,

@@ -6,7 +6,7 @@ import { Button, Dialog, ErrorLine, Marked } from "../../../ui/index.ts";
 import { exportConversation } from "../export.ts";
 import { putAway } from "./put-away.tsx";
 
-/** Says what deleting means, and offers a copy first. */
+/** Explains what deleting means, and offers an export first. */
 export function DeleteDialog({
 	conversations,
 	onClose,

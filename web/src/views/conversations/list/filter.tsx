@@ -1,4 +1,4 @@
-// The list's filter: all, waiting for the person, archived, deleted; of one platform, of one profile.
+// The list's filter: all, waiting for the person, archived or deleted; by platform and by profile.
 
 import { SlidersHorizontal, X } from "lucide-react";
 import { useMemo, useRef } from "react";
@@ -78,7 +78,7 @@ export function FilterMenu({
 	);
 }
 
-/** Says what is left out, and how to see everything again. */
+/** Says that the list is filtered, and offers to show everything again. */
 export function FilterLine({
 	filter,
 	onClear,
@@ -102,7 +102,7 @@ export function FilterLine({
 	);
 }
 
-/** Those seen so far: a filter must not take its own choices away. */
+/** All values seen so far: a filter must not remove its own choices. */
 function useSeen(values: readonly string[]): readonly string[] {
 	const known = useRef(new Set<string>());
 	const key = [...new Set(values)].sort().join("\n");

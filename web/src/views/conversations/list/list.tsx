@@ -1,4 +1,4 @@
-// The list of conversations: only visible rows exist, and pages are read ahead.
+// The list of conversations. Only visible rows are drawn, and pages are read ahead.
 
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
@@ -33,9 +33,9 @@ const NotifyQuestion = lazy(() =>
 );
 
 const ROW = 62;
-/** So many rows below the eye are there before they are needed. */
+/** Rows below the visible ones that are read in advance. */
 const AHEAD = 150;
-/** A filter looks through so many more pages by itself; then it asks. */
+/** A filter searches this many pages by itself, then asks before it goes on. */
 const PAGES_AT_ONCE = 20;
 const ENOUGH = 50;
 
@@ -135,7 +135,7 @@ export function ConversationList() {
 
 const NO_FILTER: ListFilter = {};
 const PINNED: ListFilter = { list: "pinned" };
-/** As many as the server takes at once. */
+/** The server's limit for one call. */
 const MOST_CHOSEN = 200;
 
 const EMPTY: Readonly<
@@ -178,7 +178,7 @@ function Rows({
 	readonly rows: readonly Conversation[];
 	readonly list: ReturnType<typeof useConversationList>;
 	readonly filter: string;
-	/** Null: nothing is being selected. */
+	/** Null: not in selection mode. */
 	readonly chosen: ReadonlySet<string> | null;
 	readonly onChoose: (id: string) => void;
 }) {
@@ -257,7 +257,7 @@ function Rows({
 	);
 }
 
-/** j and k go from one to the next. */
+/** j and k move to the next and the previous conversation. */
 function useListKeys(rows: readonly Conversation[], onMove: (index: number) => void): void {
 	const navigate = useNavigate();
 	const { conversation } = useParams({ strict: false });

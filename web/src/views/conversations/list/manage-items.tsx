@@ -1,4 +1,4 @@
-// What can be done with a conversation as a whole: entries of its menu.
+// Menu entries for a whole conversation.
 
 import { Archive, ArchiveRestore, Download, Pin, PinOff, Trash2 } from "lucide-react";
 import { api } from "../../../api/index.ts";

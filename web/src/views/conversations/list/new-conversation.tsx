@@ -14,12 +14,12 @@ import { profileName, useProfiles } from "../profiles.ts";
 const ModelDialog = lazy(() =>
 	import("../compose/model-picker.tsx").then((m) => ({ default: m.ModelDialog })),
 );
-/** Loaded with the first message, so that the message box alone is there at once. */
+/** Loaded with the first message, so that the message box appears sooner. */
 const OutgoingItem = lazy(() =>
 	import("../transcript/message-item.tsx").then((m) => ({ default: m.OutgoingItem })),
 );
 
-/** `children`: shown until the first message is sent, in place of the hint; the message box then leaves the focus to the page. */
+/** `children` replace the hint until the first message is sent. The message box then does not take the focus. */
 export function NewConversation({ children }: { readonly children?: ReactNode }) {
 	const { profile: asked = "" } = useSearch({ strict: false });
 	const profiles = useProfiles();
@@ -33,7 +33,7 @@ export function NewConversation({ children }: { readonly children?: ReactNode })
 	const outgoing = useOutgoing(keyOf(target));
 	const open = useOpening();
 	const compose = useRef<ComposeHandle>(null);
-	/** Another model is chosen in the chat itself, so that its record shows it. */
+	/** Another model is chosen with a command in the chat, so that the transcript shows it. */
 	const begin = async (text: string, files: readonly OutgoingFile[]): Promise<void> => {
 		if (override) await send(target, `/model ${modelName(override)}`, 0);
 		open(await send(target, text, 0, files));

@@ -1,4 +1,4 @@
-// Archive, delete and restore, with undo for a while.
+// Archive, delete and restore, with a chance to undo.
 
 import { X } from "lucide-react";
 import { useEffect } from "react";
@@ -26,7 +26,7 @@ export async function putAway(ids: readonly string[], state: State): Promise<voi
 
 const WORDS: Readonly<Record<Done["state"], string>> = { archived: "archived", deleted: "deleted" };
 
-/** What was just put away, and the way back. */
+/** Names the conversations just archived or deleted, with an undo button. */
 export function PutAwayNotice({ onError }: { readonly onError: (error: unknown) => void }) {
 	const done = last.use();
 	useEffect(() => {
@@ -56,7 +56,7 @@ export function PutAwayNotice({ onError }: { readonly onError: (error: unknown) 
 	);
 }
 
-/** Above a conversation that is not in the list. */
+/** Shown above an archived or deleted conversation, with a restore button. */
 export function PutAwayBanner({
 	conversation: { id, state },
 	onError,

@@ -1,4 +1,4 @@
-// What is done with several conversations at once.
+// Actions on several conversations at once.
 
 import { Archive, ArchiveRestore, Trash2 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";

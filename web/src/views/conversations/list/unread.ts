@@ -1,4 +1,4 @@
-// Which conversations have news for this browser. The server does not know who has read what.
+// Which conversations are unread in this browser. The server does not track who has read what.
 import { useSyncExternalStore } from "react";
 import type { Conversation } from "../../../api/types.ts";
 import { readLocal, writeLocal } from "../../../lib/storage.ts";
@@ -7,7 +7,7 @@ const NAME = "seen";
 const MOST_KEPT = 2000;
 
 interface Seen {
-	/** Everything up to here counts as read: when this browser came first. */
+	/** The first visit of this browser: everything before it counts as read. */
 	readonly since: string;
 	readonly until: Readonly<Record<string, string>>;
 }
@@ -19,7 +19,7 @@ export function useIsUnread({ id, last_activity_at }: Conversation): boolean {
 	return useSyncExternalStore(subscribe, () => last_activity_at > (seen.until[id] ?? seen.since));
 }
 
-/** Of those in the list, as far as it was read. */
+/** Counts unread conversations among the given ones. */
 export function useUnreadCount(conversations: readonly Conversation[]): number {
 	return useSyncExternalStore(
 		subscribe,
@@ -43,7 +43,7 @@ function load(): Seen {
 		const kept: unknown = JSON.parse(readLocal(NAME) ?? "null");
 		if (typeof kept === "object" && kept !== null && "since" in kept && "until" in kept) return kept as Seen;
 	} catch {
-		// Damaged: begun anew below.
+		// The stored value is damaged; a new one is made below.
 	}
 	const fresh: Seen = { since: new Date().toISOString(), until: {} };
 	writeLocal(NAME, JSON.stringify(fresh));
