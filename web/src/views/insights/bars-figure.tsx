@@ -3,7 +3,7 @@ import { Table } from "../../ui/index.ts";
 import { Frame } from "./figure.tsx";
 import type { Row } from "./rows.ts";
 
-/** A few named values beside one another; they can be read as they are, so they need no canvas. */
+/** A few named values as bars. They are plain HTML: they need no canvas. */
 export function BarsFigure({
 	title,
 	about,

@@ -19,11 +19,11 @@ export interface FigureProps {
 	readonly shape: "bars" | "line";
 	readonly format: (value: number) => string;
 	readonly axis?: (value: number) => string;
-	/** The y axis has no fractions. */
+	/** The y axis shows whole numbers only. */
 	readonly whole?: boolean;
 	/** A vertical line between two points of the x axis. */
 	readonly mark?: { readonly at: number; readonly name: string };
-	/** More columns of the table, one text per point. */
+	/** Extra columns of the table, one text per point. */
 	readonly extraColumns?: readonly { readonly name: string; readonly values: readonly string[] }[];
 	/** Shown if there is nothing to plot. */
 	readonly none?: ReactNode;

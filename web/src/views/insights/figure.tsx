@@ -1,4 +1,4 @@
-// One plot with its name, its legend and, for those who cannot or do not want to look at it, the same numbers as a table.
+// One plot with its name and legend, and the same numbers as a table for anyone who cannot see the plot or prefers the table.
 
 import { Table2 } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useId, useState } from "react";
@@ -39,7 +39,7 @@ export function Figure(props: FigureProps) {
 	);
 }
 
-/** The same around everything that is plotted. */
+/** The frame shared by all figures. */
 export function Frame({
 	title,
 	about,
@@ -91,7 +91,7 @@ export function Frame({
 	);
 }
 
-/** Says the values of what is pointed at, else the sums; it never changes its height. */
+/** Shows the values at the selected point, otherwise the totals. Its height never changes. */
 function Legend({
 	series,
 	format,

@@ -1,4 +1,4 @@
-// Statistics: sums, plots and tables of the last days. Period and platform are in the address.
+// Statistics: totals, plots and tables of the last days. The period and the platform are in the address.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -15,7 +15,7 @@ import { Spenders } from "./spenders.tsx";
 
 const PERIODS = ["7", "30", "90"] as const;
 type Period = (typeof PERIODS)[number];
-/** Sums over many days are not read anew with every event. */
+/** Totals over many days are not read again after every event. */
 const FRESH_MS = 5000;
 const AGAIN_MS = 30_000;
 
@@ -83,7 +83,7 @@ function useInsights(period: Period, platform: string | undefined) {
 	});
 }
 
-/** How many messages a session may have; null where that is not known (yet). */
+/** The message limit of a session; null if it is not known (yet). */
 function useCap(): number | null {
 	const { data } = useApi("config", {}, { on: ["config"] });
 	const value = data?.entries.find(({ key }) => key === "session_reset.max_messages")?.value;

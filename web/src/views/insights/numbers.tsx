@@ -9,7 +9,7 @@ interface Tile {
 	readonly about: string;
 }
 
-/** The sums of the whole period. */
+/** The totals of the whole period. */
 export function Numbers({ data }: { readonly data: InsightsData }) {
 	return (
 		<dl className="mb-6 grid grid-cols-2 gap-px overflow-hidden rounded-md border bg-line @xl:grid-cols-3 @4xl:grid-cols-6">

@@ -1,4 +1,4 @@
-// A plot on a canvas. It is loaded when it is needed, drawn in the theme's colours, and follows the room it has.
+// A plot on a canvas. It is loaded on demand, drawn in the theme's colours, and adapts to the available width.
 
 import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
@@ -14,12 +14,12 @@ interface PlotProps {
 }
 
 const HEIGHT = 200;
-/** There is no half a message. */
+/** Axis steps for counts, which have no fractions. */
 const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) =>
 	[1, 2, 5].map((step) => step * 10 ** power),
 ).flat();
 
-/** Drawn anew in other colours: a canvas keeps those it was drawn in. */
+/** Redrawn when the colours change: a canvas keeps its colours. */
 export function Plot(props: PlotProps) {
 	return <Canvas key={useColours()} {...props} />;
 }
@@ -71,7 +71,7 @@ function Canvas({ figure, onPoint }: PlotProps) {
 	);
 }
 
-/** Bars that stand on one another are drawn from the tallest on, each from the ground. */
+/** Stacked bars are drawn tallest first, each from zero. */
 function dataOf({ labels, series, shape }: FigureProps): uPlot.AlignedData {
 	const indices = labels.map((_, index) => index);
 	if (shape === "line") return [indices, ...series.map(({ values }) => [...values])];
@@ -163,7 +163,7 @@ function drawMark({ ctx, bbox, valToPos }: uPlot, { at, name }: NonNullable<Figu
 	ctx.restore();
 }
 
-/** A canvas knows no variables: the browser is asked what they come to. */
+/** A canvas cannot use CSS variables, so the browser computes their values. */
 function colourOf(variable: string): string {
 	const probe = document.createElement("span");
 	probe.style.color = `var(${variable})`;
@@ -173,7 +173,7 @@ function colourOf(variable: string): string {
 	return color;
 }
 
-/** Another value whenever the colours are other ones. */
+/** Changes whenever the colours change. */
 function useColours(): string {
 	const theme = useTheme();
 	const [systemIsDark, setSystemIsDark] = useState(() => matchMedia(DARK).matches);

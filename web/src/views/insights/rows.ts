@@ -2,7 +2,7 @@ import { duration } from "../../lib/time.ts";
 import type { InsightsData } from "./data.ts";
 import { inWhole, reasonInWords } from "./words.ts";
 
-/** One bar: what it is called, how long it is, what it says. */
+/** One bar: its name, length and text. */
 export interface Row {
 	readonly name: string;
 	readonly value: number;

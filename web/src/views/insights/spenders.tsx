@@ -9,7 +9,7 @@ interface Row {
 	readonly spent: Pick<InsightsData["people"][number], "calls" | "tokens" | "costs" | "unpriced_calls">;
 }
 
-/** What models cost, by the person who was answered and by profile. */
+/** Model costs, by the person who was answered and by profile. */
 export function Spenders({ data: { people, profiles } }: { readonly data: InsightsData }) {
 	if (people.length === 0) return null;
 	return (

@@ -1,4 +1,4 @@
-// Numbers and names as people read them.
+// Formats numbers and names for people.
 
 import { texts } from "../../texts/insights.ts";
 
@@ -18,13 +18,13 @@ export const inWhole = (n: number): string => whole.format(n);
 export const inShort = (n: number): string => (n < 10_000 ? whole.format(n) : compact.format(n));
 export const inPercent = (n: number): string => share.format(n);
 
-/** Of a day in a calendar, whatever its zone: `2026-03-29`. */
+/** Formats a calendar date, independent of time zones: `2026-03-29`. */
 export const shortDay = (date: string): string => dayOfMonth.format(Date.parse(`${date}T00:00:00Z`));
 export const longDay = (date: string): string => dayOfWeek.format(Date.parse(`${date}T00:00:00Z`));
 
 export function inMoney(micros: number, currency: string): string {
 	const amount = micros / 1_000_000;
-	// Small sums would all be nought.
+	// With two digits, small amounts would all be zero.
 	const digits = amount !== 0 && Math.abs(amount) < 0.1 ? 4 : 2;
 	try {
 		return new Intl.NumberFormat(undefined, {

@@ -4,7 +4,7 @@ import { api, queryClient } from "../../api/index.ts";
 import { texts } from "../../texts/processes.ts";
 import { Button, Code, Dialog, ErrorLine } from "../../ui/index.ts";
 
-/** Says what was seen to have ended; what lives on is named. */
+/** Closes only if everything ended; otherwise it names the processes that still run. */
 export function KillDialog({
 	id,
 	command,

@@ -1,5 +1,5 @@
-// The connection to one process. It counts the bytes it has shown, and continues there after a reconnect: nothing is repeated or left
-// out. If a program prints faster than the screen draws, it disconnects for a while and continues at the same place.
+// The connection to one process. It counts the bytes it has shown and continues there after a reconnect: nothing is repeated or left out.
+// If a program prints faster than the screen draws, it disconnects for a while and then continues at the same byte.
 
 import { pageProtocols } from "../../api/page-key.ts";
 
@@ -19,15 +19,15 @@ export type LinkState = "connecting" | "open" | "reconnecting" | "ended" | "fail
 
 export interface LinkOptions {
 	readonly id: string;
-	/** What was shown is shown anew. */
+	/** Clears the screen: the output is shown again from the start. */
 	reset(): void;
-	/** Calls back when that is drawn. */
+	/** Calls `drawn` when the data is on the screen. */
 	write(data: Uint8Array, drawn: () => void): void;
-	/** The program's terminal has this size now. */
+	/** The program's terminal now has this size. */
 	onSize(size: Size): void;
 	onLost(bytes: number): void;
 	onEnd(end: End): void;
-	/** What the server says is wrong; it may still continue. */
+	/** An error from the server; the connection may continue. */
 	onError(message: string): void;
 	onState(state: LinkState): void;
 }
@@ -40,10 +40,10 @@ type Said =
 	| { readonly type: "error"; readonly error: { readonly message: string } };
 
 const RECONNECT_MS = [50, 100, 200, 500, 1000, 2000] as const;
-/** Come and not drawn. */
+/** Bytes received but not drawn yet: above the first limit the link disconnects, at the second it connects again. */
 const MOST_UNDRAWN = 4 * 1024 * 1024;
 const FEW_UNDRAWN = 256 * 1024;
-/** Of input, at once; the server takes no longer piece. */
+/** The server's limit for one piece of input. */
 const LONGEST_INPUT = 16_384;
 const REFUSED = 1008;
 const FAILED = 1011;
@@ -64,7 +64,7 @@ export class TerminalLink {
 		this.#connect();
 	}
 
-	/** False if it cannot be sent now: nothing is queued, so that no key is pressed in another situation. */
+	/** False if it cannot be sent now. Nothing is queued: a key pressed now must not act later, in another situation. */
 	type(data: string): boolean {
 		for (let from = 0; from < data.length; from += LONGEST_INPUT)
 			if (!this.#send({ type: "input", data: data.slice(from, from + LONGEST_INPUT) })) return false;

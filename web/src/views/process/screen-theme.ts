@@ -1,7 +1,7 @@
-// The terminal in the page's colours. xterm wants them as numbers, so the tokens are looked up and drawn once.
+// The terminal in the page's colours. xterm needs them as numbers, so each token is resolved by drawing it once.
 import type { ITheme } from "@xterm/xterm";
 
-/** The sixteen of programs, readable on the page's own ground. */
+/** The sixteen terminal colours, readable on the page's background. */
 const LIGHT = {
 	black: "#1f2a30",
 	red: "#b3261e",
@@ -56,7 +56,7 @@ export function screenTheme(): ITheme {
 	};
 }
 
-/** Calls when the theme changes, whether chosen or the system's. */
+/** Calls `then` when the theme changes, by choice or by the system. */
 export function onThemeChange(then: () => void): () => void {
 	const chosen = new MutationObserver(then);
 	chosen.observe(document.documentElement, { attributeFilter: ["data-theme"] });

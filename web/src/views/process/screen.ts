@@ -1,4 +1,4 @@
-// xterm on an element: what a program draws, and the keys for it. Loaded when a process is opened, not before.
+// xterm on an element: shows a program's output and sends it keys. Loaded only when a process is opened.
 import { FitAddon } from "@xterm/addon-fit";
 import { Terminal } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
@@ -7,12 +7,12 @@ import { onThemeChange, screenTheme } from "./screen-theme.ts";
 
 export interface ScreenOptions {
 	readonly container: HTMLElement;
-	/** Without a terminal of its own a program knows no carriage returns, and its size is ours. */
+	/** Without its own terminal, a program sends no carriage returns, and its size is the screen's. */
 	readonly pty: boolean;
 	onKeys(data: string): void;
-	/** There is room for this much now. */
+	/** The element now has room for this size. */
 	onRoom(size: Size): void;
-	/** The keys that leave were pressed. */
+	/** The keys to leave the terminal were pressed. */
 	onLeave(): void;
 }
 
@@ -20,7 +20,7 @@ export interface Screen {
 	write(data: Uint8Array | string, drawn?: () => void): void;
 	reset(): void;
 	setSize(size: Size): void;
-	/** No more keys are taken. */
+	/** Stops taking keys. */
 	freeze(): void;
 	focus(): void;
 	close(): void;
@@ -28,7 +28,7 @@ export interface Screen {
 
 export function openScreen({ container, pty, onKeys, onRoom, onLeave }: ScreenOptions): Screen {
 	const terminal = new Terminal({
-		// What the tool gives a program, where nobody says otherwise; one that has ended tells no size any more.
+		// The tool's default size for a program. An ended program no longer reports its size.
 		...(pty && { cols: 120, rows: 30 }),
 		fontFamily: '"JetBrains Mono", ui-monospace, monospace',
 		fontSize: 13,
@@ -38,7 +38,7 @@ export function openScreen({ container, pty, onKeys, onRoom, onLeave }: ScreenOp
 		disableStdin: !pty,
 		cursorBlink: false,
 		cursorInactiveStyle: pty ? "outline" : "none",
-		// A link in what a program prints leads nowhere: its text is there to be copied.
+		// Links in a program's output do nothing. Their text can be copied.
 		linkHandler: { activate: () => undefined },
 		theme: screenTheme(),
 	});
@@ -63,7 +63,7 @@ export function openScreen({ container, pty, onKeys, onRoom, onLeave }: ScreenOp
 	const forgetTheme = onThemeChange(() => {
 		terminal.options.theme = screenTheme();
 	});
-	// The cells are as wide as the font, which may come later.
+	// The width of a cell depends on the font, which may load later.
 	void document.fonts.load('13px "JetBrains Mono"').then(measure, () => undefined);
 	return {
 		write: (data, drawn) => terminal.write(data, drawn),

@@ -1,4 +1,4 @@
-// A process as one sees it: its screen, its input, and what is known of the connection.
+// The view of a process: its screen, its input, and the state of the connection.
 
 import { CornerDownLeft } from "lucide-react";
 import { useCallback, useEffect, useRef, useState } from "react";
@@ -149,7 +149,7 @@ function useScreen({
 	return { link, ready };
 }
 
-/** For a program on pipes: a line at a time, and the end of its input. */
+/** For a program on pipes: sends one line at a time, or ends its input. */
 function LineInput({ link }: { readonly link: React.RefObject<TerminalLink | null> }) {
 	const [line, setLine] = useState("");
 	const [ended, setEnded] = useState(false);

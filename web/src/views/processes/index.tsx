@@ -69,7 +69,7 @@ export function ProcessesView() {
 	);
 }
 
-/** Commands that a turn waits for are over in a moment, and there are many of them. */
+/** Shows or hides commands that a turn waits for: they are many, and end quickly. */
 function KindChoice({ isAll }: { readonly isAll: boolean }) {
 	const navigate = useNavigate({ from: "/processes" });
 	return (

@@ -35,7 +35,7 @@ export function ProcessState({ process }: { readonly process: Process }) {
 	);
 }
 
-/** In words; the code stands in the state. */
+/** How a process ended, in words. The state shows the exit code. */
 export function howItEnded({ cause, signal, state }: Process): string {
 	const words = cause ?? (state === "lost" ? texts.state.itsHostIsGone : "");
 	return signal === null || words.includes(signal) ? words : `${words} (${signal})`;

@@ -23,7 +23,7 @@ type Run = Answer<"scheduleRuns">["runs"][number];
 const CHANGES = { on: ["schedule", "delivery"] } as const;
 
 export function JobDetail({ id }: { readonly id: string }) {
-	// The news that it is deleted would ask for it once more.
+	// True while the job is being deleted. Otherwise the event of its deletion would read it once more.
 	const [isGoing, setGoing] = useState(false);
 	const job = useApi("schedule", { job: id }, { ...CHANGES, enabled: !isGoing });
 	const history = useApi("scheduleRuns", { job: id, limit: 100 }, { ...CHANGES, enabled: !isGoing });
@@ -99,7 +99,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 }
 
 interface Going {
-	/** Whether it is being deleted. */
+	/** Reports whether the job is being deleted. */
 	readonly onGoing: (isGoing: boolean) => void;
 }
 

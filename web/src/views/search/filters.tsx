@@ -15,7 +15,7 @@ const ROLES = [
 
 const FILTERS = ["platform", "role", "conversation", "from", "to"] as const;
 
-/** What is left out, is not asked for. */
+/** An empty filter is left out of the query. */
 export function Filters({
 	asked,
 	onChange,
@@ -154,7 +154,7 @@ function Labelled({
 	);
 }
 
-/** Somebody came with one that is not among the newest. */
+/** The conversation from the address, if it is not among the newest. */
 function OtherConversation({
 	id,
 	known,

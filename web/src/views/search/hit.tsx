@@ -14,7 +14,7 @@ const WHO: Readonly<Record<string, string>> = {
 	title: texts.hit.title,
 };
 
-/** One hit with what was said around it; it leads to its place in the conversation. */
+/** One hit with the text around it. It links to its place in the conversation. */
 export function SearchHit({ hit }: { readonly hit: Hit }) {
 	const { conversation, session } = hit;
 	return (

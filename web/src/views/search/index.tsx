@@ -11,7 +11,7 @@ import { SearchHit } from "./hit.tsx";
 import { type Asked, useSearchPages } from "./search-pages.ts";
 import { useHitKeys } from "./use-hit-keys.ts";
 
-/** Typing settles before it is asked for. */
+/** Waits for a pause in typing before it searches. */
 const TYPING_MS = 180;
 
 export function SearchView() {
@@ -47,7 +47,7 @@ function QueryField({
 }) {
 	const [typed, setTyped] = useState(value);
 	const applied = useRef(value);
-	// Someone went back, or followed a link: the address is what counts.
+	// The person went back or followed a link: the address wins.
 	useEffect(() => {
 		if (value !== applied.current) setTyped(value);
 		applied.current = value;

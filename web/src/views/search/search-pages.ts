@@ -1,12 +1,12 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { api } from "../../api/index.ts";
 
-/** What stands in the address. */
+/** The search parameters in the address. */
 export interface Asked {
 	readonly q?: string;
 	readonly platform?: string;
 	readonly role?: string;
-	/** Days of the reader's own calendar, both of them part of it. */
+	/** Days in the reader's time zone, both inclusive. */
 	readonly from?: string;
 	readonly to?: string;
 	readonly conversation?: string;
@@ -14,7 +14,7 @@ export interface Asked {
 
 const ROLES = ["user", "assistant", "tool", "title"] as const;
 const PAGE = 20;
-/** Found again when it is asked for again: there may be more by then. Never while it is read, or the lines would move. */
+/** A repeated search reads again, because there may be more hits. Results on the screen do not change, or the lines would move. */
 const FRESH_MS = 5000;
 
 export function useSearchPages(asked: Asked) {
@@ -42,7 +42,7 @@ export function useSearchPages(asked: Asked) {
 	});
 }
 
-/** Undefined for what is no day. */
+/** Undefined if the text is not a day. */
 function startOfDay(day: string | undefined, later: number): string | undefined {
 	const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day ?? "") ?? [];
 	if (year === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Through the hits by keyboard: the focus itself moves, so Enter opens what it is on and a screen reader says where it is.
+// Moves through the hits by keyboard. The focus itself moves, so Enter opens the hit and a screen reader announces it.
 
 import { type RefObject, useEffect } from "react";
 import { useShortcut } from "../../app/shortcuts.ts";
@@ -18,7 +18,7 @@ export function useHitKeys(
 	useShortcut("k", texts.useHitKeys.previousResult, () => move(-1));
 	useShortcut("ArrowDown", texts.useHitKeys.nextResult, () => move(1));
 	useShortcut("ArrowUp", texts.useHitKeys.previousResult, () => move(-1));
-	// Keys that are typed into a field belong to it, but a field of one line has no use for this one.
+	// Keys typed into a field belong to it, but a field with one line does not need ArrowDown.
 	useEffect(() => {
 		const input = field.current;
 		const down = (event: KeyboardEvent) => {

@@ -8,7 +8,7 @@ import { texts } from "../../texts/settings.ts";
 import { Badge, ErrorState, SkeletonRows } from "../../ui/index.ts";
 import { Reference } from "./reference.tsx";
 
-/** The page's look and the Keryx behind it. */
+/** The page's theme, and information about this Keryx. */
 export function AboutTab() {
 	return (
 		<div className="mx-auto flex w-full max-w-280 flex-col gap-7 px-4 py-4 lg:px-6">

@@ -9,7 +9,7 @@ import { type Problem, Problems } from "./problems.tsx";
 const TYPING_MS = 300;
 const LINE_PX = 20;
 
-/** A config.yaml that is not written yet. Nothing of it is kept, by the page or by Keryx. */
+/** Checks a config.yaml before it is written. Neither the page nor Keryx keeps it. */
 export function CheckTab() {
 	const [text, setText] = useState("");
 	const [asked, setAsked] = useState("");
@@ -75,7 +75,7 @@ export function CheckTab() {
 	);
 }
 
-/** Lines and columns count from 1. */
+/** Converts a position to an offset. Lines and columns count from 1. */
 function offsetIn(text: string, { line, column }: Problem): number {
 	const before = text.split("\n").slice(0, (line ?? 1) - 1);
 	const start = before.reduce((sum, one) => sum + one.length + 1, 0);

@@ -10,7 +10,7 @@ import { Problems } from "./problems.tsx";
 
 type Entry = Answer<"config">["entries"][number];
 
-/** Every value in force, with where it came from. */
+/** Every value in force, with its source. */
 export function ConfigurationTab() {
 	const { q = "" } = useSearch({ from: "/settings" });
 	const navigate = useNavigate({ from: "/settings" });
@@ -164,7 +164,7 @@ function matches(entry: Entry, text: string): boolean {
 		.every((word) => all.includes(word));
 }
 
-/** By the first word of the key, in the order of the server; those of one word stand together. */
+/** Groups entries by the first word of their key, in the server's order. Keys of one word form one group. */
 function groupsOf(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
 	return Map.groupBy(entries, ({ key }) =>
 		key.includes(".") ? key.slice(0, key.indexOf(".")) : texts.configurationTab.topLevel,

@@ -20,7 +20,7 @@ const DAYS = [
 	["365", texts.createToken.inAYear],
 ] as const;
 
-/** The token itself is known to this dialog alone, and gone when it closes. */
+/** The token exists only in this dialog, and is gone when it closes. */
 export function CreateToken({ onClose }: { readonly onClose: () => void }) {
 	const [name, setName] = useState("");
 	const [role, setRole] = useState<Role>("reader");

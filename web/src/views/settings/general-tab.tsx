@@ -1,4 +1,4 @@
-// Editable settings. Input is a draft of this page; config.yaml is written once the person has seen the differences.
+// Editable settings. Changes are a draft in this page; config.yaml is written after the person has seen the differences.
 
 import { useMutation } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
@@ -114,7 +114,7 @@ export function GeneralTab() {
 	);
 }
 
-/** Only what differs from what is in force. */
+/** Only the values that differ from those in force. */
 function changesIn(
 	settings: readonly { readonly key: string; readonly value: SettingValue; readonly type: string }[],
 	drafts: Drafts,

@@ -1,4 +1,4 @@
-// What is in force, what can be changed here, and who may come in.
+// The values in force, the editable settings, and who has access.
 
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { texts } from "../../texts/settings.ts";

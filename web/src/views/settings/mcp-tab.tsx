@@ -1,4 +1,4 @@
-// The MCP servers that the agent uses: how each is connected, its tools, and who sees them.
+// The MCP servers that the agent uses: their connection, their tools, and who sees them.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, useApi } from "../../api/index.ts";
 import { texts } from "../../texts/settings.ts";

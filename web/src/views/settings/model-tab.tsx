@@ -1,4 +1,4 @@
-// Connecting a model: the provider, its key, one of its models. It is asked once before anything is saved, and answers from the next
+// Connecting a model: the provider, its key, one of its models. The model is tried once before anything is saved, and answers from the next
 // message on.
 
 import { useMutation } from "@tanstack/react-query";
@@ -29,14 +29,14 @@ const NAMES: Readonly<Record<Provider, string>> = {
 	"openai-compatible": texts.modelTab.anotherOpenAICompatibleServer,
 };
 
-/** The same within a sentence. */
+/** Provider names for use within a sentence. */
 const PLACES: Readonly<Record<Provider, string>> = {
 	...NAMES,
 	ollama: texts.modelTab.ollama,
 	"openai-compatible": texts.modelTab.ownServer,
 };
 
-/** A provider may have hundreds: the rest is found by typing. */
+/** A provider may have hundreds of models; typing finds the others. */
 const MOST_SHOWN = 50;
 
 export function ModelTab() {
@@ -64,13 +64,13 @@ export function ModelTab() {
 	);
 }
 
-/** Only this form knows the key, and it is gone when the form is left. */
+/** The key exists only in this form, and is gone when the form is left. */
 export function ModelForm({
 	current,
 	extraButton,
 }: {
 	readonly current: Current;
-	/** Shown next to the button that connects. */
+	/** Shown next to the connect button. */
 	readonly extraButton?: ReactNode;
 }) {
 	const [provider, setProvider] = useState<Provider>(current.provider ?? "anthropic");

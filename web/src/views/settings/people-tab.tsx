@@ -1,4 +1,4 @@
-// Who may log in to the page: a link for a person, the logins, and logging out.
+// Who may log in to the page: login links, logins, and logging out.
 import { useMutation } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
@@ -104,14 +104,14 @@ export function PeopleTab() {
 	);
 }
 
-/** The link is known to this dialog alone, and gone when it closes. */
+/** The link exists only in this dialog, and is gone when it closes. */
 function Invite({ onClose }: { readonly onClose: () => void }) {
 	const [person, setPerson] = useState("");
 	const [role, setRole] = useState<Role>("member");
 	const form = useId();
 	const { mutate, data, isPending, error } = useMutation({
 		mutationFn: () => api.offerLogin({ person, role }),
-		// The role holds for logins that are there already.
+		// The new role also applies to existing logins.
 		onSuccess: () => queryClient.invalidateQueries({ queryKey: ["logins"] }),
 		gcTime: 0,
 	});

@@ -3,7 +3,7 @@ import { texts } from "../../texts/settings.ts";
 
 export type Problem = Answer<"validateConfig">["problems"][number];
 
-/** Each with its position; a button if one can jump there. */
+/** Problems with their positions. A position is a button if one can jump there. */
 export function Problems({
 	problems,
 	onGo,

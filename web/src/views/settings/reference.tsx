@@ -3,7 +3,7 @@ import { ApiError, readText } from "../../api/index.ts";
 import { texts } from "../../texts/settings.ts";
 import { Button } from "../../ui/index.ts";
 
-/** A browser that opens /docs directly sends only the cookie, which opens nothing: the page reads it and shows the result. */
+/** A browser that opens /docs directly sends only the cookie, which is not enough. So the page reads it and shows the result. */
 export function Reference() {
 	const [problem, setProblem] = useState<string | null>(null);
 	const open = async () => {

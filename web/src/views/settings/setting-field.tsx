@@ -1,4 +1,4 @@
-// One setting to change, by its type.
+// One editable setting, by its type.
 
 import { type ReactNode, useId } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
@@ -8,7 +8,7 @@ import { Badge, Input, Select, TextArea } from "../../ui/index.ts";
 
 type Setting = Answer<"settings">["settings"][number];
 export type SettingValue = Setting["value"];
-/** As it is typed; null: back to the default. */
+/** The input as typed; null resets to the default. */
 export type Draft = string | boolean | null;
 
 export function SettingField({
@@ -125,7 +125,7 @@ export function SettingField({
 	);
 }
 
-/** Empty is the default; what is no number is sent as it is, and the server says what is wrong with it. */
+/** An empty input is the default. Text that is not a number is sent unchanged, and the server reports the error. */
 export function draftValue(draft: Draft, type: string): SettingValue {
 	if (draft === null || typeof draft === "boolean") return draft;
 	const text = type === "long_text" ? draft : draft.trim();

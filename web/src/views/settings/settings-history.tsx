@@ -1,4 +1,4 @@
-// Who changed which setting, when, and the way back.
+// Who changed which setting, when, and a way to undo it.
 
 import { useMutation } from "@tanstack/react-query";
 import { useApi } from "../../api/index.ts";

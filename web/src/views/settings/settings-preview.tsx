@@ -1,4 +1,4 @@
-// What will be different in config.yaml, before it is written.
+// The changes to config.yaml, before it is written.
 
 import { useMutation } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -13,7 +13,7 @@ export type Preview = Answer<"previewSettings"> & {
 	readonly wanted: { readonly changes: Readonly<Record<string, SettingValue>> } | { readonly undo: number };
 };
 
-/** So many lines around each difference. */
+/** Lines shown around each difference. */
 const AROUND = 3;
 
 export function SettingsPreview({
@@ -61,7 +61,7 @@ export function SettingsPreview({
 	);
 }
 
-/** The lines around each difference; a note stands for what is left out. */
+/** The lines near each difference; a note replaces the others. */
 function nearChanges(lines: readonly DiffLine[]): readonly DiffLine[] {
 	const near = lines.map((_, index) =>
 		lines.slice(Math.max(0, index - AROUND), index + AROUND + 1).some(({ kind }) => kind !== "same"),

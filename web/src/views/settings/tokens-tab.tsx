@@ -19,7 +19,7 @@ import { CreateToken } from "./create-token.tsx";
 
 type Token = Answer<"tokens">["tokens"][number];
 
-/** Who may call Keryx: programs and browsers. */
+/** The programs and browsers that may call Keryx. */
 export function TokensTab() {
 	const [creating, setCreating] = useState(false);
 	const [revoking, setRevoking] = useState<Token | null>(null);
@@ -137,7 +137,7 @@ function hasEnded({ revoked_at, expires_at }: Token): boolean {
 	return revoked_at !== null || (expires_at !== null && Date.parse(expires_at) <= Date.now());
 }
 
-/** Those that hold first, programs before browsers, the newest first. */
+/** Valid tokens first, programs before browsers, newest first. */
 function liveFirst(a: Token, b: Token): number {
 	const rank = (token: Token) => 2 * Number(hasEnded(token)) + Number(isBrowser(token));
 	return rank(a) - rank(b) || b.created_at.localeCompare(a.created_at);

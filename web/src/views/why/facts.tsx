@@ -6,7 +6,7 @@ import { texts } from "../../texts/why.ts";
 import { Badge, ErrorLine, PlatformIcon, platformName, Skeleton, type Tone } from "../../ui/index.ts";
 import type { Story } from "./steps.ts";
 
-/** What the path touches: the message, its conversation, the turn that took it, what was sent. */
+/** The message, its conversation, its turn, and the deliveries. */
 export function Facts({ story }: { readonly story: Story }) {
 	const { inbound } = story;
 	return (

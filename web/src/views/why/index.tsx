@@ -11,7 +11,7 @@ import { Facts } from "./facts.tsx";
 import { type Step, type Story, stepsOf, verdictOf } from "./steps.ts";
 import { Timeline } from "./timeline.tsx";
 
-/** Whatever a turn does tells in events, and one of these is among them. */
+/** Everything a turn does causes at least one event of these kinds. */
 const CHANGED_BY = [
 	"inbound",
 	"turn",

@@ -1,4 +1,4 @@
-// A story, taken apart: the sentence of each event with its time and how long after the one before it came.
+// Splits a story into steps: each event's sentence, its time, and the time since the previous step.
 import type { Answer } from "../../../../src/http/endpoints.ts";
 
 export type Story = Answer<"why">;
@@ -7,10 +7,10 @@ type StoryEvent = Story["events"][number];
 export interface Step {
 	readonly key: string;
 	readonly at: number;
-	/** Since the step before; null for the first one. */
+	/** Milliseconds since the previous step; null for the first. */
 	readonly after: number | null;
 	readonly sentence: string;
-	/** Absent where only the sentence is known: the events are kept for a while, the end of a message for ever. */
+	/** Absent if only the sentence is known: events are kept for a while, a message's end forever. */
 	readonly event?: StoryEvent;
 }
 

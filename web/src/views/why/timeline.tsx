@@ -5,7 +5,7 @@ import { duration, fullTime } from "../../lib/time.ts";
 import { texts } from "../../texts/why.ts";
 import type { Step } from "./steps.ts";
 
-/** What took longer than this is where the time went. */
+/** A time since the previous step of at least this long is highlighted. */
 const LONG_MS = 1000;
 
 const clock = new Intl.DateTimeFormat(undefined, {
@@ -61,7 +61,7 @@ export function Timeline({
 	);
 }
 
-/** A row of the transcript is a place that can be gone to. */
+/** Links to the row in the transcript that a step wrote. */
 function StepLink({ step, conversation }: { readonly step: Step; readonly conversation: string | null }) {
 	const { type, session, facts } = step.event ?? {};
 	if (type !== "message.appended" || conversation === null || typeof facts?.seq !== "number") return null;
@@ -85,7 +85,7 @@ function dotOf(type: string): string {
 	return "bg-line-strong";
 }
 
-/** Commands stand between backticks. */
+/** Shows text between backticks as code. */
 function withCode(sentence: string): ReactNode {
 	return sentence.split("`").map((piece, index) =>
 		index % 2 === 1 ? (

@@ -1,12 +1,12 @@
-// A diagram from its description. It is drawn in a frame without an origin, which cannot reach the page, and returned as a picture. If it
-// cannot be drawn, it stays text.
+// Draws a diagram from its description. It is drawn in a frame without an origin, which cannot reach the page, and returned as a picture. A
+// diagram that cannot be drawn stays text.
 
 import library from "@mermaid-js/tiny/dist/mermaid.tiny.js?url";
 import { useEffect, useState } from "react";
 import { texts } from "../../../texts/conversations.ts";
 import { Code } from "../../../ui/index.ts";
 
-/** Longer ones are not drawn. */
+/** Longer descriptions are not drawn. */
 const LONGEST = 50_000;
 const NARROWEST = 640;
 const LONGEST_WAIT_MS = 20_000;
@@ -50,7 +50,7 @@ export function Diagram({ text }: { readonly text: string }) {
 					alt={texts.diagram.diagramDescriptionBelow}
 					width={drawing.width}
 					height={drawing.height}
-					// Narrower than this its words cannot be read: then it is scrolled.
+					// Below this width its text is unreadable, so it scrolls instead.
 					style={{ minWidth: Math.min(drawing.width, NARROWEST) }}
 					className="mx-auto max-w-full"
 				/>
@@ -99,7 +99,7 @@ async function drawAnew(text: string, isDark: boolean): Promise<Drawing> {
 	return { url, width: Math.ceil(Number(width)), height: Math.ceil(Number(height)) };
 }
 
-/** One for all diagrams; it says when it can take something. */
+/** One frame for all diagrams. It reports when it is ready. */
 function openFrame(): Promise<Window> {
 	return new Promise((resolve) => {
 		const element = document.createElement("iframe");

@@ -1,4 +1,4 @@
-// Colours for code, loaded with the first block that names its language. The languages are chosen: all of them would be a megabyte.
+// Syntax highlighting, loaded with the first block that names its language. Only some languages: all of them would be a megabyte.
 import bash from "highlight.js/lib/languages/bash";
 import c from "highlight.js/lib/languages/c";
 import cpp from "highlight.js/lib/languages/cpp";
@@ -73,13 +73,13 @@ const languages = createLowlight({
 
 type Node = ReturnType<typeof languages.highlight>["children"][number];
 
-/** Null for a language that is not known. */
+/** Null for an unknown language. */
 export function highlight(text: string, language: string): ReactNode {
 	if (!languages.registered(language)) return null;
 	return drawn(languages.highlight(language, text).children);
 }
 
-/** Texts and spans with classes, and nothing else: whatever the code says, it stays text. */
+/** Only texts and spans with classes: whatever the code contains, it stays text. */
 function drawn(nodes: readonly Node[]): ReactNode[] {
 	return nodes.map((node, key) => {
 		if (node.type === "text") return node.value;

@@ -13,7 +13,7 @@ type Plugins = Pick<Options, "remarkPlugins" | "rehypePlugins">;
 let plugins: Plugins = { remarkPlugins: [remarkGfm] };
 let math: Promise<void> | null = null;
 
-/** Resolves when formulas can be drawn; what was rendered before is rendered again then. */
+/** Resolves when formulas can be drawn. The cache is cleared then, so that earlier text is rendered again. */
 export function loadMath(): Promise<void> {
 	math ??= import("./math.ts").then(
 		({ remarkPlugin, rehypePlugin }) => {
@@ -40,14 +40,14 @@ const COMPONENTS: Components = {
 	),
 };
 
-/** Rendering is the costly part of a row that scrolls by. */
+/** Cache: rendering is the costly part of scrolling to a row. */
 const rendered = new Map<string, ReactElement>();
 const MOST_KEPT = 400;
 
 export function renderMarkdown(text: string): ReactElement {
 	const known = rendered.get(text);
 	if (known) return known;
-	// A function of its options, without hooks: it can be called anywhere, and what it gave be kept.
+	// `Markdown` depends only on its options and uses no hooks: it can be called anywhere, and its result can be kept.
 	const children = plugins.rehypePlugins ? mathMarked(text).text : text;
 	const element = Markdown({ children, ...plugins, components: COMPONENTS });
 	rendered.set(text, element);
@@ -72,7 +72,7 @@ function Leading({ href, children }: { readonly href: string; readonly children:
 	);
 }
 
-/** The host as the browser reads it, or the address that is written to; a path leads to Keryx itself. */
+/** The host as the browser reads it, or the address of a mail link. A path leads to Keryx itself. */
 function targetOf(href: string): string {
 	if (!URL.canParse(href, location.href)) return href;
 	const { host, pathname } = new URL(href, location.href);
@@ -101,7 +101,7 @@ const Diagram = lazy(() => import("./diagram.tsx").then((m) => ({ default: m.Dia
 
 const highlighter = createValue<((text: string, language: string) => ReactNode) | null>(null);
 let isLoading = false;
-/** Longer code stays plain: colours would hold up the page. */
+/** Longer code is not highlighted: that would block the page. */
 const LONGEST_COLOURED = 60_000;
 
 function Fenced({ text, language }: { readonly text: string; readonly language: string }) {

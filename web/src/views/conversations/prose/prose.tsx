@@ -1,4 +1,4 @@
-// Text that somebody wrote. What renders Markdown is loaded with the first transcript, and before it is shown.
+// The text of messages. The Markdown renderer is loaded with the first transcript, before that is shown.
 import { memo, type ReactElement } from "react";
 import { createValue } from "../../../lib/value.ts";
 import { hasMath } from "./math-marks.ts";
@@ -15,13 +15,13 @@ export function useProseReady(): boolean {
 	return renderer.use() !== null;
 }
 
-/** What cannot be fetched is tried again with the next transcript. */
+/** A failed load is tried again with the next transcript. */
 function load(): void {
 	isLoading = true;
 	import("./markdown.tsx").then(
 		({ renderMarkdown, loadMath }) => {
 			const render: Render = (text) => {
-				// Drawn again, under another name, once formulas can be.
+				// Once formulas can be drawn, a new function makes every text render again.
 				if (!isMathWanted && hasMath(text)) {
 					isMathWanted = true;
 					void loadMath().then(() => renderer.set((again) => renderMarkdown(again)));
@@ -36,7 +36,7 @@ function load(): void {
 	);
 }
 
-/** Anything that Markdown could read something into. */
+/** Anything that Markdown might interpret. */
 const MARKS = /[*_`#[\]<>|~\\&$]|https?:|www\.|@|^\s*(?:[-+]|\d+[.)])\s|\n|^ {4}/m;
 
 export const Prose = memo(function Prose({
@@ -50,7 +50,7 @@ export const Prose = memo(function Prose({
 	if (!render || !MARKS.test(text)) return <div className="prose">{plain(text, isOpen)}</div>;
 	if (!isOpen) return <div className="prose">{render(text)}</div>;
 	const end = settledEnd(text);
-	// What is finished is rendered once, however much follows.
+	// The finished part is rendered once, however much follows.
 	return (
 		<>
 			{end > 0 && <div className="prose">{render(text.slice(0, end))}</div>}
@@ -65,7 +65,7 @@ function plain(text: string, isOpen: boolean): ReactElement {
 	return <p className={isOpen ? "caret whitespace-pre-wrap" : "whitespace-pre-wrap"}>{text}</p>;
 }
 
-/** Behind the last blank line that stands outside of a fence and before a line that begins something new. */
+/** The position after the last blank line that is outside a fence and followed by a line that begins a new block. */
 function settledEnd(text: string): number {
 	let end = 0;
 	let fence = "";

@@ -11,12 +11,12 @@ import type { TranscriptState } from "./store.ts";
 import type { Fork } from "./versions.ts";
 
 export interface MessageActions {
-	/** Puts it into the box; what is sent then takes its place. */
+	/** Puts the message into the box. The next message sent replaces it. */
 	readonly edit: (message: Message) => void;
-	/** Asks what this answers once more; null where that cannot be done for it. */
+	/** Asks again for this answer; null if that is not possible. */
 	readonly regenerate: (message: Message) => (() => void) | null;
 	readonly branch: (message: Message) => void;
-	/** Puts its words back into the box. */
+	/** Undoes the message, and puts its text back into the box. */
 	readonly undo: (message: Message) => void;
 }
 
@@ -28,7 +28,7 @@ export function useMessageActions(): MessageActions | null {
 	return useContext(Actions);
 }
 
-/** The person's message that an answer is about: the first one of its turn. */
+/** The person's message that led to an answer: the first one of its turn. */
 export function askedBy(answer: Message, { segments }: TranscriptState): Message | null {
 	const rows = segments.find(({ id }) => id === answer.session)?.messages ?? [];
 	const index = rows.findIndex(({ id }) => id === answer.id);
@@ -37,7 +37,7 @@ export function askedBy(answer: Message, { segments }: TranscriptState): Message
 	return rows.find(({ role, turn, hidden }) => role === "user" && turn === last.turn && !hidden) ?? last;
 }
 
-/** Its words, and its files as they were. */
+/** The message's text and its files. */
 export async function contentsOf(
 	{ id }: Conversation,
 	{ content }: Message,
@@ -49,7 +49,7 @@ export async function contentsOf(
 	return { text: textOf(content), files: await Promise.all(files) };
 }
 
-/** Switches to another version of what follows; the agent continues with it. */
+/** Switches to another version of the messages that follow. The agent continues with it. */
 export function VersionSwitch({
 	conversation,
 	fork,

@@ -1,4 +1,4 @@
-// A message's attachments: pictures with a viewer; everything else as a card that saves it.
+// A message's attachments: pictures with a viewer, other files as a card that saves them.
 
 import { Download, FileText, ImageOff, Music, Paperclip, X } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
@@ -10,7 +10,7 @@ import type { OutgoingFile } from "../compose/outgoing.ts";
 import { removeUpload, type Upload } from "../compose/uploads.ts";
 import type { Attached } from "./content.ts";
 
-/** A browser may draw these; the server gives no others as pictures. */
+/** Types that the browser shows. The server sends no others as pictures. */
 const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif)$/;
 
 export function Attachments({
@@ -146,7 +146,7 @@ function saveAs(url: string, name: string): void {
 	link.click();
 }
 
-/** Of a message that is no row yet. */
+/** Files of a message that has no row yet. */
 export function OutgoingFiles({ files }: { readonly files: readonly OutgoingFile[] }) {
 	if (files.length === 0) return null;
 	return (
@@ -161,7 +161,7 @@ export function OutgoingFiles({ files }: { readonly files: readonly OutgoingFile
 	);
 }
 
-/** Above the box, until they are sent. */
+/** Files above the message box, until they are sent. */
 export function Uploads({
 	draftKey,
 	uploads,

@@ -2,7 +2,7 @@ import type { Message } from "../../../api/types.ts";
 
 export type Attached = Exclude<Extract<Message["content"], readonly unknown[]>[number], { type: "text" }>;
 
-/** The words of a message. */
+/** The text of a message. */
 export function textOf(content: Message["content"]): string {
 	if (typeof content === "string") return content;
 	return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
@@ -21,7 +21,7 @@ interface Shown {
 	readonly text?: string;
 }
 
-/** Whether the text on its way is in a row already: rows that were read may be ahead of the event that ends it. */
+/** Whether streamed text is in a row already. Rows that were read may be ahead of the event that ends the stream. */
 export function isInRow(
 	{ turn, text }: { readonly turn: string; readonly text: string },
 	items: readonly Shown[],

@@ -62,7 +62,7 @@ export function DayEntry({ at }: { readonly at: string }) {
 	);
 }
 
-/** Where one session ended and the next began; the last one can be undone. */
+/** The boundary between two sessions. The last one can be undone. */
 export function BoundaryEntry({
 	conversation,
 	ended,
@@ -162,7 +162,7 @@ export function FailureEntry({
 	readonly conversation: string;
 	readonly turn: string;
 	readonly text: string;
-	/** Nothing was said since, so the same message can be answered again. */
+	/** Nothing was said afterwards, so the same message can be answered again. */
 	readonly isLast: boolean;
 }) {
 	const [error, setError] = useState<unknown>(null);
@@ -196,7 +196,7 @@ export function FailureEntry({
 	);
 }
 
-/** As they came; read when somebody wants to see them. */
+/** The provider's message, unchanged. Read only when it is opened. */
 function ProviderWords({ turn }: { readonly turn: string }) {
 	const [isOpen, setOpen] = useState(false);
 	const { data, error } = useApi("turn", { turn }, { enabled: isOpen });
@@ -220,7 +220,7 @@ function ProviderWords({ turn }: { readonly turn: string }) {
 	);
 }
 
-/** While nothing is written yet: that something goes on, and for how long. */
+/** Shown until the first text arrives: a turn is working, and for how long. */
 export function WorkingEntry() {
 	const [since] = useState(() => Date.now());
 	const [now, setNow] = useState(since);

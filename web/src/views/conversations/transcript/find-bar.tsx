@@ -1,4 +1,4 @@
-// Finds words in one conversation, in all of its sessions, and goes from one place to the next.
+// Finds words in one conversation, in all of its sessions, and moves from match to match.
 
 import { useNavigate } from "@tanstack/react-router";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
@@ -26,7 +26,7 @@ export function FindBar({
 		{ q, conversation, limit: MOST },
 		{ enabled: q !== "", keep: true },
 	);
-	// Newest first, as one reads a chat from its end.
+	// Newest first, because a chat is read from its end.
 	const matches = (q === "" ? [] : (data?.hits ?? []))
 		.flatMap(({ id, session, seq }) => (id === undefined || seq === undefined ? [] : [{ id, session, seq }]))
 		.sort((a, b) => b.id - a.id);

@@ -1,4 +1,4 @@
-// Builds the drawn items from what was read and what happened. Pure.
+// Builds the items to draw from rows, events and outgoing messages. Pure.
 import type { Message, Session } from "../../../api/types.ts";
 import type { Outgoing } from "../compose/outgoing.ts";
 import { type Attached, attachedTo, textOf } from "./content.ts";
@@ -12,9 +12,9 @@ export interface Call {
 	readonly id: string;
 	readonly name: string;
 	readonly input: unknown;
-	/** Null while it runs. */
+	/** Null while the call runs. */
 	readonly result: { readonly text: string; readonly isError: boolean } | null;
-	/** The confirmation that it waits for, or ran after. */
+	/** The confirmation that the call waits for, or waited for before it ran. */
 	readonly asked: string | null;
 }
 
@@ -26,7 +26,7 @@ export type Item =
 			readonly key: string;
 			readonly ended: Session | null;
 			readonly next: Session | null;
-			/** It is the last one, so one can go back over it. */
+			/** The last boundary can be undone. */
 			readonly isLast: boolean;
 			readonly fork: Fork | null;
 	  }
@@ -36,13 +36,13 @@ export type Item =
 			readonly message: Message;
 			readonly text: string;
 			readonly calls: readonly Call[];
-			/** What came with it, and what its calls brought. */
+			/** The message's attachments, and those of its calls' results. */
 			readonly files: readonly Attached[];
-			/** Written here. */
+			/** Set if the message was written on this page. */
 			readonly sent: Outgoing | null;
-			/** The same hand wrote the one before, a moment ago. */
+			/** The same author wrote the previous row shortly before. */
 			readonly follows: boolean;
-			/** It is the first of one of several versions. */
+			/** Set if the message begins one of several versions. */
 			readonly fork: Fork | null;
 	  }
 	| { readonly kind: "meta"; readonly key: string; readonly message: Message }
@@ -51,7 +51,7 @@ export type Item =
 	| { readonly kind: "asked"; readonly key: string; readonly asked: Asked }
 	| { readonly kind: "outgoing"; readonly key: string; readonly outgoing: Outgoing };
 
-/** Rows that follow within this are of one breath. */
+/** Rows of one author within this time are shown as a group. */
 const BREATH_MS = 5 * 60_000;
 
 export function itemsOf(state: TranscriptState, outgoing: readonly Outgoing[]): Item[] {
@@ -75,7 +75,7 @@ export function itemsOf(state: TranscriptState, outgoing: readonly Outgoing[]): 
 		if (ended && (!isVersion || segment.messages.every(({ hidden }) => hidden))) {
 			const isLast = isAtEnd && index === segments.length - 1;
 			const endedAt = ended.session?.ended_at ?? "";
-			// A command that ends a session was written before it did, even if in the same moment.
+			// A command that ends a session comes before the boundary, even with the same time.
 			putSideItems((item) => atOf(item) < endedAt || (item.kind !== "notice" && atOf(item) === endedAt));
 			items.push({
 				kind: "boundary",
@@ -111,12 +111,12 @@ interface Around {
 	readonly streamed: ReadonlyMap<number, string>;
 	readonly claims: ReadonlyMap<number, Outgoing>;
 	readonly before: Message | null;
-	/** By confirmation: what came of the call that was approved. */
+	/** Results of approved calls, by confirmation. */
 	readonly approved: ReadonlyMap<string, string>;
 	readonly fork: Fork | null;
 }
 
-/** The points of several versions that stand in a segment, in their order: before its first row, or among its rows. */
+/** The forks in a segment, in order: first those before its first row, then those among its rows. */
 function forksAt({ forks, cuts }: TranscriptState, segment: Segment, ended: Segment | undefined): Fork[] {
 	const before =
 		ended && segment.session?.base?.kind === "branch"
@@ -163,7 +163,7 @@ function resultsOf(messages: readonly Message[]): Map<string, Message> {
 	);
 }
 
-/** The result of a call that had to wait stands in a later note, behind a line that says so. */
+/** The result of a call that needed approval is in a later note, after a line that says so. */
 function approvedIn(messages: readonly Message[]): Map<string, string> {
 	return new Map(
 		messages.flatMap(({ confirmation, content, hidden }) => {
@@ -174,7 +174,7 @@ function approvedIn(messages: readonly Message[]): Map<string, string> {
 	);
 }
 
-/** Which row each message that was written here became: by its number where that is known, otherwise by its words. */
+/** Which row each message written here became: by the row's id if it is known, otherwise by its text. */
 function claimed(segments: readonly Segment[], outgoing: readonly Outgoing[]): Map<number, Outgoing> {
 	const claims = new Map<number, Outgoing>();
 	const open = [...outgoing];
@@ -211,7 +211,7 @@ function sideItemsOf(
 	}));
 	const notices: Item[] = state.notices.map((notice) => ({ kind: "notice", key: notice.id, notice }));
 	const said: Item[] = outgoing
-		// One that was a row and is none any more was taken back.
+		// A message that had a row, and has none now, was undone.
 		.filter((one) => !rows.has(one) && one.message === null && !answered.has(one.id))
 		.filter((one) => state.isAtEnd || one.state.kind === "failed")
 		.map((one) => ({ kind: "outgoing", key: one.id, outgoing: one }));
@@ -243,7 +243,7 @@ function windowOf({ segments, hasOlder, isAtEnd }: TranscriptState): readonly [f
 	return [hasOlder ? (first?.created_at ?? "") : "", isAtEnd ? LAST : (last?.created_at ?? LAST)];
 }
 
-/** Later than every row, until the server has said when it was. */
+/** Sorts after every row. Also stands for a time that the server has not reported yet. */
 const LAST = "9999";
 
 function atOf(item: Item): string {

@@ -1,4 +1,4 @@
-// One message, from its first streamed words on: its row then replaces them.
+// One message, from its first streamed words on. Its row later replaces them.
 
 import { useNavigate } from "@tanstack/react-router";
 import {
@@ -46,7 +46,7 @@ import { endWords } from "./words.ts";
 
 export interface MessageItemProps {
 	readonly conversation: Conversation;
-	/** Null while it is being written. */
+	/** Null while the message is being written. */
 	readonly message: Message | null;
 	readonly text: string;
 	readonly calls: readonly Call[];
@@ -111,14 +111,14 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 	);
 });
 
-/** Why an answer has no end. */
+/** Why an answer is incomplete. */
 const UNFINISHED: Readonly<Record<string, string>> = {
 	stopped: texts.messageItem.stoppedHere,
 	error: texts.messageItem.brokeOffHere,
 	length: texts.messageItem.reachedItsLongest,
 };
 
-/** Folded: the answer is what was asked for. */
+/** Folded, because the answer matters more. */
 function Reasoning({ text }: { readonly text: string }) {
 	return (
 		<details className="group/thought mb-1.5 text-sm text-ink-2">
@@ -137,7 +137,7 @@ const QuestionInChat = lazy(() =>
 	import("../../confirmations/in-chat.tsx").then((m) => ({ default: m.QuestionInChat })),
 );
 
-/** As they stand now, whatever was true when they were asked. */
+/** Shows the current state of questions, which may have changed since they were asked. */
 export function Questions({ questions }: { readonly questions: readonly AskedQuestion[] }) {
 	if (questions.length === 0) return null;
 	return (
@@ -151,7 +151,7 @@ export function Questions({ questions }: { readonly questions: readonly AskedQue
 	);
 }
 
-/** Not a row yet. */
+/** A sent message that has no row yet. */
 export function OutgoingItem({ outgoing }: { readonly outgoing: Outgoing }) {
 	const { at, text, state, files } = outgoing;
 	return (
@@ -161,7 +161,7 @@ export function OutgoingItem({ outgoing }: { readonly outgoing: Outgoing }) {
 	);
 }
 
-/** Never a row: a command leaves none. */
+/** A command. Commands never have a row. */
 export function AskedItem({ asked: { platform, name, at, text } }: { readonly asked: Asked }) {
 	return (
 		<Said name={platform === "web" ? texts.messageItem.you : (name ?? SOMEBODY)} at={at} text={text}>
@@ -210,7 +210,7 @@ function Heading({ name, children }: { readonly name: string; readonly children:
 	);
 }
 
-/** The page's own chats are with whoever looks at it. */
+/** In the page's own chats, the person is whoever uses the page. */
 function personIn({ platform, source }: Conversation, { author }: Message, sent: Outgoing | null): string {
 	if (platform === "web" || sent) return texts.messageItem.you;
 	return author?.name ?? source.user_name ?? SOMEBODY;
@@ -227,7 +227,7 @@ function Time({ at }: { readonly at: string }) {
 	);
 }
 
-/** What is known of it, no more. */
+/** Shows only what is known about the message. */
 function SentState({ sent }: { readonly sent: Outgoing }) {
 	const { state } = sent;
 	if (state.kind === "failed")
@@ -262,7 +262,7 @@ function StateLine({ state }: { readonly state: Exclude<OutgoingState, { kind: "
 	);
 }
 
-/** A row that scrolls by has a plain button; the menu behind it is made when it is first wanted. */
+/** A row starts with a plain button; its menu is created on the first click, to keep scrolling fast. */
 function Actions(props: MessageMenuProps) {
 	const [isWanted, setWanted] = useState(false);
 	return (
@@ -355,7 +355,7 @@ function MessageMenu({ conversation, message, text, sent }: MessageMenuProps) {
 	);
 }
 
-/** The message that a row is, or answers. */
+/** The inbound message that a row is, or answers. */
 async function inboundOf({ id, turn }: Message): Promise<number | null> {
 	if (turn === null) return null;
 	try {

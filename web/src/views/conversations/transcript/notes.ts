@@ -1,4 +1,4 @@
-// Whether notes to the agent are shown among the messages. They are for the agent, so nobody sees them who has not asked to.
+// Whether notes to the agent are shown among the messages. They are hidden by default, because they are for the agent.
 import { readLocal, writeLocal } from "../../../lib/storage.ts";
 import { createValue } from "../../../lib/value.ts";
 import type { Item } from "./items.ts";
@@ -12,7 +12,7 @@ export function showNotes(show: boolean): void {
 	writeLocal("notes", show ? "shown" : null);
 }
 
-/** Summaries stay: they stand for messages that people wrote. */
+/** Summaries stay visible: they stand for messages that people wrote. */
 export function isNote(item: Item): boolean {
 	return item.kind === "meta" && item.message.kind !== "summary";
 }

@@ -1,15 +1,15 @@
-// Messages beside the rows: from Keryx itself, or answers to commands. Read backwards from the end, as far as rows are shown.
+// Messages without a row: notices from Keryx, and answers to commands. Read backwards from the end, as far as rows are shown.
 import { api } from "../../../api/index.ts";
 import type { Delivery } from "../../../api/types.ts";
 
 export interface Notice {
 	readonly id: string;
 	readonly kind: "notice" | "command" | "failure";
-	/** That failed. */
+	/** The turn that failed. */
 	readonly turn: string | null;
 	readonly text: string;
 	readonly at: string;
-	/** The command that it answers, as it was written. */
+	/** The command that this answers, as it was written. */
 	readonly asked: Asked | null;
 }
 
@@ -17,19 +17,19 @@ export type Asked = NonNullable<Delivery["asked"]>;
 
 const PAGE = 200;
 
-/** Replies are no notices: they are rows, but for those of a turn that failed. */
+/** Replies are not notices: they have rows, except those of a failed turn. */
 export function noticeOf({ kind, id, text, plain, asked, created_at }: Delivery): Notice | null {
 	if (kind === "reply") return null;
 	return { id, kind, turn: null, text: kind === "notice" ? plain : text, at: created_at, asked };
 }
 
-/** Why a turn failed stands in its reply, and nowhere in the transcript. */
+/** The reason for a failed turn is in its reply, and nowhere in the transcript. */
 export function failureNotice(turn: string, parts: readonly Delivery[], at: string): Notice | null {
 	const text = parts.map(({ plain }) => plain).join("");
 	return text === "" ? null : { id: `failed:${turn}`, kind: "failure", turn, text, at, asked: null };
 }
 
-/** The ones given, with others in their place where they are the same. */
+/** Merges notices by id; newly read ones replace known ones. */
 export function joinedNotices(known: readonly Notice[], read: readonly Notice[]): readonly Notice[] {
 	return [...new Map([...known, ...read].map((notice) => [notice.id, notice])).values()];
 }
@@ -44,12 +44,14 @@ export class NoticeReader {
 		this.#conversation = conversation;
 	}
 
-	/** Reads on until everything since that time is there; the newest page in any case. */
+	/** Reads until everything since that time is known, and at least the newest page. */
 	async reach(since: string): Promise<void> {
 		while (!this.#isWhole && (this.#read[0]?.created_at ?? since) >= since) await this.#readPage();
 	}
 
-	/** Everything that was read. A reply may have been opened before its turn wrote rows: it failed after `lastRowOf` them. */
+	/**
+	 * All notices read so far. A reply may have been opened before its turn wrote rows, so the failure is placed after `lastRowOf` the turn.
+	 */
 	notices(lastRowOf: (turn: string) => string | undefined): readonly Notice[] {
 		const notices = this.#read.flatMap((delivery) => noticeOf(delivery) ?? []);
 		const replies = this.#read.filter(({ kind }) => kind === "reply");

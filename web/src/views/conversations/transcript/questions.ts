@@ -1,21 +1,21 @@
-// Finds questions to a human in chat text. The page shows a question's current state, so this text, which never changes, is left out
-// there. Pure.
+// Finds questions to a human in chat text. The page shows a question's current state, so it leaves out this text, which never changes.
+// Pure.
 
 export interface Asked {
-	/** The words around the questions. */
+	/** The text around the questions. */
 	readonly rest: string;
 	readonly questions: readonly AskedQuestion[];
 }
 
 export interface AskedQuestion {
-	/** Of its confirmation. */
+	/** The confirmation's id. */
 	readonly id: string;
 	readonly text: string;
 }
 
 /**
- * From the first line of a question to its last, as Keryx writes it, and as it used to: stored chats hold both. What the asker wrote in
- * between can hold no code mark.
+ * From the first line of a question to its last, in Keryx's present and earlier wording: stored chats contain both. The asker's text in
+ * between cannot contain a code mark.
  */
 const QUESTION =
 	/(?:^|\n)[^\n]* (?:wants to run [^\n]* and needs your approval\.|asks for your confirmation: )[\s\S]*?\nAnswer with `?\/approve ([0-9a-f]{6,64})`? or `?\/deny \1`?[^\n]*(?:\nOnly the owner can answer[^\n]*)?/g;
@@ -32,7 +32,7 @@ export function questionsIn(text: string): Asked {
 
 const NONE: readonly AskedQuestion[] = [];
 
-/** The confirmation that a call waits for, by the result it has meanwhile. */
+/** The confirmation that a call waits for, from its preliminary result. */
 export function waitedFor(result: string): string | null {
 	return /^waiting for confirmation ([0-9a-f]{6,64})\./.exec(result)?.[1] ?? null;
 }

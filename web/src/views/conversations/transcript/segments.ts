@@ -3,21 +3,21 @@ import type { Message, Session } from "../../../api/types.ts";
 
 export interface Segment {
 	readonly id: string;
-	/** Null until it was read: a row may tell of it first. */
+	/** Null until it is read: a row may arrive before its session. */
 	readonly session: Session | null;
 	readonly messages: readonly Message[];
-	/** Its first row is the session's first. */
+	/** True if its first row is the session's first. */
 	readonly isWhole: boolean;
 }
 
-/** From newest first to the order of reading: by their beginning, the live one last, because what is said now is said there. */
+/** Turns newest-first sessions into reading order: by start, but the live one last, because new messages go there. */
 export function arranged(newestFirst: readonly Session[]): Session[] {
 	const live = newestFirst.find(({ live }) => live !== null)?.live ?? null;
 	const others = newestFirst.filter(({ id }) => id !== live).reverse();
 	return [...others, ...newestFirst.filter(({ id }) => id === live)];
 }
 
-/** At its place; one that is there already, or came too late for the window, changes nothing. */
+/** Adds a row to its session. A known row, or one older than the session's last row here, changes nothing. */
 export function appended(segments: readonly Segment[], message: Message): readonly Segment[] {
 	const index = segments.findIndex(({ id }) => id === message.session);
 	const segment = segments[index];
@@ -31,7 +31,7 @@ export function appended(segments: readonly Segment[], message: Message): readon
 	return segments.with(index, { ...segment, messages: [...segment.messages, message] });
 }
 
-/** The newest rows of a session read anew: they take the place of all that is not older. A page that is not full is all there is. */
+/** Replaces a session's newest rows by the ones just read. A page that is not full holds all rows. */
 export function replacedTail(
 	segments: readonly Segment[],
 	id: string,

@@ -1,5 +1,5 @@
-// One conversation's transcript as far as read: a window of rows over its sessions, oldest first, that grows at both ends. Events add to
-// it only if it reaches the end; events during a read are kept and merged afterwards, so no row is missing or duplicated.
+// One conversation's transcript as far as it was read: a window of rows over its sessions, oldest first, that grows at both ends. Events
+// add to it only if it reaches the end. Events during a read are kept and merged afterwards, so no row is missing or duplicated.
 import { api } from "../../../api/index.ts";
 import type { Delivery, LiveEvent, Message, Session } from "../../../api/types.ts";
 import { noteRunning, takeDelta } from "../../../live/index.ts";
@@ -11,19 +11,19 @@ export interface TranscriptState {
 	readonly status: "loading" | "ready" | "failed";
 	readonly error: unknown;
 	readonly segments: readonly Segment[];
-	/** There are rows before the first one here. */
+	/** There are older rows than the first one here. */
 	readonly hasOlder: boolean;
 	readonly isReadingOlder: boolean;
-	/** Why the rows before could not be read. */
+	/** Why older rows could not be read. */
 	readonly olderError: unknown;
-	/** The newest row is here; what happens is added. */
+	/** The newest row is here, so new rows are added. */
 	readonly isAtEnd: boolean;
 	readonly notices: readonly Notice[];
-	/** Points that have other versions of what follows. */
+	/** Points that have several versions of the rows that follow. */
 	readonly forks: readonly Fork[];
-	/** By session: the last row that is shown of it, where another version goes on from there. */
+	/** By session: the last row shown, if another version continues from there. */
 	readonly cuts: ReadonlyMap<string, number>;
-	/** By id of the message: the name under which its text was streamed. */
+	/** By message id: the key under which its text was streamed. */
 	readonly streamed: ReadonlyMap<number, string>;
 }
 
@@ -33,23 +33,23 @@ export interface Spot {
 }
 
 const PAGE = 200;
-/** Later than everything. */
+/** Sorts after every time. */
 const LATEST = "9999";
 const SESSIONS = 50;
-/** Of the first sight at least so many rows, where there are as many. */
+/** The first load reads at least this many rows, if they exist. */
 const FIRST = 60;
 const MOST_KEPT = 500;
-/** Counters are not read more often than this. */
+/** Minimum time between two reads of the sessions. */
 const REFRESH_MS = 300;
 
 export class Transcript {
 	readonly #conversation: string;
 	readonly #listeners = new Set<() => void>();
-	/** In the order of reading; the oldest ones may not be known yet. */
+	/** In reading order. The oldest ones may not be known yet. */
 	#sessions: readonly Session[] = [];
-	/** Of these, what is shown. */
+	/** The part of `#sessions` that is shown. */
 	#path: Path = pathOf([]);
-	/** Every version is shown: a link leads to one that is left out otherwise. */
+	/** Shows every version: a link leads to one that is otherwise hidden. */
 	#isUncut = false;
 	#hasOlderSessions = false;
 	#late: Message[] = [];
@@ -59,9 +59,9 @@ export class Transcript {
 	#refreshing: Promise<void> | null = null;
 	#refreshAgain = false;
 	#isReadingNewer = false;
-	/** The window is about to be another one: nothing is added to this one's ends. */
+	/** The window is being replaced, so the old one no longer grows. */
 	#isLoading = false;
-	/** While rows are read, those that come are kept: what is read may have been there before them. */
+	/** Reads in progress. Rows that arrive meanwhile are kept, because the answer may be older than they are. */
 	#reads = 0;
 	#state: TranscriptState = {
 		status: "loading",
@@ -89,7 +89,7 @@ export class Transcript {
 		return () => void this.#listeners.delete(listener);
 	};
 
-	/** The end, or what is around one row. What is shown stays until the new is there. */
+	/** Loads the end, or the rows around one row. The current rows stay until the new ones are read. */
 	async load(spot?: Spot): Promise<void> {
 		const generation = ++this.#generation;
 		const reader = new NoticeReader(this.#conversation);
@@ -151,7 +151,7 @@ export class Transcript {
 		}
 	}
 
-	/** Towards the end, where the window does not reach it. */
+	/** Reads on towards the end, if the window does not reach it. */
 	async readNewer(): Promise<void> {
 		const { status, isAtEnd, segments } = this.#state;
 		const last = segments.at(-1);
@@ -172,13 +172,13 @@ export class Transcript {
 			});
 			this.#putLate();
 		} catch {
-			// The person goes on scrolling, or takes the button that leads to the end: it is read then.
+			// Scrolling on, or the button that jumps to the end, reads again.
 		} finally {
 			this.#isReadingNewer = false;
 		}
 	}
 
-	/** What happened in this conversation. */
+	/** Applies an event of this conversation. */
 	take(event: LiveEvent): void {
 		const { type, turn, facts, message, delivery } = event;
 		if (type === "message.appended" && message) {
@@ -220,13 +220,13 @@ export class Transcript {
 		return this.#path.sessions;
 	}
 
-	/** The rows of a session that are shown. */
+	/** Filters a session's rows to those that are shown. */
 	#shownOf(session: string, messages: readonly Message[]): Message[] {
 		const cut = this.#path.cuts.get(session) ?? Number.POSITIVE_INFINITY;
 		return messages.filter(({ seq }) => seq <= cut);
 	}
 
-	/** The newest page of what is shown of a session. */
+	/** The newest page of a session's shown rows. */
 	#readEnd(session: string, before?: number): Promise<{ readonly messages: Message[] }> {
 		const cut = this.#path.cuts.get(session);
 		const limit = Math.min(
@@ -298,7 +298,7 @@ export class Transcript {
 		return behind < PAGE / 2 && last?.id === this.#order.at(-1)?.id;
 	}
 
-	/** The rows before the first one: of the same session, or the end of the one before. */
+	/** Reads the rows before the first one: from the same session, or from the end of the previous one. */
 	async #before(first: Segment): Promise<Segment | null> {
 		if (!first.isWhole) {
 			const before = first.messages[0]?.seq;
@@ -327,7 +327,7 @@ export class Transcript {
 		return this.#order[this.#order.findIndex(({ id }) => id === session) + 1] ?? null;
 	}
 
-	/** Puts what came at the end, where the end is shown and nothing is being read. */
+	/** Appends the rows that arrived, if the end is shown and nothing is being read. */
 	#putLate(): void {
 		const { status, isAtEnd } = this.#state;
 		if (this.#reads > 0 || status !== "ready" || !isAtEnd || this.#late.length === 0) return;
@@ -346,7 +346,7 @@ export class Transcript {
 		this.#state = { ...this.#state, streamed };
 	}
 
-	/** Counters, titles and ends of sessions; and which one is live. */
+	/** Reads counters, titles and ends of sessions again, and which session is live. */
 	#refreshSessions(): void {
 		this.#refreshAgain = true;
 		this.#refreshing ??= this.#refresh().finally(() => {
@@ -361,10 +361,10 @@ export class Transcript {
 			try {
 				await this.#readSessions();
 			} catch {
-				// The state of before is shown, and the next event reads it again.
+				// The previous state stays; the next event reads again.
 				return;
 			}
-			// Another version is shown from now on.
+			// A different version is shown now.
 			if (signatureOf(this.#path) !== before && this.#state.status === "ready") return this.load();
 			const { segments, isAtEnd, status } = this.#state;
 			const infos = new Map(this.#order.map((session) => [session.id, session]));
@@ -374,7 +374,7 @@ export class Transcript {
 			}));
 			const last = this.#order.at(-1);
 			if (status === "ready" && isAtEnd && last && updated.at(-1)?.id !== last.id) {
-				// Another session is live: a fresh one begins below, one from before is shown with its own rows.
+				// Another session is live. A fresh one begins below; an earlier one is shown with its own rows.
 				if (last.messages > 0 || updated.some(({ id }) => id === last.id)) return this.load();
 				updated.push({ id: last.id, session: last, messages: [], isWhole: true });
 			}
@@ -383,7 +383,7 @@ export class Transcript {
 		}
 	}
 
-	/** Rows were hidden or shown again: those at the end, and before where the session goes on from another one. */
+	/** Rows were hidden or shown again. Reads the last segments anew, because a session may continue an earlier one. */
 	async #readTail(): Promise<void> {
 		const generation = this.#generation;
 		if (this.#state.status !== "ready" || !this.#state.isAtEnd) return;
@@ -420,7 +420,7 @@ export class Transcript {
 		if (outcome === "failed" && failure) this.#addNotice(failure);
 	}
 
-	/** What goes on at this moment, which no row tells: a turn that runs, the text so far. */
+	/** Reads the present state, which is in no row: a running turn and its text so far. */
 	async #readPresent(): Promise<void> {
 		const turnId = this.#state.segments.at(-1)?.messages.at(-1)?.turn ?? null;
 		try {
@@ -442,7 +442,7 @@ function signatureOf({ cuts, forks }: Path): string {
 	return JSON.stringify([[...cuts], forks]);
 }
 
-/** Side items of these rows; for the first rows also those before them. */
+/** Notices of these rows. If these are the first rows, also earlier notices. */
 async function noticesIn(
 	segments: readonly Segment[],
 	hasOlder: boolean,

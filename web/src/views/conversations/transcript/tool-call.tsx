@@ -5,7 +5,7 @@ import { Code } from "../../../ui/index.ts";
 import type { Call } from "./items.ts";
 import { waitedFor } from "./questions.ts";
 
-/** Folded to one line; what went in and what came out behind it. */
+/** Folded to one line; unfolds to the arguments and the result. */
 export function ToolCall({ call }: { readonly call: Call }) {
 	const { name, input, result } = call;
 	const given = argumentsOf(input);
@@ -36,7 +36,7 @@ export function ToolCall({ call }: { readonly call: Call }) {
 	);
 }
 
-/** Texts of several lines stand by themselves: as JSON they would be one, and hard to read. */
+/** Texts with several lines are shown separately: in JSON each would be one long line. */
 function Parts({ name, value }: { readonly name: string; readonly value: unknown }) {
 	const fields =
 		typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
@@ -53,7 +53,7 @@ function Parts({ name, value }: { readonly name: string; readonly value: unknown
 	);
 }
 
-/** One value a line, by name; only what has parts of its own is shown as JSON. */
+/** One line per value, with its name. Only nested values are shown as JSON. */
 function Fields({
 	name,
 	fields,
@@ -129,10 +129,10 @@ function Outcome({ call: { result, asked } }: { readonly call: Call }) {
 	);
 }
 
-/** Says by itself what a call does; the rest is below, where it is unfolded. */
+/** Arguments that say what a call does. The others are shown when the call is unfolded. */
 const TELLING = ["command", "path", "url", "query", "target"];
 
-/** In as few words as possible: of one text only that, otherwise names with values. */
+/** As short as possible: a single text alone, otherwise names with values. */
 function argumentsOf(input: unknown): string {
 	if (typeof input !== "object" || input === null) return String(input ?? "");
 	const entries = Object.entries(input);

@@ -1,5 +1,5 @@
-// The transcript on the screen: only visible rows exist. It keeps its position when older rows are added above, follows the end when it
-// is there, and says so when it is not.
+// The transcript on the screen. Only visible rows are drawn. It keeps its position when older rows are added above, follows new rows while
+// it is at the end, and says so when it is not.
 
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
@@ -26,9 +26,9 @@ import { isNote, useNotesShown } from "./notes.ts";
 import type { Spot, Transcript, TranscriptState } from "./store.ts";
 import { useTranscript } from "./transcripts.ts";
 
-/** Older rows are read when so few are left above. */
+/** More rows are read when this few are left above or below. */
 const AHEAD = 120;
-/** This near is at the end. */
+/** Within this distance counts as at the end. */
 const END_PX = 48;
 
 type Drawn =
@@ -149,7 +149,7 @@ function Rows({
 	);
 }
 
-/** The text on its way stands where its row will be, under the same name. */
+/** Streamed text is drawn where its row will be, under the same key. */
 function useDrawn(conversation: string, state: TranscriptState): readonly Drawn[] {
 	const outgoing = useOutgoing(conversation);
 	const partial = usePartial(conversation);
@@ -171,7 +171,7 @@ function useDrawn(conversation: string, state: TranscriptState): readonly Drawn[
 	}, [items, partial, isWorking, state.isAtEnd]);
 }
 
-/** Stays at the end while it grows, even after drawing. Scrolling up leaves the end, and returning to it follows again. */
+/** Follows the end as it grows, also when rows change size after drawing. Scrolling up stops this; scrolling back to the end resumes it. */
 function useFollowing(
 	scroller: RefObject<HTMLElement | null>,
 	mayFollow: boolean,
@@ -200,7 +200,7 @@ function useFollowing(
 	}, [scroller, mayFollow, size, room]);
 }
 
-/** A person who writes wants to see what comes of it, wherever they were reading. */
+/** Scrolls to the end when the person writes, wherever they were reading. */
 function useOwnMessages(conversation: string, virtual: Virtualizer<HTMLElement, Element>): void {
 	const written = useOutgoing(conversation);
 	const known = useRef(new Set(written.map(({ id }) => id)));
@@ -211,7 +211,7 @@ function useOwnMessages(conversation: string, virtual: Virtualizer<HTMLElement, 
 	}, [written, virtual]);
 }
 
-/** At the end, or at the row that a link names. */
+/** Starts at the end, or at the row that a link names. */
 function useFirstPosition(
 	virtual: Virtualizer<HTMLElement, Element>,
 	drawn: readonly Drawn[],
@@ -224,7 +224,7 @@ function useFirstPosition(
 	useLayoutEffect(() => {
 		if (placed.current === wanted || drawn.length === 0) return;
 		if (!spot) {
-			// Whoever follows a link and then goes on reading is not moved.
+			// A person who followed a link and reads on is not moved.
 			if (placed.current === null) virtual.scrollToEnd();
 			placed.current = wanted;
 			return;
@@ -365,7 +365,7 @@ function EndButton({
 	);
 }
 
-/** A guess; what is drawn is measured. */
+/** An estimate; drawn rows are measured. */
 function heightOf(item: Drawn | undefined): number {
 	if (!item) return 60;
 	if (item.kind === "message")

@@ -1,27 +1,27 @@
-// Branches as people see them: versions of what follows a point. One version is shown, the live one if there is a choice; the others are
-// left out, and a switch at the point leads to them. Pure.
+// Branches as people see them: versions of the rows that follow a point. One version is shown, the live one if there is a choice. The
+// others are hidden, and a switch at the point leads to them. Pure.
 import type { Session } from "../../../api/types.ts";
 
 export interface Path {
-	/** The sessions that are shown, in their order. */
+	/** The sessions that are shown, in order. */
 	readonly sessions: readonly Session[];
-	/** By session: the last of its rows that is shown, where another version goes on from there. */
+	/** By session: the last row shown, if another version continues from there. */
 	readonly cuts: ReadonlyMap<string, number>;
 	readonly forks: readonly Fork[];
 }
 
-/** A point with several ways on. */
+/** A point with several versions of the rows that follow. */
 export interface Fork {
 	readonly session: string;
-	/** The last row that all versions share; 0: none. */
+	/** The last row that all versions share; 0 if none. */
 	readonly seq: number;
-	/** Oldest first: the session to switch to for each. */
+	/** Oldest first: for each version, the session to switch to. */
 	readonly versions: readonly string[];
-	/** The place of the one that is shown. */
+	/** The index of the version that is shown. */
 	readonly shown: number;
 }
 
-/** `all` in the order of reading, the live one last. */
+/** `all` is in reading order, the live session last. */
 export function pathOf(all: readonly Session[]): Path {
 	const known = new Map(all.map((session) => [session.id, session]));
 	const placed = new Set<string>();
@@ -46,7 +46,7 @@ function branchBase({ base }: Session, known: Known): Session | undefined {
 	return base?.kind === "branch" ? known.get(base.session) : undefined;
 }
 
-/** Whether it is, by branches, another version of something in the set. */
+/** Whether the session branched off a session in the set, directly or through other branches. */
 function leadsTo(session: Session, set: ReadonlySet<string>, known: Known): boolean {
 	for (let base = branchBase(session, known); base; base = branchBase(base, known))
 		if (set.has(base.id)) return true;
@@ -57,7 +57,7 @@ function between(all: readonly Session[], base: Session, branch: Session): reado
 	return all.slice(all.indexOf(base) + 1, all.indexOf(branch));
 }
 
-/** Where something else was said in between, a branch is read as a session of its own. */
+/** If anything else was said in between, a branch is shown as a separate session. */
 function areVersions(sessions: readonly Session[], base: Session, known: Known): boolean {
 	const set = new Set([base.id]);
 	return sessions.every((session) => leadsTo(session, set, known));
@@ -79,7 +79,7 @@ function forksOf(
 		const { session, seq } = base;
 		const cut = cuts.get(session);
 		if (cut !== undefined && cut < seq) return [];
-		// A branch that stands as a session of its own is no version here.
+		// A branch shown as a separate session is not a version here.
 		const others = ways
 			.filter(({ id }) => !placed.has(id) || cut === seq)
 			.sort((a, b) => (a.started_at < b.started_at ? -1 : 1));
@@ -97,13 +97,13 @@ function forksOf(
 	});
 }
 
-/** Of a version, with everything that branched off it, what was used last. */
+/** The last used session among a version and everything that branched off it. */
 function latestIn(id: string, all: readonly Session[], known: Known): string {
 	const set = new Set([id]);
 	return newest(all, (one) => one.id === id || leadsTo(one, set, known)) ?? id;
 }
 
-/** It branched off a later row of that session. */
+/** Whether the session branched off a later row of `from`, directly or through other branches. */
 function goesOnAfter(session: Session, from: string, seq: number, known: Known): boolean {
 	for (let at: Session | undefined = session; at; at = branchBase(at, known))
 		if (at.base?.kind === "branch" && at.base.session === from) return at.base.seq > seq;

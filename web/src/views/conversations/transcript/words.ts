@@ -1,4 +1,4 @@
-// What Keryx knows as a word of a closed list, said to a person.
+// Texts for Keryx's closed lists of words.
 
 import type { Session } from "../../../api/types.ts";
 import { duration } from "../../../lib/time.ts";
@@ -26,7 +26,7 @@ export function boundaryWords(ended: Session | null, next: Session | null): stri
 	return texts.words.newSessionThePreviousOne(how);
 }
 
-/** A session from before was made the live one again. */
+/** True if an earlier session was made live again. */
 export function isReturn(ended: Session | null, next: Session | null): boolean {
 	return ended !== null && next !== null && next.started_at < ended.started_at;
 }
@@ -48,7 +48,7 @@ const ENDS: Readonly<Record<string, string>> = {
 	failed: texts.words.couldNotBeAnswered,
 };
 
-/** Where the reason says nothing to a person; of a failure, the notice below it tells it in a sentence. */
+/** Ends whose reason is not shown: it tells a person nothing, or, for a failure, the notice below explains it. */
 const UNREASONED: ReadonlySet<string> = new Set(["answered", "command", "failed"]);
 
 export function endWords(as: string, reason: string | undefined): string {
