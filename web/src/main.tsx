@@ -15,7 +15,7 @@ import "./style.css";
 import { TooltipProvider } from "./ui/index.ts";
 import { followConversationList, followOutgoing, followTranscripts } from "./views/conversations/index.tsx";
 
-/** The page waits this long for the log position before it reads anything, so that no event is missed. Then earlier data is read again. */
+/** Longest wait for the log position before anything is read, so that no event is missed. After that, earlier data is read again. */
 const LONGEST_WAIT_MS = 300;
 
 listenForShortcuts();

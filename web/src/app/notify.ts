@@ -14,7 +14,7 @@ const NAME = "notify";
 const choice = createValue<Choice>(canNotify() ? read() : "off");
 export const useNotifyChoice = choice.use;
 
-/** If wanted, the browser asks too, and may still refuse. */
+/** A yes also needs the browser's permission, which may be refused. */
 export async function chooseNotifications(wanted: boolean): Promise<void> {
 	const granted = wanted && (await Notification.requestPermission()) === "granted";
 	writeLocal(NAME, granted ? "on" : "off");

@@ -1,4 +1,4 @@
-// Every sentence of the frame of the page, its components and its connection to Keryx, grouped by the file that shows it.
+// All texts of the page's frame, its components and its connection to Keryx, grouped by the file that shows them.
 
 import type { Shown } from "./shown.ts";
 

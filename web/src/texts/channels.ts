@@ -1,4 +1,4 @@
-// Every sentence of the view Channels, grouped by the file that shows it.
+// All texts of the Channels view, grouped by the file that shows them.
 
 import type { Shown } from "./shown.ts";
 

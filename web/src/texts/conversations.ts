@@ -1,4 +1,4 @@
-// Every sentence of the view Conversations, grouped by the file that shows it.
+// All texts of the Conversations view, grouped by the file that shows them.
 
 import type { Shown } from "./shown.ts";
 

@@ -1,4 +1,4 @@
-// Every sentence of the view Insights, grouped by the file that shows it.
+// All texts of the Insights view, grouped by the file that shows them.
 
 import type { Shown } from "./shown.ts";
 

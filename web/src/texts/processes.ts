@@ -1,4 +1,4 @@
-// Every sentence of the view Processes and the terminal of one, grouped by the file that shows it.
+// All texts of the Processes view and of a process's terminal, grouped by the file that shows them.
 
 import type { Shown } from "./shown.ts";
 

@@ -1,4 +1,4 @@
-// Every sentence of the view Schedules, grouped by the file that shows it.
+// All texts of the Schedules view, grouped by the file that shows them.
 
 import type { Shown } from "./shown.ts";
 

@@ -1,8 +1,8 @@
 import { useState } from "react";
 
 /**
- * The container for overlays: the page's main part, so that they belong to a landmark. Null inside a dialog, because a dialog hides the
- * main part. Determined on opening.
+ * The container for overlays: the page's main part, so that they belong to a landmark. Null, the body, while a dialog is open, because it
+ * hides the main part. Determined on opening.
  */
 export function useOverlayContainer(): {
 	readonly container: HTMLElement | null;

@@ -7,7 +7,7 @@ import { Field, Input } from "../../ui/index.ts";
 
 type Network = Answer<"channelPlatforms">["networks"][number];
 
-/** Undefined: the platform has no server of its own. */
+/** Undefined if the platform has no server to choose. */
 export function useNetworkFields(network: Network | undefined) {
 	const [values, setValues] = useState<Readonly<Record<string, string>>>({});
 	const [isAgreed, setIsAgreed] = useState(false);

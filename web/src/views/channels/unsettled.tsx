@@ -1,4 +1,4 @@
-// Deliveries that ended without success. Keryx never resends a message that may have arrived, so a person decides.
+// Deliveries that ended without success. Keryx never resends a message by itself if it may have arrived, so a person decides.
 
 import { useMutation } from "@tanstack/react-query";
 import { Check, RotateCw, Trash2 } from "lucide-react";

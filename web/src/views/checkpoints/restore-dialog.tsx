@@ -29,7 +29,7 @@ export function RestoreDialog({
 		queryKey: ["checkpointPlan", conversation, target.id, file, force],
 		queryFn: ({ signal }) =>
 			api.checkpointPlan({ conversation, id: target.id, ...only, force: force ? "true" : "false" }, signal),
-		// Always read anew: the plan depends on the files as they are now.
+		// Never cached: the plan depends on the files as they are now.
 		gcTime: 0,
 		staleTime: 0,
 	});

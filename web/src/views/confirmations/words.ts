@@ -20,7 +20,7 @@ export const SCOPES: Readonly<Record<GrantScope, string>> = {
 	always: "always",
 };
 
-/** Why a question was cancelled by Keryx. Any other was withdrawn by the requester. */
+/** Why Keryx cancelled a question. All others were withdrawn by the requester. */
 const CANCELLED_BY: Readonly<Record<string, string>> = {
 	"system:stop": texts.words.theAnswerWasStopped,
 	"system:new": texts.words.aNewSessionWasStarted,

@@ -4,7 +4,7 @@ import type { Session } from "../../api/types.ts";
 import { texts } from "../../texts/conversations.ts";
 import { Badge, Button, Dialog, ErrorLine, ErrorState, RelativeTime, SkeletonRows } from "../../ui/index.ts";
 
-/** Every session of a conversation, to go back to one. */
+/** Lists the sessions of a conversation, to return to one. */
 export function SessionsDialog({
 	conversation,
 	onClose,

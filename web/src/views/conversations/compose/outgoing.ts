@@ -1,5 +1,5 @@
-// Messages written here: on the screen at once, with their known state. An unaccepted one stays, to be sent again under the same id, so
-// that it is never accepted twice.
+// Messages written on this page. They appear at once, with their known state. A message that was not accepted stays, and is sent again
+// under the same id, so that it is never accepted twice.
 
 import { useCallback, useSyncExternalStore } from "react";
 import { ApiError, api } from "../../../api/index.ts";
@@ -133,7 +133,7 @@ async function deliver({ id, text, target, files }: Outgoing): Promise<string | 
 	}
 }
 
-/** The page's writer is the operator; all its chats are with the same person. */
+/** The page writes as the operator, the same person in all its chats. */
 function addressOf(target: ChatTarget, text: string) {
 	const person = {
 		platform: "web",

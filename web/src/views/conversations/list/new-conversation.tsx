@@ -19,7 +19,7 @@ const OutgoingItem = lazy(() =>
 	import("../transcript/message-item.tsx").then((m) => ({ default: m.OutgoingItem })),
 );
 
-/** `children` replace the hint until the first message is sent. The message box then does not take the focus. */
+/** `children` replace the hint until the first message is sent. With them, the message box does not take the focus. */
 export function NewConversation({ children }: { readonly children?: ReactNode }) {
 	const { profile: asked = "" } = useSearch({ strict: false });
 	const profiles = useProfiles();

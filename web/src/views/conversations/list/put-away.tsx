@@ -26,7 +26,7 @@ export async function putAway(ids: readonly string[], state: State): Promise<voi
 
 const WORDS: Readonly<Record<Done["state"], string>> = { archived: "archived", deleted: "deleted" };
 
-/** Names the conversations just archived or deleted, with an undo button. */
+/** Says what was just archived or deleted, with an undo button. */
 export function PutAwayNotice({ onError }: { readonly onError: (error: unknown) => void }) {
 	const done = last.use();
 	useEffect(() => {

@@ -10,7 +10,7 @@ import type { OutgoingFile } from "../compose/outgoing.ts";
 import { removeUpload, type Upload } from "../compose/uploads.ts";
 import type { Attached } from "./content.ts";
 
-/** Types that the browser shows. The server sends no others as pictures. */
+/** Types that a browser may show. The server sends no others as pictures. */
 const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif)$/;
 
 export function Attachments({

@@ -220,7 +220,7 @@ function ProviderWords({ turn }: { readonly turn: string }) {
 	);
 }
 
-/** Shown until the first text arrives: a turn is working, and for how long. */
+/** Shown until the first text arrives. Says that a turn is working, and for how long. */
 export function WorkingEntry() {
 	const [since] = useState(() => Date.now());
 	const [now, setNow] = useState(since);

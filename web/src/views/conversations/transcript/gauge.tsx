@@ -7,7 +7,7 @@ import { Menu, MenuItem } from "../../../ui/index.ts";
 
 const STEPS = [50, 100, 500] as const;
 
-/** How full the session is. Long sessions get worse, so their length is limited; the limit can be raised. */
+/** How full the session is. Long sessions degrade, so their length is limited. The limit can be raised. */
 export function LimitGauge({
 	session,
 	onError,

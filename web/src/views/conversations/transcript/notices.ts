@@ -49,9 +49,7 @@ export class NoticeReader {
 		while (!this.#isWhole && (this.#read[0]?.created_at ?? since) >= since) await this.#readPage();
 	}
 
-	/**
-	 * All notices read so far. A reply may have been opened before its turn wrote rows, so the failure is placed after `lastRowOf` the turn.
-	 */
+	/** All notices read so far. A reply may be older than the rows of its turn, so a failure is placed after the turn's last row. */
 	notices(lastRowOf: (turn: string) => string | undefined): readonly Notice[] {
 		const notices = this.#read.flatMap((delivery) => noticeOf(delivery) ?? []);
 		const replies = this.#read.filter(({ kind }) => kind === "reply");

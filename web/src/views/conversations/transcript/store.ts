@@ -383,7 +383,7 @@ export class Transcript {
 		}
 	}
 
-	/** Rows were hidden or shown again. Reads the last segments anew, because a session may continue an earlier one. */
+	/** Rows were hidden or shown again. Reads the last segments again, because a session may continue an earlier one. */
 	async #readTail(): Promise<void> {
 		const generation = this.#generation;
 		if (this.#state.status !== "ready" || !this.#state.isAtEnd) return;
