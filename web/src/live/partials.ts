@@ -11,7 +11,7 @@ export interface PartialAnswer {
 
 const partials = new Map<string, PartialAnswer>();
 const listeners = new Map<string, Set<() => void>>();
-/** By turn: the last message whose row has arrived. A late delta must not bring its text back. */
+/** By turn: the last finished message. A late delta must not bring its text back. */
 const finished = new Map<string, number>();
 const MOST_REMEMBERED = 500;
 

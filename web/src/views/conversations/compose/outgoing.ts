@@ -1,4 +1,4 @@
-// Messages written on this page. They appear at once, with their known state. A message that was not accepted stays, and is sent again
+// Messages written on this page. They appear at once, with their known state. A message that was not accepted stays, and can be sent again
 // under the same id, so that it is never accepted twice.
 
 import { useCallback, useSyncExternalStore } from "react";
