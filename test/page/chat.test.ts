@@ -1,7 +1,7 @@
 // Talking on the page: what is written, what is answered, and what one can do about either.
 import type { Browser, Locator, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { soon } from "../support/soon.ts";
+import { eventually, soon } from "../support/soon.ts";
 import { type Keryx, openBrowser, openKeryx, type Seat, takeSeat } from "./support.ts";
 import { answer, box, everyFrame, message, tell, texts, transcript, write } from "./talk.ts";
 
@@ -595,8 +595,12 @@ describe("a question", () => {
 		expect((await keryx.client.confirm("POST", `/confirm/${id}/deny`, { reason: "not today" })).status).toBe(
 			200,
 		);
-		await decided("It was denied by the operator.").click();
-		await transcript(page).getByText("“not today”").waitFor();
+		const reason = transcript(page).getByText("“not today”");
+		// The row that takes the place of what was streamed is folded again.
+		await eventually(async () => {
+			if (!(await reason.isVisible())) await decided("It was denied by the operator.").click();
+			expect(await reason.isVisible()).toBe(true);
+		});
 	});
 });
 
