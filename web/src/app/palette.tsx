@@ -2,7 +2,7 @@
 
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Command, MessageSquarePlus, Search, Settings2 } from "lucide-react";
-import { type ReactNode, useDeferredValue, useId, useMemo, useRef, useState } from "react";
+import { type ReactNode, useId, useMemo, useRef, useState } from "react";
 import { api, useApi, useMe } from "../api/index.ts";
 import { classes } from "../lib/classes.ts";
 import { withoutMarks } from "../lib/without-marks.ts";
@@ -28,7 +28,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 	const [error, setError] = useState<unknown>(null);
 	const list = useRef<HTMLDivElement>(null);
 	const listId = useId();
-	const wanted = useDeferredValue(words.trim());
+	// Not deferred: Enter must run an entry for the words that are there.
+	const wanted = words.trim();
 	const entries = useEntries(wanted, onClose, setError);
 	const active = Math.min(at, entries.length - 1);
 	const move = (by: number) => {
