@@ -113,8 +113,7 @@ function launch(more: readonly string[]): Promise<Browser> {
 			"--disable-component-update",
 			"--disable-sync",
 			"--disable-dev-shm-usage",
-			// Compiling the page's code well costs more than it saves: no test runs it long.
-			"--js-flags=--single-threaded-gc,--no-opt,--no-maglev",
+			"--js-flags=--single-threaded-gc",
 			...more,
 		],
 	});
