@@ -1,6 +1,7 @@
 // An operation is written once, as a generator that yields prepared queries. SQLite runs it in one go, PostgreSQL awaits each yield; the
 // operation cannot tell, and nothing above the store knows the engine.
 
+import type { SessionId } from "../domain/index.ts";
 import type { WitnessFound } from "./types.ts";
 
 export type Value = string | number | null | Uint8Array;
@@ -37,7 +38,8 @@ export interface Context {
 	/** Counts the owners of this store; a turn of an earlier epoch has lost its owner. */
 	readonly epoch: number;
 	readonly uuid: () => string;
-	readonly sessionId: () => string;
+	/** Another one at each call: an id may be taken. */
+	readonly sessionId: () => SessionId;
 	/** The key for audit codes; null if the opener gave none: then nothing is audited or confirmed. */
 	readonly auditKey: Uint8Array | null;
 	/** The audit's current witness outside the store. */

@@ -1,10 +1,11 @@
 // The operations by name, for callers: the threads load the operations themselves, and most callers need none of them.
 import type { ReadName, WriteName } from "../engine.ts";
 
-/** The most ids that an operation may need, with a few spare session ids for redrawing. They travel with it. */
+/** The most ids that an operation may need. They travel with it. */
 export interface Draws {
 	readonly uuids?: number;
-	readonly sessions?: number;
+	/** It may open a session. */
+	readonly session?: true;
 }
 
 export const WRITES: Readonly<Record<WriteName, Draws>> = {
@@ -15,17 +16,17 @@ export const WRITES: Readonly<Record<WriteName, Draws>> = {
 	react: {},
 	chatGone: {},
 	chatMoved: {},
-	performCommand: { uuids: 2, sessions: 4 },
+	performCommand: { uuids: 2, session: true },
 	answerCommand: {},
 	endItems: {},
-	beginTurn: { uuids: 1, sessions: 4 },
+	beginTurn: { uuids: 1, session: true },
 	joinTurn: {},
 	appendMessages: {},
 	startCall: {},
 	recordModelCall: {},
 	openDelivery: {},
 	recordPreview: {},
-	endTurn: { sessions: 4 },
+	endTurn: { session: true },
 	stopTurn: {},
 	claimDeliveries: { uuids: 1 },
 	releaseClaims: {},
@@ -36,7 +37,7 @@ export const WRITES: Readonly<Record<WriteName, Draws>> = {
 	recordLookup: {},
 	recoverDeliveries: {},
 	notify: {},
-	send: { sessions: 4 },
+	send: { session: true },
 	adoptItems: {},
 	agreeOnKeys: {},
 	takeDuty: {},
@@ -44,10 +45,10 @@ export const WRITES: Readonly<Record<WriteName, Draws>> = {
 	interruptTurns: {},
 	planInterruptions: {},
 	resumeTurn: {},
-	newSession: { sessions: 4 },
-	continueSession: { sessions: 4 },
-	switchSession: { sessions: 4 },
-	branchSession: { sessions: 4 },
+	newSession: { session: true },
+	continueSession: { session: true },
+	switchSession: { session: true },
+	branchSession: { session: true },
 	extendSession: {},
 	undo: { uuids: 1 },
 	redo: {},

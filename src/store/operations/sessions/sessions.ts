@@ -235,7 +235,7 @@ export function* open(
 			seal(opening.context),
 			nextDue({ lastActivityAt: context.now, policy }),
 		);
-		// The id is taken: draw another of those passed with the operation.
+		// The id is taken: the next one.
 		if (!row) continue;
 		yield* emit(
 			context,
