@@ -285,8 +285,8 @@ export function* touch(session: SessionRow, at: number, policy: ResetPolicy): Op
 
 /** The same values for `appendTouching`, which writes both rows anyway. */
 export function touched(
-	session: SessionRow,
-	conversation: ConversationRow,
+	session: Pick<SessionRow, "last_activity_at" | "due_at">,
+	conversation: Pick<ConversationRow, "last_activity_at" | "token">,
 	at: number,
 	policy: ResetPolicy,
 ): Touched {
