@@ -117,8 +117,8 @@ export function foundConversation<Row>(row: Row | undefined, id: string): Row {
 	return row;
 }
 
-export function* findLive(conversation: string): Op<SessionRow | undefined> {
-	return yield* get(liveSession, conversation);
+export function findLive(conversation: string): Op<SessionRow | undefined> {
+	return get(liveSession, conversation);
 }
 
 /** The live session, or else the last one that ended; a switch makes an old one live, so the newest row may be neither. */

@@ -221,10 +221,11 @@ function asMessage(message: NewMessage, target: Target, id: number, seq: number,
 	return { ...message, id, session: target.sessionId, seq, turn: target.turn, createdAt, hidden: false };
 }
 
+/** Single spaces, which need no change, are no match. */
 function previewOf(content: Content): string {
 	const text = textOf(content)
 		.slice(0, PREVIEW_LENGTH * 4)
-		.replace(/\s+/g, " ")
+		.replace(/\s{2,}|[^\S ]/g, " ")
 		.trim();
 	if (text.length <= PREVIEW_LENGTH) return text;
 	const end = afterPoints(text, 0, PREVIEW_LENGTH - 1);
