@@ -49,7 +49,13 @@ interface EndingTurn
 	extends Pick<TurnRow, "id" | "conversation" | "session" | "principal" | "epoch" | "token" | "state">,
 		Pick<
 			SessionRow,
-			"last_activity_at" | "due_at" | "ended_at" | "cap" | "messages" | "suspended_at" | "resume_pending_since"
+			| "last_activity_at"
+			| "due_at"
+			| "ended_at"
+			| "cap"
+			| "messages"
+			| "suspended_at"
+			| "resume_pending_since"
 		>,
 		Pick<ConversationRow, "platform" | "profile" | "interruptions"> {
 	readonly session_id: SessionId;
@@ -183,12 +189,7 @@ export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 			principal: turn.owner,
 		},
 		args.messages,
-		touched(
-			turn,
-			{ last_activity_at: turn.used_at, token: turn.last_token },
-			context.now,
-			args.policy,
-		),
+		touched(turn, { last_activity_at: turn.used_at, token: turn.last_token }, context.now, args.policy),
 	);
 	yield* addDeliveries(context, turn.conversation, turn.id, args.deliveries);
 	yield* finish(context, turn, args.outcome);
