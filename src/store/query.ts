@@ -24,7 +24,7 @@ export interface Query {
 	readonly postgres?: readonly Value[];
 	/** later: like run, but the engine may defer it to the end of the transaction, keeping the order of deferred ones. */
 	readonly mode: "run" | "get" | "all" | "later";
-	/** Requests unused ids: an engine that draws them itself answers without the statement. */
+	/** Requests unused ids: an engine that draws them itself answers with its own `id`. */
 	readonly reserve?: { readonly from: number; readonly count: number };
 	/** Inserts one row and asks for its number: SQLite knows it without RETURNING, which costs half as much as the insert. */
 	readonly numbers?: true;
@@ -138,18 +138,13 @@ export function* insert(statement: Statement<{ id: number }>, ...params: Value[]
 	return (yield* ask<{ id: number }>({ statement, params, mode: "get", numbers: true })).id;
 }
 
-/** The last used id below a run of unused ones, all from `from` on; the statement reads the last one in use. */
-export function* reserveIds(
-	lastId: Statement<{ id: number | null }>,
+/** Like `get`. The row's `id` is the last used one below a run of unused ones, all from `from` on. */
+export function getReserving<Row extends { readonly id: number | null }>(
+	statement: Statement<Row>,
 	reserve: { readonly from: number; readonly count: number },
-): Op<number> {
-	const row = yield* ask<{ id: number | null } | undefined>({
-		statement: lastId,
-		params: [],
-		mode: "get",
-		reserve,
-	});
-	return row?.id ?? 0;
+	...params: Value[]
+): Op<Row | undefined> {
+	return ask({ statement, params, mode: "get", reserve });
 }
 
 /** For writes that no operation reads back and that are cheaper together: the search index. */
