@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import type { Drawn, MigrationProgress, ReadName, WriteName } from "../engine.ts";
+import { WRITES } from "../operations/names.ts";
 import { assertMoved, beginNode } from "../operations/nodes.ts";
 import { type OwnerContext, readOp, writeOp } from "../operations/run.ts";
 import { type Op, run, sql } from "../query.ts";
@@ -318,6 +319,8 @@ function commitWith(
 	connection.control("BEGIN IMMEDIATE");
 	guard?.checkEpoch();
 	for (const write of writes) {
+		// Outside its savepoint: they belong to earlier operations, and stay if this one is refused.
+		if (WRITES[write.name].seesEvents) connection.runLater();
 		const reply = run(serving, write);
 		if (!reply) return undefined;
 		replies.push(reply);
