@@ -225,8 +225,11 @@ function serve(serving: Serving, first: Request[]): void {
 		if (groups === GROUPS_IN_A_ROW) return void setImmediate(() => serve(serving, []));
 		receive(serving);
 		if (waiting.length === 0) return;
-		const replies = serveGroup(serving, waiting.splice(0, GROUP));
-		const after = serving.closed ? before : connection.changes();
+		const group = waiting.splice(0, GROUP);
+		const replies = serveGroup(serving, group);
+		const after = connection.changes();
+		// Last: then the changes of this group are counted, and its reads still find the database open.
+		for (const { id, kind } of group) if (kind === "close") replies.push(close(serving, id));
 		port.postMessage({ replies, changed: after > before } satisfies Replies);
 		before = after;
 		if (serving.closed) {
@@ -251,7 +254,6 @@ function serveGroup(serving: Serving, group: readonly Request[]): Reply[] {
 		if (request.kind === "settings")
 			replies.push({ id: request.id, ok: true, value: serving.connection.settings() });
 		if (request.kind === "copy") replies.push(copy(serving, request));
-		if (request.kind === "close") replies.push(close(serving, request.id));
 	}
 	return replies;
 }
