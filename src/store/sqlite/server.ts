@@ -92,6 +92,8 @@ interface Serving {
 	/** For the owner; an in-memory store has no files to lose. */
 	readonly ownership: Ownership | undefined;
 	readonly guard: Guard | undefined;
+	/** The event loop has its turn: what arrives waits until then. */
+	isResting: boolean;
 	closed: boolean;
 }
 
@@ -119,9 +121,13 @@ export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 			witness,
 			ownership,
 			guard,
+			isResting: false,
 			closed: false,
 		};
-		port.on("message", (first: Request[]) => serve(serving, first));
+		port.on("message", (requests: Request[]) => {
+			serving.waiting.push(...requests);
+			if (!serving.isResting) serve(serving);
+		});
 		port.postMessage({ ready: true, epoch, database } satisfies Ready);
 	} catch (error) {
 		ownership?.release();
@@ -214,15 +220,13 @@ function* nextEpoch(now: number): Op<number> {
 }
 
 /** Takes everything that has arrived: what waited during the last commit shares the next one. */
-function serve(serving: Serving, first: Request[]): void {
+function serve(serving: Serving): void {
 	const { port, waiting, connection, guard } = serving;
 	// Requests after the close are answered by the end of the thread.
 	if (serving.closed) return;
-	waiting.push(...first);
 	let before = connection.changes();
 	for (let groups = 0; ; groups++) {
-		// The witness and the looks at the files have timers, which wait for their turn.
-		if (groups === GROUPS_IN_A_ROW) return void setImmediate(() => serve(serving, []));
+		if (groups === GROUPS_IN_A_ROW) return rest(serving);
 		receive(serving);
 		if (waiting.length === 0) return;
 		const group = waiting.splice(0, GROUP);
@@ -238,6 +242,18 @@ function serve(serving: Serving, first: Request[]): void {
 		}
 		guard?.tidy();
 	}
+}
+
+/**
+ * The witness and the looks at the files have timers, which wait for their turn. A port hands out a thousand messages before it lets
+ * anything else have one, so messages must not start the work again.
+ */
+function rest(serving: Serving): void {
+	serving.isResting = true;
+	setImmediate(() => {
+		serving.isResting = false;
+		serve(serving);
+	});
 }
 
 function receive({ port, waiting }: Serving): void {
