@@ -226,7 +226,7 @@ function serve(serving: Serving): void {
 	if (serving.closed) return;
 	let before = connection.changes();
 	for (let groups = 0; ; groups++) {
-		if (groups === GROUPS_IN_A_ROW) return rest(serving);
+		if (groups === GROUPS_IN_A_ROW) return void rest(serving);
 		receive(serving);
 		if (waiting.length === 0) return;
 		const group = waiting.splice(0, GROUP);
