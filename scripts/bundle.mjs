@@ -44,7 +44,11 @@ async function bundle(root) {
 		// Commands that only look for a running Keryx need no configuration.
 		codeSplitting: { groups: [{ name: "home", test: /\/src\/config\/home\.ts$/ }] },
 		// Names of functions and classes stay: they are in what a failure prints. Other names would take 3 MiB of memory.
-		minify: { compress: false, mangle: { toplevel: true, keepNames: true }, codegen: { removeWhitespace: true } },
+		minify: {
+			compress: false,
+			mangle: { toplevel: true, keepNames: true },
+			codegen: { removeWhitespace: true },
+		},
 	});
 	await program.close();
 	for (const { fileName } of output) {
