@@ -43,8 +43,8 @@ async function bundle(root) {
 		chunkFileNames: `${SHARED}/[name]-[hash].js`,
 		// Commands that only look for a running Keryx need no configuration.
 		codeSplitting: { groups: [{ name: "home", test: /\/src\/config\/home\.ts$/ }] },
-		// Names stay: they are in what a failure prints.
-		minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+		// Names of functions and classes stay: they are in what a failure prints. Other names would take 3 MiB of memory.
+		minify: { compress: false, mangle: { toplevel: true, keepNames: true }, codegen: { removeWhitespace: true } },
 	});
 	await program.close();
 	for (const { fileName } of output) {

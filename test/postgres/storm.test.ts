@@ -134,15 +134,14 @@ test(
 		const store = await open(server.url(), "read");
 		const { problems, ...verdict } = await judge(store, world);
 		await store.close();
-		const seen = await allSeen(followers);
+		const { written, seen } = await allSeen(followers);
 		leaving.abort();
 		console.log(
 			`storm over a cluster: ${JSON.stringify({ messages: MESSAGES, faults: counts, ...world.counts, ...verdict, events: seen[0]?.length, seed: SEED })}`,
 		);
 		expect(problems, `seed ${SEED}`).toEqual([]);
 		expect(seen[0]).toEqual(seen[1]);
-		const written = await onServer<{ id: string }>(server.url(), "SELECT id FROM keryx.events ORDER BY id");
-		expect(seen[0]).toEqual(written.map(({ id }) => Number(id)));
+		expect(seen[0]).toEqual(written);
 		await judgeTelegram(onTelegram());
 		expect(readFileSync(world.effects, "utf8").length).toBeGreaterThan(0);
 		await world.close();
@@ -200,14 +199,19 @@ function numberOf(cursor: string): number {
 	return Number.parseInt(cursor.slice(1), 36);
 }
 
-async function allSeen(followers: readonly Follower[]): Promise<readonly (readonly number[])[]> {
-	const [last] = await onServer<{ id: string }>(server.url(), "SELECT max(id) AS id FROM keryx.events");
+/** The events that are there now, and which of them each follower has seen. The nodes still run, and write more of them. */
+async function allSeen(
+	followers: readonly Follower[],
+): Promise<{ readonly written: readonly number[]; readonly seen: readonly (readonly number[])[] }> {
+	const rows = await onServer<{ id: string }>(server.url(), "SELECT id FROM keryx.events ORDER BY id");
+	const written = rows.map(({ id }) => Number(id));
+	const last = written.at(-1) ?? 0;
 	for (const { seen, ended } of followers)
 		await Promise.race([
-			expect.poll(() => seen.at(-1) ?? 0).toBeGreaterThanOrEqual(Number(last?.id)),
+			expect.poll(() => seen.at(-1) ?? 0).toBeGreaterThanOrEqual(last),
 			ended.then(() => Promise.reject(new Error("a follower has ended"))),
 		]);
-	return followers.map(({ seen }) => seen.filter((id) => id <= Number(last?.id)));
+	return { written, seen: followers.map(({ seen }) => seen.filter((id) => id <= last)) };
 }
 
 /** People on Telegram write as the others do. */

@@ -1,5 +1,6 @@
-// The built page. Its files are read once, into a map by address: a request never names a file on disk. They are not secret, so that the
-// page can explain how to log in; all data comes from the API, which authenticates.
+// The built page. Its files are read once, all of them when the first is asked for: they are of one version, and a gateway whose page nobody
+// opens does not hold 3 MB of them. Their addresses are known from the start: a request never names a file on disk. They are not secret, so
+// that the page can explain how to log in; all data comes from the API, which authenticates.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
@@ -68,7 +69,7 @@ export interface PageFile {
 	gzipped(): Promise<Buffer<ArrayBuffer> | null>;
 }
 
-export type Page = ReadonlyMap<string, PageFile>;
+export type Page = Pick<ReadonlyMap<string, PageFile>, "get">;
 
 /** By address; null if no page was built. */
 export function loadPage(folder: string): Page | null {
@@ -76,15 +77,22 @@ export function loadPage(folder: string): Page | null {
 	const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) =>
 		entry.isFile(),
 	);
-	return new Map(
+	const byAddress = new Map(
 		files.map((entry) => {
 			const file = join(entry.parentPath, entry.name);
 			const path = `/${relative(folder, file).split(sep).join("/")}`;
-			return path.endsWith(PACKED)
-				? [path.slice(0, -PACKED.length), packedFile(file)]
-				: [path, pageFile(file)];
+			return [path.endsWith(PACKED) ? path.slice(0, -PACKED.length) : path, file];
 		}),
 	);
+	let read: ReadonlyMap<string, PageFile> | undefined;
+	const get = (path: string): PageFile | undefined => {
+		if (!byAddress.has(path)) return undefined;
+		read ??= new Map(
+			[...byAddress].map(([name, file]) => [name, file.endsWith(PACKED) ? packedFile(file) : pageFile(file)]),
+		);
+		return read.get(path);
+	};
+	return { get };
 }
 
 /** Stored compressed, and decompressed for clients that need it. */
@@ -140,9 +148,9 @@ export function addPage(app: App, page: Page): void {
 		if (file) return answer(c, file, path.startsWith(ASSETS) ? KEPT : ASKED_AGAIN, path);
 		taken ??= new Set(app.routes.filter(isRead).map((route) => firstPart(route.path)));
 		const isOurs = path === "/" || path === INDEX || !taken.has(firstPart(path));
+		if (!isOurs || path.startsWith(ASSETS) || !acceptsHtml(c)) return next();
 		const index = page.get(INDEX);
-		if (!index || !isOurs || path.startsWith(ASSETS) || !acceptsHtml(c)) return next();
-		return answer(c, index, ASKED_AGAIN, INDEX);
+		return index ? answer(c, index, ASKED_AGAIN, INDEX) : next();
 	});
 }
 

@@ -115,3 +115,33 @@ test("one that cannot start fails its reads, and the next read tries again", asy
 	expect(starts).toBe(2);
 	await readers.close();
 });
+
+test("after a long read the second reader gets nothing more to do", async () => {
+	const { state, readers, answer } = threads(60_000);
+	const long = readers.ask(READ);
+	await eventually(() => expect(state.answers.length).toBe(1));
+	state.now += 20;
+	const beside = readers.ask(READ);
+	await answer(2);
+	await Promise.all([long, beside]);
+	const next = Array.from({ length: 3 }, () => readers.ask(READ));
+	await answer(3);
+	await Promise.all(next);
+	expect(state.of).toEqual([1, 2, 1, 1, 1]);
+	await readers.close();
+});
+
+test("a reader that does not keep up shares its work with the second", async () => {
+	const { state, readers, answer } = threads(60_000);
+	const long = readers.ask(READ);
+	await eventually(() => expect(state.answers.length).toBe(1));
+	state.now += 20;
+	const second = readers.ask(READ);
+	await answer(2);
+	await Promise.all([long, second]);
+	const many = Array.from({ length: 20 }, () => readers.ask(READ));
+	await answer(20);
+	await Promise.all(many);
+	expect(state.of.slice(2).filter((own) => own === 2).length).toBe(4);
+	await readers.close();
+});

@@ -11,6 +11,9 @@ const IDLE_MS = 10_000;
 /** A thread without an answer for this long is in a long read: others should not wait for it. Small reads take less than one. */
 const LONG_MS = 20;
 
+/** A thread with so many unanswered reads does not keep up. */
+const MANY = 16;
+
 type Reader = Pick<Thread, "ask" | "close" | "onGone">;
 
 interface Slot {
@@ -87,6 +90,9 @@ export class Readers {
 	#pick(): Slot {
 		const moving = this.#slots.filter((slot) => !this.#isInLongRead(slot));
 		const all = moving.length > 0 || this.#slots.length < READERS ? moving : this.#slots;
+		// The first, if it keeps up: the second has nothing to do then, and ends.
+		const [first] = all;
+		if (first && first.waiting < MANY) return first;
 		let least: Slot | undefined;
 		for (const slot of all) if (!least || slot.waiting < least.waiting) least = slot;
 		return least ?? this.#add();
