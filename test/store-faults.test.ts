@@ -326,6 +326,29 @@ test("a closed store says so, to writers and to readers", async () => {
 	expectRemedy(await refusal(store.conversations({ scope: OPERATOR, limit: 1 })), "store.closed");
 });
 
+test("a store that is closing says so, also to small reads, which the writer answers", async () => {
+	const store = await open(bench.file("closing.db"));
+	const before = store.homeChannels({ scope: OPERATOR });
+	const closing = store.close();
+	const after = await Promise.all([
+		refusal(store.homeChannels({ scope: OPERATOR })),
+		refusal(store.conversations({ scope: OPERATOR, limit: 1 })),
+		refusal(store.accept(hello("1"))),
+	]);
+	for (const error of after) expectRemedy(error, "store.closed");
+	expect(await before).toEqual([]);
+	await closing;
+});
+
+test("listeners hear of a commit that the close of the store follows at once", async () => {
+	const store = await open(bench.file("heard.db"));
+	let heard = 0;
+	store.onCommit(() => heard++);
+	const [accepted] = await Promise.all([store.accept(hello("1")), store.close()]);
+	expect(accepted).toMatchObject({ duplicate: false });
+	expect(heard).toBe(1);
+});
+
 test("closed twice at once, it ends once, and what came before is acknowledged", async () => {
 	const store = await open(bench.file("closed-twice.db"));
 	const writes = [store.accept(hello("1")), store.accept(hello("2"))];

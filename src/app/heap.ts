@@ -21,17 +21,19 @@ export function settleHeap(): void {
 	setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 	let before = Number.NEGATIVE_INFINITY;
 	const observer = new PerformanceObserver((list) => {
+		const size = newSpaceBytes();
 		for (const { startTime } of list.getEntries()) {
-			setFlagsFromString(startTime - before < BUSY_MS ? "--no-optimize-for-size" : "--optimize-for-size");
+			// It may have grown several times before this was called: only with this flag it shrinks.
+			const isRight = startTime - before < BUSY_MS && size <= 2 * NEW_SPACE_BYTES;
+			setFlagsFromString(isRight ? "--no-optimize-for-size" : "--optimize-for-size");
 			before = startTime;
 		}
-		limitNewSpace();
+		// The size itself can be given only to a new process. An idle one gives the space back, and takes it again when it is busy.
+		setFlagsFromString(`--semi-space-growth-factor=${size < NEW_SPACE_BYTES ? 2 : 1}`);
 	});
 	observer.observe({ entryTypes: ["gc"] });
 }
 
-/** The size itself can be given only to a new process. An idle one gives the space back, and takes it again when it is busy. */
-function limitNewSpace(): void {
-	const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
-	setFlagsFromString(`--semi-space-growth-factor=${(space?.space_size ?? 0) < NEW_SPACE_BYTES ? 2 : 1}`);
+function newSpaceBytes(): number {
+	return getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space")?.space_size ?? 0;
 }

@@ -23,6 +23,7 @@ import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { standingOf } from "./entry/scope.ts";
+import { namelessSoFar } from "./events/nameless.ts";
 import { insightsHandlers } from "./insights.ts";
 import { archiveHandlers } from "./keeping/archives.ts";
 import { backupHandlers } from "./keeping/backups.ts";
@@ -91,10 +92,13 @@ export const handlers: HandlersOf<Endpoints> = {
 			await host.store.sessions({ scope, conversation, limit, ...(before !== undefined && { before }) })
 		).map(toWireSession),
 	}),
-	partial: async ({ conversation }, { host, scope }) => {
+	partial: async ({ conversation }, { host, scope, visitor }) => {
 		await host.store.conversation({ scope, ref: { id: conversation } });
 		const partial = host.gateway?.partial(conversation) ?? null;
-		return { partial: partial && { ...partial, conversation, offset: 0 } };
+		if (!partial) return { partial };
+		// As the stream continues it for this caller.
+		const text = visitor.role === "operator" ? partial.text : namelessSoFar(partial.text);
+		return { partial: { ...partial, conversation, offset: 0, text } };
 	},
 	limit: async ({ conversation }, { host, scope }) => {
 		await host.store.conversation({ scope, ref: { id: conversation } });

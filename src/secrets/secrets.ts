@@ -1,6 +1,7 @@
 // The secrets a Keryx knows, and the only way of hiding them (I12). More may be added while it runs: every holder of this object then
 // hides them, too. None is forgotten before the end, because text written with it may still be on its way.
 import { type Audience, HIDDEN, HidingBytes, HidingStream, hideBytes, hideText, longestIn } from "./hider.ts";
+import { NameStream } from "./name-stream.ts";
 import { hasShape, MaskingStream, maskShapes } from "./shapes.ts";
 import { type Hiding, hideIn, isHiddenIn } from "./walk.ts";
 import { Words } from "./words.ts";
@@ -143,12 +144,8 @@ class KnownSecrets implements Secrets {
 
 	#stream(audience: Audience): TextStream {
 		const known = new HidingStream(() => this.#inText(), audience);
-		if (!this.#masks) return known;
-		const masks = new MaskingStream();
-		return {
-			push: (text) => masks.push(known.push(text)),
-			end: () => masks.push(known.end()) + masks.end(),
-		};
+		const nameless = audience === "owner" ? known : inTurn(known, new NameStream());
+		return this.#masks ? inTurn(nameless, new MaskingStream()) : nameless;
 	}
 
 	#hidingFrom(audience: Audience): Hiding {
@@ -178,6 +175,14 @@ class KnownSecrets implements Secrets {
 		this.#bytes ??= new Words([...this.#values, ...this.#earlier], "bytes");
 		return this.#bytes;
 	}
+}
+
+/** What the first returns goes through the second. */
+function inTurn(first: TextStream, second: TextStream): TextStream {
+	return {
+		push: (text) => second.push(first.push(text)),
+		end: () => second.push(first.end()) + second.end(),
+	};
 }
 
 function masking(hiding: Hiding): Hiding {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { withoutNames, withoutNamesInJson } from "./index.ts";
+import { createSecrets, NameStream, withoutNames, withoutNamesInJson } from "./index.ts";
 
 const NAMED = "\u0024{secret:A_B}";
 const piece = fc.constantFrom(
@@ -28,6 +28,40 @@ test("in JSON the same is hidden as in its texts, and it stays JSON", () => {
 		}),
 		{ numRuns: 1000 },
 	);
+});
+
+test("text that comes in pieces is hidden as if it had come whole, and little of it waits", () => {
+	const texts = fc.array(fc.oneof(piece, fc.constantFrom("$", "{", "secret:", "sec", "ret", ":")), {
+		maxLength: 12,
+	});
+	fc.assert(
+		fc.property(texts, fc.array(fc.nat(40)), (pieces, cuts) => {
+			const text = pieces.join("");
+			const stream = new NameStream();
+			let shown = "";
+			let at = 0;
+			for (const to of [...cuts.sort((a, b) => a - b), text.length]) {
+				shown += stream.push(text.slice(at, to));
+				at = Math.max(at, Math.min(to, text.length));
+				expect(withoutNames(text.slice(0, at)).length - shown.length).toBeLessThanOrEqual(12);
+			}
+			expect(shown + stream.end()).toBe(withoutNames(text));
+		}),
+		{ numRuns: 5000 },
+	);
+});
+
+test("what is streamed to others has no names either", () => {
+	const stream = createSecrets().forOthers.stream();
+	const shown = ["so \u0024{sec", "ret:A_", "B} and", " \u0024{"].map((text) => stream.push(text));
+	expect([...shown, stream.end()].join("")).toBe("so *** and \u0024{");
+});
+
+test("a name without an end costs no more than other text", () => {
+	const stream = new NameStream();
+	expect(stream.push("so: \u0024{secret:")).toBe("so: ***");
+	for (let n = 0; n < 100_000; n++) expect(stream.push("ABCDEFGHIJ")).toBe("");
+	expect(stream.push("} and")).toBe(" and");
 });
 
 test.each([

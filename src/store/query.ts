@@ -21,7 +21,7 @@ export interface Query {
 	readonly params: readonly Value[];
 	/** The parameters of the PostgreSQL version, if they differ. */
 	readonly postgres?: readonly Value[];
-	/** later: like run, but the engine may defer it to the end of the transaction, keeping the order of deferred ones. */
+	/** later: like run, but the engine may defer it, at most to the end of the transaction, keeping the order of deferred ones. */
 	readonly mode: "run" | "get" | "all" | "later";
 	/** Requests unused ids: an engine that draws them itself answers without the statement. */
 	readonly reserve?: { readonly from: number; readonly count: number };
@@ -150,7 +150,10 @@ export function* reserveIds(
 	return row?.id ?? 0;
 }
 
-/** For writes that no operation reads back and that are cheaper together: the search index. */
+/**
+ * For writes that are cheaper together: events and the search index. Other operations of the transaction do not read them back, unless
+ * `WRITES` says so (`seesEvents`).
+ */
 export function later(statement: Statement<unknown>, ...params: Value[]): Op<void> {
 	return ask({ statement, params, mode: "later" });
 }

@@ -54,6 +54,7 @@ export interface ToolResult {
 
 /** The question to a human before a call runs. */
 export interface ConfirmationQuestion {
+	/** Letters from a to z, digits and _ . : -; a call with another one is refused. */
 	readonly action: string;
 	readonly description: string;
 	/** Asked about, and run once approved, instead of the written arguments. */

@@ -63,6 +63,19 @@ const audited = async () =>
 const APPROVER: Caller = { who: "token:ada", role: "approver", via: "api", sessionKey: null };
 
 describe("asking", () => {
+	test("a tool's action is what it looks like; one that is no name is refused, and nothing runs", async () => {
+		await start();
+		const id = await scene.say("do a:reload it");
+		expect(await open(id)).toEqual([]);
+		expect((await scene.rows(id)).find(({ role }) => role === "tool")).toMatchObject({
+			isError: true,
+			content: expect.stringContaining("action may contain only letters from a to z, digits and _ . : -"),
+		});
+		await scene.say("do b:reload\u200b_it");
+		expect((await open(id)).map(({ action }) => action)).toEqual(["reload_it"]);
+		expect(scene.effects).toEqual([]);
+	});
+
 	test("a dangerous call waits: the turn ends with the question, and nothing has run", async () => {
 		await start();
 		const id = await scene.say("do harm");

@@ -367,6 +367,19 @@ describe("what is asked and granted", () => {
 	});
 });
 
+test("a list says nothing about another's confirmation that it is to begin behind", async () => {
+	const first = await keryx.ask(agent, "restart");
+	const others = await keryx.ask(other, "restart");
+	const last = await keryx.ask(agent, "restart");
+	const list = async (before: string) =>
+		(await keryx.call("GET", `/confirm?limit=2&before=${before}`, { bearer: agent })).body;
+	expect(await list(others)).toEqual(await list(NEVER));
+	expect(((await list(others)).confirmations as readonly { id: string }[]).map(({ id }) => id)).toEqual([
+		last,
+		first,
+	]);
+});
+
 describe("checks come in their order", () => {
 	const BIG = `"${"x".repeat(1_048_576)}"`;
 

@@ -553,6 +553,16 @@ describe("versions", () => {
 describe("a question", () => {
 	const card = () => transcript(page).getByRole("article", { name: "delete_files" });
 	const decided = (words: string) => transcript(page).locator("summary").filter({ hasText: words });
+	const reason = () => transcript(page).getByText("“not today”");
+
+	/** The id of the waiting one. */
+	async function questionIn(conversation: string): Promise<string> {
+		const { body } = await keryx.client.confirm("GET", "/confirm?status=pending");
+		const { confirmations } = body as { confirmations: { id: string; conversation: string }[] };
+		const found = confirmations.find((one) => one.conversation === conversation);
+		expect(found).toBeDefined();
+		return found?.id ?? "";
+	}
 
 	test("waits with a countdown, is answered where it stands, and says who answered, live and after a reload", async () => {
 		await open();
@@ -589,20 +599,71 @@ describe("a question", () => {
 		await decided("It was denied by you.").waitFor();
 		await write(page, "delete the beds again");
 		await card().getByRole("button", { name: "Deny" }).waitFor();
-		const { body } = await keryx.client.confirm("GET", "/confirm?status=pending");
-		const { confirmations } = body as { confirmations: { id: string; conversation: string }[] };
-		const { id } = confirmations.find((one) => one.conversation === conversation) ?? { id: "" };
+		const id = await questionIn(conversation);
 		expect((await keryx.client.confirm("POST", `/confirm/${id}/deny`, { reason: "not today" })).status).toBe(
 			200,
 		);
+		await decided("It was denied by the operator.").click();
+		await reason().waitFor();
+	});
+
+	test("that was unfolded stays so when the event of its row comes late, and when it is drawn again", async () => {
+		const chat = `chat ${++chats}`;
+		const conversation = await tell(keryx, chat, "good day");
+		const other = await tell(keryx, `chat ${++chats}`, "elsewhere");
+		const { page, context, leave } = await takeSeat(browser, keryx, { path: `/c/${other}`, alone: true });
+		await context.addInitScript(HELD_EVENTS);
+		await page.reload();
+		const visit = async (which: string, first: string) => {
+			const list = page.getByRole("navigation", { name: "List of conversations" });
+			await list.locator(`a[href="/c/${which}"]`).click();
+			await message(page, first).first().waitFor();
+		};
+		const decided = transcript(page).locator("summary").filter({ hasText: "It was denied by the operator." });
 		const reason = transcript(page).getByText("“not today”");
-		// The row that takes the place of what was streamed is folded again.
-		await eventually(async () => {
-			if (!(await reason.isVisible())) await decided("It was denied by the operator.").click();
-			expect(await reason.isVisible()).toBe(true);
-		});
+		await message(page, "elsewhere").waitFor();
+		await page.getByRole("status", { name: "Connection: Live" }).waitFor();
+		await page.evaluate("holdEvents()");
+		await tell(keryx, chat, "delete the beds");
+		const id = await eventually(() => questionIn(conversation));
+		await keryx.client.confirm("POST", `/confirm/${id}/deny`, { reason: "not today" });
+		// The page reads the rows before it hears of them.
+		await visit(conversation, "delete the beds");
+		await decided.click();
+		await reason.waitFor();
+		await page.evaluate("letEventsGo()");
+		await tell(keryx, chat, "and now?");
+		await answer(page, "You said: and now?").waitFor();
+		expect(await reason.isVisible()).toBe(true);
+		await visit(other, "elsewhere");
+		await visit(conversation, "delete the beds");
+		await decided.waitFor();
+		expect(await reason.isVisible()).toBe(true);
+		await leave();
 	});
 });
+
+/** Lets a test hold back what the page hears. */
+const HELD_EVENTS = `
+	let held = Promise.resolve();
+	globalThis.holdEvents = () => {
+		held = new Promise((resolve) => {
+			globalThis.letEventsGo = resolve;
+		});
+	};
+	const plain = fetch;
+	globalThis.fetch = async (address, options) => {
+		const response = await plain(address, options);
+		if (!response.body || !String(address).startsWith("/events")) return response;
+		const gate = new TransformStream({
+			transform: async (piece, out) => {
+				await held;
+				out.enqueue(piece);
+			},
+		});
+		return new Response(response.body.pipeThrough(gate), response);
+	};
+`;
 
 describe("sessions", () => {
 	test("end with a divider that says why, and the one before can be continued", async () => {

@@ -7,6 +7,8 @@ import type { Config } from "../../config/index.ts";
 import type { CallQuestion, Confirmations } from "../../confirmations/index.ts";
 import { type Question, questionOf, questionText } from "../../confirmations/index.ts";
 import {
+	ACTION_ALPHABET,
+	actionName,
 	INTERRUPTED_RESULT,
 	isAtLeast,
 	type Message,
@@ -61,6 +63,8 @@ export class Asking {
 		const refused = (why: string): Asked => ({ kind: "refused", why: `${why} Nothing was done.` });
 		if (mode === "readonly")
 			return refused(`${question.action} changes something, but Keryx is set to read-only.`);
+		if (actionName(question.action) === null)
+			return refused(`${call.name} cannot be asked about: its action may contain only ${ACTION_ALPHABET}.`);
 		if (!confirmations)
 			return refused(
 				`${question.action} needs a person's confirmation, but there is no way to ask for one here.`,

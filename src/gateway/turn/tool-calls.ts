@@ -2,6 +2,7 @@
 // never a second effect. Whatever a tool does, the result is a row.
 import { createHash } from "node:crypto";
 import {
+	actionName,
 	canonicalJson,
 	INTERRUPTED_RESULT,
 	type Message,
@@ -98,7 +99,7 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 	const prepared = tool.prepare(call.input);
 	if ("problem" in prepared)
 		return result(call, `The arguments for ${call.name} are not valid:\n${prepared.problem}`, true);
-	const question = await prepared.question(environment.context);
+	const question = named(await prepared.question(environment.context));
 	const asked = await environment.ask(call, question);
 	if (asked.kind === "refused") return result(call, asked.why, true);
 	if (asked.kind === "waiting") return { ...result(call, "", false), waiting: asked.waiting };
@@ -113,6 +114,11 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 			repeatable: false,
 		});
 	return run(call, prepared, question?.action ?? null, environment);
+}
+
+/** With the action as it is stored, and named to the tool once it is approved. One that is no name is refused when it is asked about. */
+function named(question: ConfirmationQuestion | null): ConfirmationQuestion | null {
+	return question && { ...question, action: actionName(question.action) ?? question.action };
 }
 
 /** An approved call; "started" is already committed. Its arguments are those that were shown. */

@@ -8,8 +8,9 @@ import { type LiveEvent, OPERATOR, type Scope, type Store } from "../../store/in
 import type { WireEvent } from "../schemas.ts";
 import { toWireDelivery, toWireEvent, toWireMessage } from "../wire.ts";
 import { type Frame, textOf } from "./frame.ts";
+import { Nameless, namelessSoFar } from "./nameless.ts";
 import { Sight } from "./sight.ts";
-import { encode, type Filter, isLater, type Stretch, Tail } from "./tail.ts";
+import { encode, type Filter, isLater, type Readers, type Stretch, Tail } from "./tail.ts";
 
 const PAGE = 200;
 /**
@@ -36,8 +37,9 @@ export class Feed {
 	/** Null without followers, before the log's end is known, and after the log could not be read. */
 	#tail: Tail | null = null;
 	#opening: Promise<void> | null = null;
+	readonly #nameless: Nameless;
 	/** Texts waiting for the next round, and their total count. */
-	#deltas: { readonly n: number; readonly delta: Delta }[] = [];
+	#deltas: Text[] = [];
 	#deltaCount = 0;
 	#hasCommits = false;
 	#isTelling = false;
@@ -47,6 +49,7 @@ export class Feed {
 	constructor(store: FeedStore, gateway: FeedGateway | null) {
 		this.#store = store;
 		this.#gateway = gateway;
+		this.#nameless = new Nameless((conversation) => gateway?.partial(conversation) ?? null);
 	}
 
 	/** Frames until the signal; the text so far of a running answer first. Throws if the log cannot be read (I8). */
@@ -88,10 +91,10 @@ export class Feed {
 	}
 
 	async *#batches(options: FollowOptions): AsyncGenerator<Batch> {
-		const { conversation, signal } = options;
+		const { signal } = options;
 		const follower = new Follower();
 		let heard = this.#deltaCount;
-		let soFar = this.#textSoFar(conversation);
+		let soFar = this.#textSoFar(options);
 		this.#join(follower);
 		const stop = () => follower.wake();
 		signal.addEventListener("abort", stop);
@@ -109,7 +112,7 @@ export class Feed {
 				// Text that came while the log was read may stand before this position.
 				if (tail && heard !== this.#deltaCount) {
 					heard = this.#deltaCount;
-					soFar = this.#textSoFar(conversation);
+					soFar = this.#textSoFar(options);
 					if (soFar.length > 0) yield { frames: soFar };
 				}
 				for (let position = tail?.positionAfter(cursor); position !== undefined && !signal.aborted; ) {
@@ -129,10 +132,11 @@ export class Feed {
 	}
 
 	/** For the answer being written. Views skip text they have. */
-	#textSoFar(conversation: FollowOptions["conversation"]): readonly Frame[] {
+	#textSoFar({ conversation, nameless = false }: FollowOptions): readonly Frame[] {
 		const partial = conversation === undefined ? null : this.#gateway?.partial(conversation);
 		if (!partial || conversation === undefined) return [];
-		return [{ kind: "delta", delta: { ...partial, conversation, offset: 0 } }];
+		const text = nameless ? namelessSoFar(partial.text) : partial.text;
+		return text === "" ? [] : [{ kind: "delta", delta: { ...partial, conversation, offset: 0, text } }];
 	}
 
 	/** One page of the log for one follower. With a tail, the log was read to its end: from there, memory is enough. */
@@ -169,7 +173,7 @@ export class Feed {
 			this.#tell();
 		});
 		const deltas = this.#gateway?.onDelta((delta) => {
-			this.#deltas.push({ n: ++this.#deltaCount, delta });
+			this.#deltas.push(...this.#textsOf(delta));
 			this.#tell();
 		});
 		this.#unlisten = () => {
@@ -185,6 +189,20 @@ export class Feed {
 		this.#unlisten = null;
 		this.#tail = null;
 		this.#deltas = [];
+		this.#nameless.clear();
+	}
+
+	/** What the followers get of a text: mostly the same. */
+	#textsOf(delta: Delta): Text[] {
+		const nameless = this.#nameless.take(delta);
+		if (nameless.length === 1 && nameless[0] === delta)
+			return [{ n: ++this.#deltaCount, delta, readers: "all" }];
+		const named: Text = { n: ++this.#deltaCount, delta, readers: "named" };
+		return [named, ...this.#forNameless(nameless)];
+	}
+
+	#forNameless(deltas: readonly Delta[]): Text[] {
+		return deltas.map((delta) => ({ n: ++this.#deltaCount, delta, readers: "nameless" }));
 	}
 
 	/** Finds the end of the log; later events are kept. Failures are left to the followers, who read for themselves. */
@@ -225,6 +243,14 @@ export class Feed {
 		}
 	}
 
+	/** What was held back of an event's message: with its row, nothing more of it follows. */
+	#restOf({ type, conversation, turn, facts }: WireEvent): Text[] {
+		if (conversation === null || turn === null) return [];
+		if (type === "turn.ended" || type === "turn.interrupted") this.#nameless.forget(conversation, turn);
+		if (type !== "message.appended") return [];
+		return this.#forNameless(this.#nameless.finish({ conversation, turn, index: Number(facts.index) }));
+	}
+
 	/** Rows committed before a text come before it, its own row after it. */
 	async #round(): Promise<void> {
 		// Text that comes meanwhile waits for it.
@@ -244,20 +270,27 @@ export class Feed {
 					return;
 				}
 				for (const event of page.events) {
-					for (const { n, delta } of [...takeOf(event, deltas), ...takeOf(event, this.#deltas)])
-						tail.add({ kind: "delta", delta }, n);
+					const texts = [...takeOf(event, deltas), ...takeOf(event, this.#deltas), ...this.#restOf(event)];
+					for (const { n, delta, readers } of texts) tail.add({ kind: "delta", delta }, n, readers);
 					tail.add({ kind: "event", event });
 				}
 				// What was committed meanwhile waits for the next round: a busy store would otherwise keep this one from ending.
 				isBehind = page.events.length === PAGE;
 			}
-			for (const { n, delta } of deltas) tail.add({ kind: "delta", delta }, n);
+			for (const { n, delta, readers } of deltas) tail.add({ kind: "delta", delta }, n, readers);
 			tail.settle();
 		} catch {
 			// Followers read for themselves now, and each gets the error.
 			this.#tail = null;
 		}
 	}
+}
+
+/** A piece of streaming text that waits for the next round. */
+interface Text {
+	readonly n: number;
+	readonly delta: Delta;
+	readonly readers: Readers;
 }
 
 type Resync = Extract<Frame, { readonly kind: "resync" }>;
@@ -283,11 +316,11 @@ function toWire({ event, message, delivery }: LiveEvent): WireEvent {
 }
 
 /** Removes the texts of this event's message from a list. */
-function takeOf<One extends { readonly delta: Delta }>({ type, turn, facts }: WireEvent, from: One[]): One[] {
+function takeOf({ type, turn, facts }: WireEvent, from: Text[]): Text[] {
 	if (type !== "message.appended" || from.length === 0) return [];
-	const taken: One[] = [];
+	const taken: Text[] = [];
 	for (let at = from.length - 1; at >= 0; at--) {
-		const { delta } = from[at] as One;
+		const { delta } = from[at] as Text;
 		if (delta.turn === turn && delta.index === facts.index) taken.unshift(...from.splice(at, 1));
 	}
 	return taken;

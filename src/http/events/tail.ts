@@ -17,11 +17,15 @@ export interface Filter {
 	readonly nameless?: boolean;
 }
 
+/** Who gets streaming text: it has other pieces for followers who must not see names of secrets. Events are for all. */
+export type Readers = "all" | "named" | "nameless";
+
 /** Streaming text has a growing number; an event has 0. */
 interface Entry {
 	readonly frame: Extract<Frame, { readonly kind: "event" | "delta" }>;
 	readonly n: number;
 	readonly text: string;
+	readonly readers: Readers;
 }
 
 export class Tail {
@@ -45,9 +49,9 @@ export class Tail {
 		return this.#last;
 	}
 
-	add(frame: Entry["frame"], n = 0): void {
+	add(frame: Entry["frame"], n = 0, readers: Readers = "all"): void {
 		const text = textOf(frame);
-		this.#entries.push({ frame, n, text });
+		this.#entries.push({ frame, n, text, readers });
 		this.#characters += text.length;
 		if (frame.kind === "event") this.#last = frame.event.cursor;
 	}
@@ -99,11 +103,13 @@ export class Stretch {
 	readonly cursor: string | null = null;
 	/** The number of its first streaming text. */
 	readonly #firstDelta: number = Number.POSITIVE_INFINITY;
+	readonly #isForAll: boolean;
 	readonly #bytes = new Map<string, Uint8Array>();
 
 	constructor(entries: readonly Entry[], end: number) {
 		this.#entries = entries;
 		this.end = end;
+		this.#isForAll = entries.every(({ readers }) => readers === "all");
 		for (const { frame, n } of entries)
 			if (frame.kind === "event") this.cursor = frame.event.cursor;
 			else this.#firstDelta = Math.min(this.#firstDelta, n);
@@ -127,9 +133,12 @@ export class Stretch {
 		return bytes;
 	}
 
-	#matching({ conversation, types }: Filter, heard: number): readonly Entry[] {
-		if (conversation === undefined && types === undefined && this.#firstDelta > heard) return this.#entries;
-		return this.#entries.filter(({ frame, n }) => {
+	#matching({ conversation, types, nameless = false }: Filter, heard: number): readonly Entry[] {
+		const isWhole = conversation === undefined && types === undefined && this.#isForAll;
+		if (isWhole && this.#firstDelta > heard) return this.#entries;
+		const others = nameless ? "named" : "nameless";
+		return this.#entries.filter(({ frame, n, readers }) => {
+			if (readers === others) return false;
 			const { conversation: where } = frame.kind === "event" ? frame.event : frame.delta;
 			if (conversation !== undefined && where !== conversation) return false;
 			return frame.kind === "delta" ? n > heard : types === undefined || types.has(frame.event.type);

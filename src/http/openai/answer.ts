@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Content, type ConversationId, contentText, conversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
+import { NameStream, withoutNames } from "../../secrets/index.ts";
 import { type InboxItem, OPERATOR, type Spent, type Store } from "../../store/index.ts";
 import { type ApiHost, running } from "../call.ts";
 import { posterOf, type Visitor } from "../entry/auth.ts";
@@ -62,10 +63,33 @@ export async function take(asked: Asked, host: ApiHost, feed: Feed): Promise<Tak
 	return { id, conversation: conversationId(conversation), cursor };
 }
 
+export interface Following {
+	readonly store: Store;
+	readonly feed: Feed;
+	readonly signal: AbortSignal;
+	/** Hides names of secrets: only the operator may see them (I12). */
+	readonly nameless: boolean;
+}
+
 /** The text as written, of each step, and the reply at the end. Throws if the message ends without an answer. */
-export async function* answerTo(
+export async function* answerTo(taken: Taken, following: Following): AsyncGenerator<string, Answered> {
+	if (!following.nameless) return yield* writtenTo(taken, following);
+	// Here, not in each piece of the answer: a name may come in two.
+	const hiding = new NameStream();
+	const pieces = writtenTo(taken, following);
+	let next = await pieces.next();
+	for (; !next.done; next = await pieces.next()) {
+		const shown = hiding.push(next.value);
+		if (shown !== "") yield shown;
+	}
+	const rest = hiding.end();
+	if (rest !== "") yield rest;
+	return { ...next.value, text: withoutNames(next.value.text) };
+}
+
+async function* writtenTo(
 	{ id, conversation, cursor }: Taken,
-	{ store, feed, signal }: { readonly store: Store; readonly feed: Feed; readonly signal: AbortSignal },
+	{ store, feed, signal }: Following,
 ): AsyncGenerator<string, Answered> {
 	const said = new Said();
 	const after = (from: string) => ({ scope: OPERATOR, after: from, limit: 200, conversation });

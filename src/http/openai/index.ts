@@ -230,6 +230,7 @@ function streamed(
 }
 
 function following(c: Env, { host, feed, closing }: OpenAiOptions, left: AbortSignal) {
-	const { stay } = c.get("visitor") as Visitor;
-	return { store: host.store, feed, signal: AbortSignal.any([left, closing, stay]) };
+	const { stay, role } = c.get("visitor") as Visitor;
+	const signal = AbortSignal.any([left, closing, stay]);
+	return { store: host.store, feed, signal, nameless: role !== "operator" };
 }

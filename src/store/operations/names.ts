@@ -1,13 +1,15 @@
 // The operations by name, for callers: the threads load the operations themselves, and most callers need none of them.
 import type { ReadName, WriteName } from "../engine.ts";
 
-/** The most ids that an operation may need, with a few spare session ids for redrawing. They travel with it. */
-export interface Draws {
+export interface WriteTraits {
+	/** The most ids that it may need, with a few spare session ids for redrawing. They travel with it. */
 	readonly uuids?: number;
 	readonly sessions?: number;
+	/** It decides by events, and must see those of earlier operations in the same transaction: the engine writes them first. */
+	readonly seesEvents?: true;
 }
 
-export const WRITES: Readonly<Record<WriteName, Draws>> = {
+export const WRITES: Readonly<Record<WriteName, WriteTraits>> = {
 	accept: { uuids: 2 },
 	moveCursor: {},
 	pressButton: { uuids: 2 },
@@ -74,8 +76,8 @@ export const WRITES: Readonly<Record<WriteName, Draws>> = {
 	finishBlob: {},
 	expireBlobs: {},
 	importLines: {},
-	retireConversation: {},
-	deleteConversation: {},
+	retireConversation: { seesEvents: true },
+	deleteConversation: { seesEvents: true },
 	touchConversation: {},
 	pruneEvents: {},
 	pruneRefused: {},

@@ -12,6 +12,7 @@ import type {
 	ReadName,
 	WriteName,
 } from "../engine.ts";
+import { WRITES } from "../operations/names.ts";
 import { readOp, writeOp } from "../operations/run.ts";
 import { SCHEMA_VERSION } from "../schema.ts";
 import { type ServerSettings, serverSettings } from "./address.ts";
@@ -172,7 +173,8 @@ class PostgresEngine implements Engine {
 		const given = structuredClone(args);
 		const owner = { epoch: this.epoch, auditKey: this.#auditKey };
 		return new Promise((resolve, reject) => {
-			this.#waiting.push({ begin: () => writeOp(name, given, drawn, owner), resolve, reject });
+			const op = () => writeOp(name, given, drawn, owner);
+			this.#waiting.push({ begin: { op, seesEvents: WRITES[name].seesEvents ?? false }, resolve, reject });
 			if (this.#waiting.length === 1) queueMicrotask(() => this.#dispatch());
 		});
 	}

@@ -36,7 +36,7 @@ export class Transaction {
 	readonly #connection: Connection;
 	readonly #predictions: Predictions | null;
 	readonly #drawIds: DrawIds;
-	readonly #later: Query[] = [];
+	#later: Query[] = [];
 	#pending: Pending[] = [];
 	#wrote = false;
 	#everWrote = false;
@@ -85,22 +85,34 @@ export class Transaction {
 	/** Sends everything that is left: deferred statements, events and the commit. */
 	async commit(): Promise<void> {
 		await this.settle();
-		const rest: Promise<unknown>[] = [];
-		const events: (readonly Value[])[] = [];
-		for (const query of this.#later)
-			if (query.statement === insertEvent) events.push(query.params);
-			else rest.push(this.#connection.ask(query));
-		if (events.length > 0) rest.push(this.#connection.exec(...insertOf(events)));
+		const rest = this.#sendLater();
 		const committed = this.#connection.exec("COMMIT");
-		const results = await Promise.allSettled([...rest, committed]);
-		const failed = results.find((result) => result.status === "rejected");
-		if (failed) throw failed.reason;
+		await allAnswered([...rest, committed]);
 		if ((await committed).command !== "COMMIT") throw new Error("the server took the transaction back");
+	}
+
+	/** Writes what was deferred so far: later operations see it. */
+	async runLater(): Promise<void> {
+		await this.settle();
+		await allAnswered(this.#sendLater());
 	}
 
 	/** Whether any operation has written something, or will. */
 	get hasWritten(): boolean {
 		return this.#everWrote || this.#later.length > 0;
+	}
+
+	#sendLater(): Promise<unknown>[] {
+		const later = this.#later;
+		this.#later = [];
+		if (later.length > 0) this.#everWrote = true;
+		const sent: Promise<unknown>[] = [];
+		const events: (readonly Value[])[] = [];
+		for (const query of later)
+			if (query.statement === insertEvent) events.push(query.params);
+			else sent.push(this.#connection.ask(query));
+		if (events.length > 0) sent.push(this.#connection.exec(...insertOf(events)));
+		return sent;
 	}
 
 	#answerTo(query: Query): unknown {
@@ -125,6 +137,13 @@ export class Transaction {
 		this.#predictions?.learn(query, real);
 		return real;
 	}
+}
+
+/** Throws the first failure: it made the server ignore the rest. */
+async function allAnswered(sent: readonly Promise<unknown>[]): Promise<void> {
+	const results = await Promise.allSettled(sent);
+	const failed = results.find((result) => result.status === "rejected");
+	if (failed) throw failed.reason;
 }
 
 function inMode({ mode }: Query, { rows, count }: Answer): unknown {

@@ -33,8 +33,12 @@ export interface WriterContext {
 	readonly reconnects: number;
 }
 
-/** New for each attempt: an operation is a function of its input. */
-export type Begin = () => Op<unknown>;
+export interface Begin {
+	/** New for each attempt: an operation is a function of its input. */
+	readonly op: () => Op<unknown>;
+	/** It must see the events of earlier operations in the same transaction. */
+	readonly seesEvents: boolean;
+}
 
 export interface Committed {
 	readonly replies: readonly Reply[];
@@ -113,7 +117,10 @@ export class Writer {
 					predicts ? this.#context.predictions : null,
 					idsAfter(begun),
 				);
-				for (const begin of begins) replies.push(await transaction.run(begin()));
+				for (const { op, seesEvents } of begins) {
+					if (seesEvents) await transaction.runLater();
+					replies.push(await transaction.run(op()));
+				}
 				await begun;
 				await transaction.settle();
 				if (!transaction.hasWritten) {

@@ -196,7 +196,7 @@ export class Connection {
 		return this.#wrote;
 	}
 
-	/** Statements deferred to the end of the transaction: events in their order, and the rest in theirs. */
+	/** Runs what was deferred so far: events in their order, and the rest in theirs. */
 	runLater(): void {
 		const later = this.#later;
 		this.#later = [];

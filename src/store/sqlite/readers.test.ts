@@ -47,7 +47,7 @@ test("a second reader starts only beside one in a long read, and neither ends be
 	const { state, readers, answer } = threads(0);
 	const first = [readers.ask(READ), readers.ask(READ)];
 	await eventually(() => expect(state.answers.length).toBe(2));
-	state.now += 19;
+	state.now += 99;
 	const soon = readers.ask(READ);
 	await eventually(() => expect(state.answers.length).toBe(3));
 	expect(state).toMatchObject({ started: 1, open: 1 });
@@ -66,7 +66,7 @@ test("small reads that follow each other need one reader, however long they go o
 	let last = readers.ask(READ);
 	for (let n = 0; n < 10; n++) {
 		await eventually(() => expect(state.answers.length).toBe(1));
-		state.now += 10;
+		state.now += 50;
 		const next = readers.ask(READ);
 		await eventually(() => expect(state.answers.length).toBe(2));
 		(state.answers.shift() as () => void)();
@@ -83,7 +83,7 @@ test("with both at work, a read goes to the one that answers, even if more wait 
 	const { state, readers, answer } = threads(1000);
 	const reads = [readers.ask(READ)];
 	await eventually(() => expect(state.answers.length).toBe(1));
-	state.now += 20;
+	state.now += 100;
 	for (let n = 2; n <= 4; n++) {
 		reads.push(readers.ask(READ));
 		await eventually(() => expect(state.answers.length).toBe(n));
@@ -120,7 +120,7 @@ test("after a long read the second reader gets nothing more to do", async () => 
 	const { state, readers, answer } = threads(60_000);
 	const long = readers.ask(READ);
 	await eventually(() => expect(state.answers.length).toBe(1));
-	state.now += 20;
+	state.now += 100;
 	const beside = readers.ask(READ);
 	await answer(2);
 	await Promise.all([long, beside]);
@@ -135,13 +135,13 @@ test("a reader that does not keep up shares its work with the second", async () 
 	const { state, readers, answer } = threads(60_000);
 	const long = readers.ask(READ);
 	await eventually(() => expect(state.answers.length).toBe(1));
-	state.now += 20;
+	state.now += 100;
 	const second = readers.ask(READ);
 	await answer(2);
 	await Promise.all([long, second]);
-	const many = Array.from({ length: 20 }, () => readers.ask(READ));
-	await answer(20);
+	const many = Array.from({ length: 70 }, () => readers.ask(READ));
+	await answer(70);
 	await Promise.all(many);
-	expect(state.of.slice(2).filter((own) => own === 2).length).toBe(4);
+	expect(state.of.slice(2).filter((own) => own === 2).length).toBe(6);
 	await readers.close();
 });

@@ -8,11 +8,11 @@ const READERS = 2;
 /** A thread without work ends after this: it holds 14 MiB, under load 30, and a new one starts in about 50 ms. */
 const IDLE_MS = 10_000;
 
-/** A thread without an answer for this long is in a long read: others should not wait for it. Small reads take less than one. */
-const LONG_MS = 20;
+/** A thread without an answer for this long is in a long read: others should not wait for it. Starting another takes half as long. */
+const LONG_MS = 100;
 
 /** A thread with so many unanswered reads does not keep up. */
-const MANY = 16;
+const MANY = 64;
 
 type Reader = Pick<Thread, "ask" | "close" | "onGone">;
 

@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import type { Drawn, MigrationProgress, ReadName, WriteName } from "../engine.ts";
+import { WRITES } from "../operations/names.ts";
 import { assertMoved, beginNode } from "../operations/nodes.ts";
 import { type OwnerContext, readOp, writeOp } from "../operations/run.ts";
 import { type Op, run, sql } from "../query.ts";
@@ -91,6 +92,8 @@ interface Serving {
 	/** For the owner; an in-memory store has no files to lose. */
 	readonly ownership: Ownership | undefined;
 	readonly guard: Guard | undefined;
+	/** The event loop has its turn: what arrives waits until then. */
+	isResting: boolean;
 	closed: boolean;
 }
 
@@ -118,9 +121,13 @@ export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 			witness,
 			ownership,
 			guard,
+			isResting: false,
 			closed: false,
 		};
-		port.on("message", (first: Request[]) => serve(serving, first));
+		port.on("message", (requests: Request[]) => {
+			serving.waiting.push(...requests);
+			if (!serving.isResting) serve(serving);
+		});
 		port.postMessage({ ready: true, epoch, database } satisfies Ready);
 	} catch (error) {
 		ownership?.release();
@@ -213,19 +220,20 @@ function* nextEpoch(now: number): Op<number> {
 }
 
 /** Takes everything that has arrived: what waited during the last commit shares the next one. */
-function serve(serving: Serving, first: Request[]): void {
+function serve(serving: Serving): void {
 	const { port, waiting, connection, guard } = serving;
 	// Requests after the close are answered by the end of the thread.
 	if (serving.closed) return;
-	waiting.push(...first);
 	let before = connection.changes();
 	for (let groups = 0; ; groups++) {
-		// The witness and the looks at the files have timers, which wait for their turn.
-		if (groups === GROUPS_IN_A_ROW) return void setImmediate(() => serve(serving, []));
+		if (groups === GROUPS_IN_A_ROW) return rest(serving);
 		receive(serving);
 		if (waiting.length === 0) return;
-		const replies = serveGroup(serving, waiting.splice(0, GROUP));
-		const after = serving.closed ? before : connection.changes();
+		const group = waiting.splice(0, GROUP);
+		const replies = serveGroup(serving, group);
+		const after = connection.changes();
+		// Last: then the changes of this group are counted, and its reads still find the database open.
+		for (const { id, kind } of group) if (kind === "close") replies.push(close(serving, id));
 		port.postMessage({ replies, changed: after > before } satisfies Replies);
 		before = after;
 		if (serving.closed) {
@@ -234,6 +242,18 @@ function serve(serving: Serving, first: Request[]): void {
 		}
 		guard?.tidy();
 	}
+}
+
+/**
+ * The witness and the looks at the files have timers, which wait for their turn. A port hands out a thousand messages before it lets
+ * anything else have one, so messages must not start the work again.
+ */
+function rest(serving: Serving): void {
+	serving.isResting = true;
+	setImmediate(() => {
+		serving.isResting = false;
+		serve(serving);
+	});
 }
 
 function receive({ port, waiting }: Serving): void {
@@ -250,7 +270,6 @@ function serveGroup(serving: Serving, group: readonly Request[]): Reply[] {
 		if (request.kind === "settings")
 			replies.push({ id: request.id, ok: true, value: serving.connection.settings() });
 		if (request.kind === "copy") replies.push(copy(serving, request));
-		if (request.kind === "close") replies.push(close(serving, request.id));
 	}
 	return replies;
 }
@@ -318,6 +337,8 @@ function commitWith(
 	connection.control("BEGIN IMMEDIATE");
 	guard?.checkEpoch();
 	for (const write of writes) {
+		// Outside its savepoint: they belong to earlier operations, and stay if this one is refused.
+		if (WRITES[write.name].seesEvents) connection.runLater();
 		const reply = run(serving, write);
 		if (!reply) return undefined;
 		replies.push(reply);

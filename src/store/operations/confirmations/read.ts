@@ -23,7 +23,6 @@ const OF_PERSON = "conversation IN (SELECT id FROM conversations WHERE principal
 const pageOfPerson = page(`${OF_PERSON}`);
 const pageOfPersonStatus = page(`${OF_PERSON} AND status = ? AND NOT (${ENDED_BY_CLOCK})`);
 const pageOfPersonExpired = page(`${OF_PERSON} AND (status = 'expired' OR ${ENDED_BY_CLOCK})`);
-const nOf = sql<{ n: number }>("SELECT n FROM confirmations WHERE id = ?");
 const openOf = sql<ConfirmationRow>(
 	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
 	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' AND expires_at > ? ORDER BY n`,
@@ -71,11 +70,11 @@ export function* confirmations(args: {
 	readonly now: number;
 	readonly limit: number;
 	readonly status?: ConfirmationStatus;
-	/** Older than this one. */
+	/** Older than this one; unknown: the newest. */
 	readonly before?: string;
 }): Op<readonly Confirmation[]> {
 	const { scope, now, limit, status } = args;
-	const before = args.before === undefined ? LAST : ((yield* get(nOf, args.before))?.n ?? LAST);
+	const before = yield* positionOf(scope, args.before);
 	if (scope.kind === "principal") {
 		const own: ConfirmationRow[] = [];
 		for (const principal of yield* samePrincipals(scope.principal))
@@ -101,6 +100,12 @@ export function* confirmations(args: {
 	const found: Confirmation[] = [];
 	for (const row of rows) found.push(yield* toConfirmation(row, now));
 	return found;
+}
+
+/** A foreign id is answered like an unknown one: the list begins at its newest. */
+function* positionOf(scope: ConfirmationScope, id: string | undefined): Op<number> {
+	const row = id === undefined ? undefined : yield* confirmationRow(id);
+	return row && (yield* isSeen(scope, row)) ? row.n : LAST;
 }
 
 /** The open confirmations of a conversation, oldest first. */

@@ -72,7 +72,6 @@ const HOLDS: readonly (readonly [Held, Statement<{ found: number }>])[] = [
 			"SELECT 1 AS found FROM sessions WHERE conversation = ? AND ended_at IS NOT NULL AND finalised = 0 LIMIT 1",
 		),
 	],
-	// Asked for here too: a pin of the same commit has no event yet.
 	["pinned", sql("SELECT 1 AS found FROM conversations WHERE id = ? AND pinned_at IS NOT NULL")],
 ];
 

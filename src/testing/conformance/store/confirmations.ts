@@ -116,6 +116,12 @@ export function confirmationConformance(tell: Tell): void {
 		expect(await list(OPERATOR)).toEqual(ids.toReversed());
 		expect(await list({ kind: "asker", askedBy: "token:other" })).toEqual([ids[1]]);
 		expect(await list(OPERATOR, { before: ids[2], limit: 1 })).toEqual([ids[1]]);
+		const other = { kind: "asker", askedBy: "token:other" } as const;
+		const unknown = { kind: "principal", principal: "nobody", profile: "" } as const;
+		for (const before of [ids[0], ids[2], "unknown"]) {
+			expect(await list(other, { before })).toEqual([ids[1]]);
+			expect(await list(unknown, { before })).toEqual([]);
+		}
 		await resolve(store, ids[0] as string);
 		expect(await list(OPERATOR, { status: "pending" })).toEqual([ids[2], ids[1]]);
 		expect(await list(OPERATOR, { status: "approved" })).toEqual([ids[0]]);

@@ -83,6 +83,31 @@ export function keepingConformance(tell: Tell): void {
 		expect(await scene.texts(conversation)).toEqual(["one", "1", "two", "three"]);
 	});
 
+	tell("a conversation that changes in the very same commit is not deleted", async (scene) => {
+		const conversation = await talk(scene, ADA);
+		const look = async () => (await scene.store.retentionState({ ...AS_OPERATOR, conversation })).unchanged;
+		const rename = (title: string) => scene.store.renameConversation({ conversation, title });
+		const before = await look();
+		// Asked for at once, they share a group of writes.
+		const [, retired] = await Promise.all([
+			rename("Rome"),
+			scene.store.retireConversation({ conversation, unchanged: before }),
+		]);
+		expect(retired).toEqual({ ended: null });
+		const { ended } = await scene.store.retireConversation({ conversation, unchanged: await look() });
+		if (ended) await scene.store.finaliseSession({ session: ended });
+		const args = { conversation, unchanged: await look(), held: false, archive: ARCHIVE };
+		const [, deleted, unknown] = await Promise.all([
+			rename("Oslo"),
+			scene.store.deleteConversation(args),
+			refusal(scene.store.deleteConversation({ ...args, conversation: "unknown" as ConversationId })),
+		]);
+		expect([deleted, unknown]).toEqual([{ kind: "kept", reason: "changed" }, "store.not_found"]);
+		const titled = (await scene.events(conversation)).filter(({ type }) => type === "conversation.titled");
+		expect(titled).toHaveLength(2);
+		expect(await scene.store.checkIntegrity(AS_OPERATOR)).toEqual({ problems: [] });
+	});
+
 	tell("what was exported and deleted comes back as it was, once", async (scene) => {
 		const ada = await talk(scene, ADA);
 		const scope = OPERATOR;

@@ -1,6 +1,7 @@
 // A question in the transcript, in its current state. It can be answered there while it waits; a decided one is one line.
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
+import { useUnfolded } from "../../lib/unfolded.ts";
 import { PlainText, Skeleton } from "../../ui/index.ts";
 import { Arguments } from "./arguments.tsx";
 import { Outcome, Question, StatusBadge } from "./question.tsx";
@@ -38,10 +39,11 @@ export function CallState({ id }: { readonly id: string }) {
 }
 
 function Decided({ confirmation }: { readonly confirmation: Confirmation }) {
-	const { action, description, details } = confirmation;
+	const { id, action, description, details } = confirmation;
 	const whoOf = useWho();
+	const unfolded = useUnfolded(`question ${id}`);
 	return (
-		<details className="group/decided rounded-md border bg-raised">
+		<details {...unfolded} className="group/decided rounded-md border bg-raised">
 			<summary className="flex min-h-9 list-none flex-wrap items-center gap-x-2 gap-y-1 rounded-md px-3 py-1.5 text-sm hover:bg-hover [&::-webkit-details-marker]:hidden">
 				<ChevronRight
 					size={14}

@@ -182,7 +182,8 @@ export class Transcript {
 	take(event: LiveEvent): void {
 		const { type, turn, facts, message, delivery } = event;
 		if (type === "message.appended" && message) {
-			if (turn !== null && facts.index !== undefined)
+			// A row that was read before its event came keeps its key: with another one it would be drawn anew, folded.
+			if (turn !== null && facts.index !== undefined && !this.#hasRow(message))
 				this.#nameAsStreamed(message.id, `${turn}:${facts.index}`);
 			this.#late = [...this.#late.slice(-MOST_KEPT), message];
 			this.#putLate();
@@ -338,6 +339,11 @@ export class Transcript {
 		this.#late = [];
 		this.#set({ segments });
 		if (isNew) this.#refreshSessions();
+	}
+
+	#hasRow({ session, id }: Message): boolean {
+		const segment = this.#state.segments.findLast((one) => one.id === session);
+		return segment?.messages.findLast((one) => one.id <= id)?.id === id;
 	}
 
 	#nameAsStreamed(id: number, name: string): void {
