@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ConversationId } from "../src/domain/index.ts";
+import type { ConversationId, SessionId } from "../src/domain/index.ts";
 import { archiveConversation, importJsonl, pruneConversation, type Store } from "../src/store/index.ts";
 import { checkIntegrity } from "../src/store/operations/integrity.ts";
 import { deleteConversation, retentionState } from "../src/store/operations/sessions/retention.ts";
@@ -40,7 +40,7 @@ const CONTEXT: Context = {
 	now: NOON,
 	epoch: 1,
 	uuid: () => "",
-	sessionId: () => "",
+	sessionId: () => "" as SessionId,
 	auditKey: null,
 	witness: () => ({ kind: "unkept" as const }),
 };

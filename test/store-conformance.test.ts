@@ -155,22 +155,23 @@ describe("SQLite", () => {
 		await opened.close();
 	});
 
-	it("a session id that is taken is drawn again, as often as ids came with the operation", async () => {
-		let draws: number[] = [];
-		const ids = { ...countedIds(), bytes: () => Uint8Array.of(0, 0, 0, draws.shift() ?? 1) };
+	it("instead of a session id that is taken, a session gets the next one", async () => {
+		let drawn = [0, 0, 0, 1];
+		const ids = { ...countedIds(), bytes: () => Uint8Array.from(drawn) };
 		const clock = createWallClock();
 		const store = await openStore({ url: "sqlite::memory:", clock, ids, secrets: NO_SECRETS });
 		const scene = new Scene({ store, clock, close: () => store.close() });
 		const { conversation, session } = await scene.exchange("one", "1");
 		expect(session).toMatch(/_00000001$/);
-		const drawing = async (...numbers: number[]) => {
-			draws = numbers;
+		const drawing = async (...bytes: number[]) => {
+			drawn = bytes;
 			return (await store.newSession({ conversation, policy: QUIET, context: "" })).session;
 		};
-		expect(await drawing(1, 2, 3, 4)).toMatch(/_00000002$/);
-		expect(await drawing(1, 2, 1, 4)).toMatch(/_00000004$/);
-		expect(await refusal(drawing(1, 2, 4, 1))).toBe("store.exhausted");
-		expect((await scene.live(conversation)).id).toMatch(/_00000004$/);
+		expect(await drawing(0, 0, 0, 1)).toMatch(/_00000002$/);
+		expect(await drawing(0, 0, 0, 1)).toMatch(/_00000003$/);
+		expect(await drawing(255, 255, 255, 255)).toMatch(/_ffffffff$/);
+		expect(await drawing(255, 255, 255, 255)).toMatch(/_00000000$/);
+		expect((await scene.live(conversation)).id).toMatch(/_00000000$/);
 		await store.close();
 	});
 });

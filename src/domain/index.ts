@@ -117,7 +117,7 @@ export {
 	notifiesBoundaries,
 } from "./session/notices.ts";
 export { CARRY_OVERS, RESET_MODES, type ResetMode, type ResetPolicy } from "./session/policy.ts";
-export { isSessionId, newSessionId } from "./session/session-id.ts";
+export { isSessionId, newSessionId, sessionIdAfter } from "./session/session-id.ts";
 export { isTimeZone } from "./session/time-zone.ts";
 export { cleanTitle, cutTitle, successorTitle } from "./session/title.ts";
 export { bytesInWords, counted } from "./text/bytes.ts";

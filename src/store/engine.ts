@@ -1,4 +1,5 @@
 // The engine interface. It loads no operation.
+import type { SessionId } from "../domain/index.ts";
 import type { reads, writes } from "./operations/index.ts";
 
 export type WriteName = keyof typeof writes;
@@ -8,7 +9,8 @@ export type ReadName = keyof typeof reads;
 export interface Drawn {
 	readonly now: number;
 	readonly uuids?: readonly string[];
-	readonly sessions?: readonly string[];
+	/** For a session that may be opened. */
+	readonly session?: SessionId;
 }
 
 /** The contents of a store's file. */

@@ -1,6 +1,7 @@
 // An operation is written once, as a generator that yields prepared queries. SQLite runs it in one go, PostgreSQL awaits each yield; the
 // operation cannot tell, and nothing above the store knows the engine.
 
+import type { SessionId } from "../domain/index.ts";
 import type { WitnessFound } from "./types.ts";
 
 export type Value = string | number | null | Uint8Array;
@@ -23,7 +24,7 @@ export interface Query {
 	readonly postgres?: readonly Value[];
 	/** later: like run, but the engine may defer it, at most to the end of the transaction, keeping the order of deferred ones. */
 	readonly mode: "run" | "get" | "all" | "later";
-	/** Requests unused ids: an engine that draws them itself answers without the statement. */
+	/** Requests unused ids: an engine that draws them itself answers with its own `id`. */
 	readonly reserve?: { readonly from: number; readonly count: number };
 	/** Inserts one row and asks for its number: SQLite knows it without RETURNING, which costs half as much as the insert. */
 	readonly numbers?: true;
@@ -37,7 +38,8 @@ export interface Context {
 	/** Counts the owners of this store; a turn of an earlier epoch has lost its owner. */
 	readonly epoch: number;
 	readonly uuid: () => string;
-	readonly sessionId: () => string;
+	/** Another one at each call: an id may be taken. */
+	readonly sessionId: () => SessionId;
 	/** The key for audit codes; null if the opener gave none: then nothing is audited or confirmed. */
 	readonly auditKey: Uint8Array | null;
 	/** The audit's current witness outside the store. */
@@ -136,18 +138,13 @@ export function* insert(statement: Statement<{ id: number }>, ...params: Value[]
 	return (yield* ask<{ id: number }>({ statement, params, mode: "get", numbers: true })).id;
 }
 
-/** The last used id below a run of unused ones, all from `from` on; the statement reads the last one in use. */
-export function* reserveIds(
-	lastId: Statement<{ id: number | null }>,
+/** Like `get`. The row's `id` is the last used one below a run of unused ones, all from `from` on. */
+export function getReserving<Row extends { readonly id: number | null }>(
+	statement: Statement<Row>,
 	reserve: { readonly from: number; readonly count: number },
-): Op<number> {
-	const row = yield* ask<{ id: number | null } | undefined>({
-		statement: lastId,
-		params: [],
-		mode: "get",
-		reserve,
-	});
-	return row?.id ?? 0;
+	...params: Value[]
+): Op<Row | undefined> {
+	return ask({ statement, params, mode: "get", reserve });
 }
 
 /**

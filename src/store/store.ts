@@ -140,11 +140,11 @@ export function storeOn(
 ): Store {
 	const draw = (name: WriteName): Drawn => {
 		const now = clock.now();
-		const { uuids = 0, sessions = 0 } = WRITES[name];
+		const { uuids = 0, session } = WRITES[name];
 		return {
 			now,
 			...(uuids > 0 && { uuids: Array.from({ length: uuids }, () => ids.uuid()) }),
-			...(sessions > 0 && { sessions: Array.from({ length: sessions }, () => newSessionId(now, ids.bytes)) }),
+			...(session && { session: newSessionId(now, ids.bytes) }),
 		};
 	};
 	const faultListeners = new Set<() => void>();

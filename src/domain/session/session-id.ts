@@ -5,7 +5,7 @@ import type { SessionId } from "../types.ts";
 
 const FORM = /^\d{8}_\d{6}_[0-9a-f]{8}$/;
 
-/** `YYYYMMDD_HHMMSS_<8 hex>`, in UTC. Two of one second can meet: the store draws again then. */
+/** `YYYYMMDD_HHMMSS_<8 hex>`, in UTC. Two of one second can meet: the store then takes the one that follows. */
 export function newSessionId(now: number, random: (bytes: number) => Uint8Array): SessionId {
 	if (!(now >= 0 && now < Date.UTC(10_000, 0, 1))) {
 		throw new KeryxError("argument.invalid", `now must be a time from 1970 to 9999 in ms, not ${now}`, {
@@ -19,7 +19,7 @@ export function newSessionId(now: number, random: (bytes: number) => Uint8Array)
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
-/** Drawn several at a time with every turn, and hardly ever used: so the last second is remembered. */
+/** Drawn with every turn, and hardly ever used: so the last second is remembered. */
 function secondOf(now: number): string {
 	const second = Math.floor(now / 1000);
 	if (second !== lastSecond) {
@@ -30,6 +30,13 @@ function secondOf(now: number): string {
 }
 let lastSecond = -1;
 let lastText = "";
+
+/** The one that follows in the same second. */
+export function sessionIdAfter(id: SessionId): SessionId {
+	const next = (Number.parseInt(id.slice(-DIGITS), 16) + 1) % 16 ** DIGITS;
+	return sessionId(id.slice(0, -DIGITS) + next.toString(16).padStart(DIGITS, "0"));
+}
+const DIGITS = 8;
 
 export function isSessionId(value: unknown): value is SessionId {
 	return typeof value === "string" && FORM.test(value);

@@ -36,7 +36,7 @@ export function* noteStoreBack(
 }
 
 /** No facts if the event has none. */
-export function* emit<Type extends EventType>(
+export function emit<Type extends EventType>(
 	context: Context,
 	type: Type,
 	ids: EventIds,
@@ -44,7 +44,7 @@ export function* emit<Type extends EventType>(
 		? [facts?: EventFacts[Type] | undefined]
 		: [facts: EventFacts[Type]]
 ): Op<void> {
-	yield* later(
+	return later(
 		insertEvent,
 		context.now,
 		type,

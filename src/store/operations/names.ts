@@ -2,9 +2,10 @@
 import type { ReadName, WriteName } from "../engine.ts";
 
 export interface WriteTraits {
-	/** The most ids that it may need, with a few spare session ids for redrawing. They travel with it. */
+	/** The most ids that it may need. They travel with it. */
 	readonly uuids?: number;
-	readonly sessions?: number;
+	/** It may open a session: one session id travels with it, too. */
+	readonly session?: true;
 	/** It decides by events, and must see those of earlier operations in the same transaction: the engine writes them first. */
 	readonly seesEvents?: true;
 }
@@ -17,17 +18,17 @@ export const WRITES: Readonly<Record<WriteName, WriteTraits>> = {
 	react: {},
 	chatGone: {},
 	chatMoved: {},
-	performCommand: { uuids: 2, sessions: 4 },
+	performCommand: { uuids: 2, session: true },
 	answerCommand: {},
 	endItems: {},
-	beginTurn: { uuids: 1, sessions: 4 },
+	beginTurn: { uuids: 1, session: true },
 	joinTurn: {},
 	appendMessages: {},
 	startCall: {},
 	recordModelCall: {},
 	openDelivery: {},
 	recordPreview: {},
-	endTurn: { sessions: 4 },
+	endTurn: { session: true },
 	stopTurn: {},
 	claimDeliveries: { uuids: 1 },
 	releaseClaims: {},
@@ -38,7 +39,7 @@ export const WRITES: Readonly<Record<WriteName, WriteTraits>> = {
 	recordLookup: {},
 	recoverDeliveries: {},
 	notify: {},
-	send: { sessions: 4 },
+	send: { session: true },
 	adoptItems: {},
 	agreeOnKeys: {},
 	takeDuty: {},
@@ -46,10 +47,10 @@ export const WRITES: Readonly<Record<WriteName, WriteTraits>> = {
 	interruptTurns: {},
 	planInterruptions: {},
 	resumeTurn: {},
-	newSession: { sessions: 4 },
-	continueSession: { sessions: 4 },
-	switchSession: { sessions: 4 },
-	branchSession: { sessions: 4 },
+	newSession: { session: true },
+	continueSession: { session: true },
+	switchSession: { session: true },
+	branchSession: { session: true },
 	extendSession: {},
 	undo: { uuids: 1 },
 	redo: {},

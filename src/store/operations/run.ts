@@ -1,4 +1,5 @@
 // How an operation is made from its name, for the engines.
+import { type SessionId, sessionIdAfter } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Drawn, ReadName, WriteName } from "../engine.ts";
 import type { Context, Op, SlotCount } from "../query.ts";
@@ -37,20 +38,22 @@ export function readOp(
 
 function contextOf(drawn: Drawn, { epoch, auditKey, witness = UNKEPT, slots }: OwnerContext): Context {
 	let uuids = 0;
-	let sessions = 0;
+	let session: SessionId | undefined;
 	return {
 		now: drawn.now,
 		epoch,
 		auditKey,
 		witness,
 		slots,
-		uuid: () => drawnAt(drawn.uuids, uuids++),
-		sessionId: () => drawnAt(drawn.sessions, sessions++),
+		uuid: () => assertDrawn(drawn.uuids?.[uuids++]),
+		sessionId: () => {
+			session = session === undefined ? assertDrawn(drawn.session) : sessionIdAfter(session);
+			return session;
+		},
 	};
 }
 
-function drawnAt(drawn: readonly string[] | undefined, index: number): string {
-	const id = drawn?.[index];
+function assertDrawn<Id>(id: Id | undefined): Id {
 	if (id === undefined)
 		throw new KeryxError("store.exhausted", "the ids that came with the operation are used up");
 	return id;

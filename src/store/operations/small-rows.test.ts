@@ -1,6 +1,7 @@
 // Rows leave out what is said elsewhere. Reading them gives it back.
 import { afterEach, expect, test } from "vitest";
 import { resolvePolicy } from "../../config/index.ts";
+import { sessionId } from "../../domain/index.ts";
 import type { WriteName } from "../engine.ts";
 import { systemIds } from "../ids.ts";
 import { Connection } from "../sqlite/connection.ts";
@@ -26,7 +27,7 @@ function answered(body: { readonly text: string; readonly plain: string }) {
 		const drawn = {
 			now: NOW,
 			uuids: Array.from({ length: 4 }, ids.uuid),
-			sessions: ["20270115_080000_0000abcd"],
+			session: sessionId("20270115_080000_0000abcd"),
 		};
 		const result = connection.run(writeOp(name, args, drawn, owner));
 		connection.runLater();

@@ -120,8 +120,7 @@ export class Transaction {
 			this.#later.push(query);
 			return undefined;
 		}
-		if (query.reserve)
-			return this.#drawIds(query.reserve.from, query.reserve.count).then((first) => ({ id: first - 1 }));
+		if (query.reserve) return this.#reserved(query, query.reserve);
 		if (Predictions.writes(query)) this.#wrote = this.#everWrote = true;
 		const predicted = this.#predictions?.answerTo(query);
 		const answer = this.#connection.ask(query);
@@ -130,6 +129,11 @@ export class Transaction {
 		answer.catch(() => {});
 		this.#pending.push({ query, predicted: predicted.value, answer });
 		return predicted.value;
+	}
+
+	async #reserved(query: Query, { from, count }: NonNullable<Query["reserve"]>): Promise<unknown> {
+		const [first, { rows }] = await Promise.all([this.#drawIds(from, count), this.#connection.ask(query)]);
+		return { ...(rows[0] as object), id: first - 1 };
 	}
 
 	async #waited(query: Query, answer: Promise<Answer>): Promise<unknown> {

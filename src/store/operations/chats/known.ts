@@ -29,8 +29,8 @@ const setBotTurns = sql(
 /** A chat moves a few times at most; a cycle would be the platform's mistake. */
 const MOST_MOVES = 8;
 
-export function* chatRow({ platform, account, chatId }: Chat): Op<ChatRow | undefined> {
-	return yield* get(findChat, platform, account, chatId);
+export function chatRow({ platform, account, chatId }: Chat): Op<ChatRow | undefined> {
+	return get(findChat, platform, account, chatId);
 }
 
 /**

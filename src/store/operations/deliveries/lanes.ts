@@ -27,8 +27,8 @@ export function* isBusy(lane: string): Op<boolean> {
 }
 
 /** Makes the first of a lane claimable, unless one is being sent. The changed delivery must no longer count as the first. */
-export function* bringForward(lane: string): Op<void> {
-	yield* run(stepForward, lane, lane);
+export function bringForward(lane: string): Op<number> {
+	return run(stepForward, lane, lane);
 }
 
 /** The same after one has returned to a lane: it may come before those that only waited. */

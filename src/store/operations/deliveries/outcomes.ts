@@ -5,7 +5,7 @@ import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { TurnState } from "../../types.ts";
 import { bringForward } from "./lanes.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow } from "./row.ts";
-import { type Settlement, settleRow } from "./settling.ts";
+import { type ClaimedRow, type Settlement, settleRow } from "./settling.ts";
 
 const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
 const turnOf = sql<{ state: TurnState; detail: string | null }>(
@@ -25,7 +25,7 @@ export type SendOutcome =
 	| Extract<Settlement, { kind: "unknown" }>;
 
 /** A visible preview is edited from now on; one that is not visible is sent with its final text, if it has one. */
-export function* settleSend(context: Context, row: DeliveryRow, outcome: SendOutcome): Op<void> {
+export function* settleSend(context: Context, row: ClaimedRow, outcome: SendOutcome): Op<void> {
 	if (outcome.kind === "unknown") return yield* settleRow(context, row, outcome);
 	const text = yield* finalText(row);
 	if (text === "later") {
@@ -47,7 +47,7 @@ export function* settleSend(context: Context, row: DeliveryRow, outcome: SendOut
 }
 
 /** Whether the row contains the final text: a preview's turn may still be writing it, or have ended without it. */
-function* finalText(row: DeliveryRow): Op<"here" | "later" | "never"> {
+function* finalText(row: ClaimedRow): Op<"here" | "later" | "never"> {
 	// Claimed by the outbox before: it claims only final texts.
 	if (row.attempts > 0 || row.turn === null) return "here";
 	const turn = yield* get(turnOf, row.turn);

@@ -29,8 +29,8 @@ export const DELIVERY_COLUMNS =
 
 const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
 
-export function* deliveryRow(id: string): Op<DeliveryRow | undefined> {
-	return yield* get(deliveryById, id);
+export function deliveryRow(id: string): Op<DeliveryRow | undefined> {
+	return get(deliveryById, id);
 }
 
 export function toDelivery(row: DeliveryRow): Delivery {

@@ -1,15 +1,23 @@
 // How a delivery ends: its claim is given up, with the outcome. Two senders never decide about one.
 import { KeryxError } from "../../../errors.ts";
-import { type Context, type Op, run, sql } from "../../query.ts";
+import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { DeliveryState, Destination } from "../../types.ts";
 import { reachOf } from "../chats/known.ts";
 import { emit } from "../events.ts";
 import { bringForward, letIn } from "./lanes.ts";
-import { type DeliveryRow, deliveryRow } from "./row.ts";
+import type { DeliveryRow } from "./row.ts";
 
 const settle = sql(
 	`UPDATE deliveries SET state = ?, receipt = coalesce(?, receipt), reason = ?, due_at = ?, first_at = NULL, settled_at = ?,
 		claim = NULL, attempts = attempts - ? WHERE n = ?`,
+);
+/** What a sender's outcome needs: not the text. */
+export type ClaimedRow = Pick<
+	DeliveryRow,
+	"n" | "id" | "conversation" | "turn" | "state" | "destination" | "lane" | "attempts" | "due_at" | "claim"
+>;
+const claimedById = sql<ClaimedRow>(
+	"SELECT n, id, conversation, turn, state, destination, lane, attempts, due_at, claim FROM deliveries WHERE id = ?",
 );
 const forgetReceipt = sql("UPDATE deliveries SET receipt = NULL WHERE n = ?");
 const setUnreported = sql(
@@ -45,15 +53,15 @@ export function* settleDelivery(
 }
 
 /** Nothing is retried in a chat that is gone meanwhile. */
-function* unlessGone(row: DeliveryRow, settlement: Settlement): Op<Settlement> {
+function* unlessGone(row: ClaimedRow, settlement: Settlement): Op<Settlement> {
 	if (settlement.kind !== "retry") return settlement;
 	const { gone } = yield* reachOf(JSON.parse(row.destination) as Destination);
 	return gone === null ? settlement : { kind: "dead", reason: gone };
 }
 
 /** The delivery held by a claim. */
-export function* claimedRow({ id, claim }: { readonly id: string; readonly claim: string }): Op<DeliveryRow> {
-	const row = yield* deliveryRow(id);
+export function* claimedRow({ id, claim }: { readonly id: string; readonly claim: string }): Op<ClaimedRow> {
+	const row = yield* get(claimedById, id);
 	if (!row) throw new KeryxError("store.not_found", `no delivery ${id}`, { field: "id" });
 	if (row.state !== "sending" || row.claim !== claim)
 		throw new KeryxError("delivery.stale", `delivery ${id} is ${row.state}; this claim no longer holds it`, {
@@ -65,7 +73,7 @@ export function* claimedRow({ id, claim }: { readonly id: string; readonly claim
 /** Records the outcome of a delivery; later ones move up. */
 export function* settleRow(
 	context: Context,
-	row: DeliveryRow,
+	row: ClaimedRow,
 	settlement: Settlement,
 	receipt = settlement.kind === "sent" ? settlement.receipt : null,
 ): Op<void> {

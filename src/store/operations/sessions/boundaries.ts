@@ -66,7 +66,10 @@ export function* isHeld(
 }
 
 export function decide(
-	session: SessionRow,
+	session: Pick<
+		SessionRow,
+		"last_activity_at" | "messages" | "cap" | "suspended_at" | "resume_pending_since"
+	>,
 	policy: ResetPolicy,
 	rest: {
 		readonly now: number;

@@ -117,8 +117,8 @@ export function foundConversation<Row>(row: Row | undefined, id: string): Row {
 	return row;
 }
 
-export function* findLive(conversation: string): Op<SessionRow | undefined> {
-	return yield* get(liveSession, conversation);
+export function findLive(conversation: string): Op<SessionRow | undefined> {
+	return get(liveSession, conversation);
 }
 
 /** The live session, or else the last one that ended; a switch makes an old one live, so the newest row may be neither. */
@@ -235,7 +235,7 @@ export function* open(
 			seal(opening.context),
 			nextDue({ lastActivityAt: context.now, policy }),
 		);
-		// The id is taken: draw another of those passed with the operation.
+		// The id is taken: the next one.
 		if (!row) continue;
 		yield* emit(
 			context,
@@ -285,8 +285,8 @@ export function* touch(session: SessionRow, at: number, policy: ResetPolicy): Op
 
 /** The same values for `appendTouching`, which writes both rows anyway. */
 export function touched(
-	session: SessionRow,
-	conversation: ConversationRow,
+	session: Pick<SessionRow, "last_activity_at" | "due_at">,
+	conversation: Pick<ConversationRow, "last_activity_at" | "token">,
 	at: number,
 	policy: ResetPolicy,
 ): Touched {

@@ -1,7 +1,7 @@
 // Appends rows to a transcript: the only place that inserts messages. Keeps seq dense and ids increasing in time, both read from the rows
 // within the operation; updates counters and the search index in the same transaction.
 import { seal } from "../../codec.ts";
-import { type Context, get, type Op, reserveIds, run, sql } from "../../query.ts";
+import { type Context, get, getReserving, type Op, run, sql } from "../../query.ts";
 import type { Content, Message, NewMessage } from "../../types.ts";
 import { emit } from "../events.ts";
 import { indexMessage } from "../search/index-rows.ts";
@@ -17,9 +17,11 @@ export const IDS_PER_MS = 1024;
 
 const PREVIEW_LENGTH = 120;
 
-const lastId = sql<{ id: number | null }>("SELECT max(id) AS id FROM messages");
-const sessionNow = sql<{ seq: number | null; messages: number }>(
-	"SELECT (SELECT max(m.seq) FROM messages m WHERE m.session = s.key) AS seq, s.messages FROM sessions s WHERE s.key = ?",
+const SESSION_NOW =
+	"(SELECT max(m.seq) FROM messages m WHERE m.session = s.key) AS seq, s.messages FROM sessions s WHERE s.key = ?";
+const sessionNow = sql<{ id: number | null; seq: number | null; messages: number }>(
+	`SELECT (SELECT max(id) FROM messages) AS id, ${SESSION_NOW}`,
+	`SELECT ${SESSION_NOW}`,
 );
 const byTurnIndex = sql<MessageRow>(
 	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.turn = ? AND m.turn_index = ?`,
@@ -105,11 +107,12 @@ interface Inserted {
 
 function* insertRows(context: Context, target: Target, messages: readonly IndexedMessage[]): Op<Inserted> {
 	const rows: Message[] = [];
-	const session = yield* get(sessionNow, target.session);
+	const from = context.now * IDS_PER_MS;
+	const reserve = { from, count: messages.length };
+	const session = yield* getReserving(sessionNow, reserve, target.session);
 	const before = session?.messages ?? 0;
 	if (messages.length === 0) return { rows, before, counted: 0, toolCalls: 0, toolErrors: 0, preview: null };
-	const from = context.now * IDS_PER_MS;
-	let id = (yield* reserveIds(lastId, { from, count: messages.length })) + 1;
+	let id = (session?.id ?? 0) + 1;
 	let seq = (session?.seq ?? 0) + 1;
 	let counted = 0;
 	let toolCalls = 0;
@@ -221,10 +224,11 @@ function asMessage(message: NewMessage, target: Target, id: number, seq: number,
 	return { ...message, id, session: target.sessionId, seq, turn: target.turn, createdAt, hidden: false };
 }
 
+/** Single spaces, which need no change, are no match. */
 function previewOf(content: Content): string {
 	const text = textOf(content)
 		.slice(0, PREVIEW_LENGTH * 4)
-		.replace(/\s+/g, " ")
+		.replace(/\s{2,}|[^\S ]/g, " ")
 		.trim();
 	if (text.length <= PREVIEW_LENGTH) return text;
 	const end = afterPoints(text, 0, PREVIEW_LENGTH - 1);

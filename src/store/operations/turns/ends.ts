@@ -27,7 +27,15 @@ import { emit } from "../events.ts";
 import { NODE_LIVES } from "../nodes.ts";
 import { jobOf } from "../schedules/read.ts";
 import { type BoundaryMaterial, decide, SUSPEND_AFTER, succeed } from "../sessions/boundaries.ts";
-import { end, findConversation, promptFacts, sessionOfKey, targetOf, touched } from "../sessions/sessions.ts";
+import {
+	type ConversationRow,
+	end,
+	findConversation,
+	promptFacts,
+	type SessionRow,
+	sessionOfKey,
+	touched,
+} from "../sessions/sessions.ts";
 import { appendTouching, haveRows, type IndexedMessage } from "../transcript/append.ts";
 import { adoptBlobs } from "../transcript/blobs.ts";
 import { addModelCall, type ModelCall } from "./model-calls.ts";
@@ -36,6 +44,32 @@ import { type OpenTurn, unannouncedBoundary } from "./turns.ts";
 
 const finishTurn = sql("UPDATE turns SET state = ?, detail = ?, ended_at = ?, due_at = NULL WHERE id = ?");
 const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
+/** A turn with what its end needs of its session and its conversation: one look instead of three. */
+interface EndingTurn
+	extends Pick<TurnRow, "id" | "conversation" | "session" | "principal" | "epoch" | "token" | "state">,
+		Pick<
+			SessionRow,
+			| "last_activity_at"
+			| "due_at"
+			| "ended_at"
+			| "cap"
+			| "messages"
+			| "suspended_at"
+			| "resume_pending_since"
+		>,
+		Pick<ConversationRow, "platform" | "profile" | "interruptions"> {
+	readonly session_id: SessionId;
+	/** Of the conversation. */
+	readonly owner: string | null;
+	readonly last_token: number;
+	readonly used_at: number;
+}
+const turnToEnd = sql<EndingTurn>(
+	`SELECT t.id, t.conversation, t.session, t.principal, t.epoch, t.token, t.state,
+		s.id AS session_id, s.last_activity_at, s.due_at, s.ended_at, s.cap, s.messages, s.suspended_at, s.resume_pending_since,
+		c.platform, c.profile, c.interruptions, c.principal AS owner, c.token AS last_token, c.last_activity_at AS used_at
+	FROM turns t JOIN sessions s ON s.key = t.session JOIN conversations c ON c.id = t.conversation WHERE t.id = ?`,
+);
 const dispose = sql(
 	"UPDATE inbox SET disposition = ?, disposition_detail = ?, disposed_at = ?, due_at = NULL WHERE turn = ? AND disposition IS NULL",
 );
@@ -44,12 +78,11 @@ const disposeOne = sql(
 	"UPDATE inbox SET disposition = ?, disposition_detail = ?, disposed_at = ?, due_at = NULL WHERE id = ? AND disposition IS NULL",
 );
 const leftOfTurn = sql<{ items: number; first: number | null; has_open: unknown; has_live: unknown }>(
-	`SELECT (SELECT count(*) FROM inbox WHERE turn = t.id AND disposition IS NULL) AS items,
-		(SELECT min(id) FROM inbox WHERE turn = t.id AND disposition IS NULL) AS first,
-		EXISTS (SELECT 1 FROM deliveries d WHERE d.turn = t.id AND d.state = 'open') AS has_open,
-		EXISTS (SELECT 1 FROM confirmations c WHERE c.conversation = t.conversation AND c.due_at IS NOT NULL AND c.status = 'pending'
-			AND c.waiter = 'live' AND c.turn = t.id) AS has_live
-	FROM turns t WHERE t.id = ?`,
+	`SELECT count(*) AS items, min(id) AS first,
+		EXISTS (SELECT 1 FROM deliveries d WHERE d.turn = ? AND d.state = 'open') AS has_open,
+		EXISTS (SELECT 1 FROM confirmations c WHERE c.conversation = ? AND c.due_at IS NOT NULL AND c.status = 'pending'
+			AND c.waiter = 'live' AND c.turn = ?) AS has_live
+	FROM inbox WHERE turn = ? AND disposition IS NULL`,
 );
 const clearInterruptions = sql(
 	"UPDATE conversations SET interruptions = 0 WHERE id = ? AND interruptions > 0",
@@ -137,46 +170,51 @@ export interface EndedTurn {
 }
 
 export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
-	const before = yield* get(turnById, args.turn);
-	if (before && (yield* isWritten(before, args))) {
-		const { messages } = yield* sessionOfKey(before.session);
-		return { rows: [], messages, rotatedTo: null, repeated: true };
-	}
+	const before = yield* get(turnToEnd, args.turn);
+	if (before && (yield* isWritten(before, args)))
+		return { rows: [], messages: before.messages, rotatedTo: null, repeated: true };
 	const turn = assertHeld(context, before, args.turn, args.token);
-	const conversation = yield* findConversation(turn.conversation);
-	const session = yield* sessionOfKey(turn.session);
-	if (args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
+	if (args.blobs?.length) yield* adoptBlobs(args.blobs, turn.conversation);
 	// Before the rows that came of them, as their events tell it.
 	for (const call of args.calls ?? []) yield* addModelCall(context, turn, call);
 	const { rows, messages } = yield* appendTouching(
 		context,
-		targetOf(conversation, session, turn.id),
+		{
+			conversation: turn.conversation,
+			session: turn.session,
+			sessionId: turn.session_id,
+			turn: turn.id,
+			platform: turn.platform,
+			profile: turn.profile,
+			principal: turn.owner,
+		},
 		args.messages,
-		touched(session, conversation, context.now, args.policy),
+		touched(turn, { last_activity_at: turn.used_at, token: turn.last_token }, context.now, args.policy),
 	);
-	yield* addDeliveries(context, conversation.id, turn.id, args.deliveries);
+	yield* addDeliveries(context, turn.conversation, turn.id, args.deliveries);
 	yield* finish(context, turn, args.outcome);
-	if (conversation.interruptions > 0) yield* run(clearInterruptions, conversation.id);
-	if (session.resume_pending_since !== null) yield* run(clearPending, session.key);
-	if (args.noticeGiven) yield* run(clearNotice, session.key);
+	if (turn.interruptions > 0) yield* run(clearInterruptions, turn.conversation);
+	if (turn.resume_pending_since !== null) yield* run(clearPending, turn.session);
+	if (args.noticeGiven) yield* run(clearNotice, turn.session);
 
-	const decision = decide({ ...session, messages }, args.policy, {
+	const decision = decide({ ...turn, messages }, args.policy, {
 		now: context.now,
 		activeProcess: false,
 		at: "turn_end",
 		freshness: 0,
 	});
-	if (decision.kind === "continue" || session.ended_at !== null)
+	if (decision.kind === "continue" || turn.ended_at !== null)
 		return { rows, messages, rotatedTo: null, repeated: false };
 	if (!args.ifRotated)
 		throw new KeryxError(
 			"turn.rotates",
-			`turn ${turn.id} reaches the session's cap of ${session.cap} messages: ifRotated is needed`,
+			`turn ${turn.id} reaches the session's cap of ${turn.cap} messages: ifRotated is needed`,
 			{
 				field: "ifRotated",
 			},
 		);
-	const after = yield* sessionOfKey(session.key);
+	const conversation = yield* findConversation(turn.conversation);
+	const after = yield* sessionOfKey(turn.session);
 	yield* end(context, after, decision.reason);
 	const { session: successor } = yield* succeed(
 		context,
@@ -193,7 +231,10 @@ export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 }
 
 /** The same end was already committed. An end by someone else, such as /stop, lacks this one's rows: its token is spent. */
-function* isWritten(turn: TurnRow, { token, outcome, messages, deliveries }: EndTurnArgs): Op<boolean> {
+function* isWritten(
+	turn: Pick<TurnRow, "id" | "conversation" | "state" | "token">,
+	{ token, outcome, messages, deliveries }: EndTurnArgs,
+): Op<boolean> {
 	if (turn.state !== outcome.kind || turn.token !== token) return false;
 	const { id, conversation } = turn;
 	return (yield* haveRows({ turn: id, conversation }, messages)) && (yield* haveDeliveries(deliveries));
@@ -202,11 +243,11 @@ function* isWritten(turn: TurnRow, { token, outcome, messages, deliveries }: End
 /** The turn's state and the disposition of each of its messages. */
 function* finish(
 	context: Context,
-	turn: TurnRow,
+	turn: Pick<TurnRow, "id" | "conversation">,
 	outcome: Outcome | { readonly kind: "expired"; readonly reason: string },
 ): Op<void> {
 	const reason = "reason" in outcome ? outcome.reason : null;
-	const left = yield* get(leftOfTurn, turn.id);
+	const left = yield* get(leftOfTurn, turn.id, turn.conversation, turn.id, turn.id);
 	if (left?.has_open) yield* closeOpen(context, turn.id);
 	if (left?.has_live) yield* cancelLive(context, turn.conversation, turn.id);
 	yield* run(finishTurn, outcome.kind, reason, context.now, turn.id);

@@ -42,7 +42,11 @@ export function* recordModelCall(context: Context, args: ModelCallArgs): Op<void
 }
 
 /** The caller must hold the turn. */
-export function* addModelCall(context: Context, turn: TurnRow, args: ModelCall): Op<void> {
+export function* addModelCall(
+	context: Context,
+	turn: Pick<TurnRow, "id" | "conversation" | "session" | "principal">,
+	args: ModelCall,
+): Op<void> {
 	const { profile } = yield* findConversation(turn.conversation);
 	const written = yield* get(
 		insertCall,

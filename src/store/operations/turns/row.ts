@@ -34,7 +34,12 @@ export function* heldTurn(context: Context, turn: string, token: number): Op<Tur
 }
 
 /** The same for a row that the operation has read already. */
-export function assertHeld(context: Context, row: TurnRow | undefined, turn: string, token: number): TurnRow {
+export function assertHeld<Row extends Pick<TurnRow, "state" | "token" | "epoch">>(
+	context: Context,
+	row: Row | undefined,
+	turn: string,
+	token: number,
+): Row {
 	if (!row) throw new KeryxError("store.not_found", `no turn ${turn}`, { field: "turn" });
 	if (row.state !== "running" || row.token !== token || row.epoch !== context.epoch)
 		throw new KeryxError("turn.stale", `turn ${turn} is ${row.state}; token ${token} does not hold it`, {
