@@ -1,11 +1,12 @@
 // Selects the rows a query is ranked among: the newest matches, by id, with a first score from the id. bm25() would count every hit of
 // the whole store first; here the cost is limited by the rows looked at. SQLite uses FTS5's MATCH, which continues beyond a range of row
 // ids until it finds a match; PostgreSQL uses words in a GIN index, and the text for adjacent words. Both return the same rows.
-import { allWith, get, type Op, type Statement, sql, type Value } from "../../query.ts";
+import { get, type Op, sql } from "../../query.ts";
 import { holdsAll, plainSign } from "../../search-match.ts";
-import { anyOf, asPhrase, type Group, type Match, matchExpression, shortened } from "../../search-query.ts";
+import { anyOf, asPhrase, type Group, matchExpression, shortened } from "../../search-query.ts";
 import { tag } from "../../search-text.ts";
 import { IDS_PER_MS } from "../transcript/append.ts";
+import { MATCHES, matched, newestOf, newestOfRare } from "./newest.ts";
 import { textsOf } from "./rows.ts";
 
 /** Ranking covers this many of the newest hits; fewer if their text must be split into words first. */
@@ -27,15 +28,6 @@ const TITLES_IN_BLOCK = 8;
 const DAY_MS = 86_400_000;
 const LESS_BY_HALF_DAYS = 30;
 
-/** The index says that the words are in the row; if that is not enough, one of the alternatives is checked in the text. */
-const MATCHES = `x.tokens @@ ?::tsquery AND (?::text IS NULL OR search_matches(x.words, x.tokens, ?::json))`;
-
-const matching = sql<{ id: number }>(
-	`SELECT rowid AS id FROM search WHERE search MATCH ? AND rowid BETWEEN CAST(? AS BIGINT) AND CAST(? AS BIGINT)
-	ORDER BY rowid DESC LIMIT ?`,
-	`SELECT x.rowid AS id FROM search x WHERE ${MATCHES} AND x.rowid BETWEEN ?::bigint AND ?::bigint
-	ORDER BY x.rowid DESC LIMIT ?`,
-);
 const TITLES_BETWEEN =
 	"s.last_activity_at >= CAST(? AS BIGINT) AND s.started_at < CAST(? AS BIGINT) ORDER BY x.rowid LIMIT ?";
 const matchingTitles = sql<{ key: number; at: number }>(
@@ -51,13 +43,6 @@ const rowsBetween = sql<{ n: number }>(
 		WHERE rowid BETWEEN ?::bigint AND ?::bigint LIMIT ${ROWS_LOOKED_AT}) r`,
 );
 
-function matched<Row>(
-	statement: Statement<Row>,
-	{ fts, tokens, check }: Match,
-	...rest: readonly Value[]
-): Op<Row[]> {
-	return allWith(statement, [fts, ...rest], [tokens, check, check, ...rest]);
-}
 const conversationOf = sql<{ conversation: string }>(
 	"SELECT s.conversation FROM messages m JOIN sessions s ON s.key = m.session WHERE m.id = ?",
 );
@@ -127,8 +112,7 @@ export function* isLooselyAsked(wanted: Wanted): Op<boolean> {
 	const checked = wanted.groups.filter((group) => shortened(group) !== group);
 	if (checked.length === 0) return false;
 	const match = matchExpression(wanted.groups.map(shortened), wanted.tags);
-	const rows = yield* matched(matching, match, ...idRange(wanted), PROBED);
-	const texts = yield* textsOf(rows.map(({ id }) => id));
+	const texts = yield* textsOf(yield* newestOf(match, ...idRange(wanted), PROBED));
 	let hits = 0;
 	for (const text of texts.values()) if (holdsAll(text, checked)) hits++;
 	return hits >= COMMON;
@@ -176,14 +160,14 @@ function* newestIds(wanted: Wanted, low: number, top: number): Op<{ ids: readonl
 	// Words that are common but rarely together make SQLite read many rows per hit.
 	const isPhrase = asked.some((group) => group.words.length > 1);
 	const first = isPhrase ? FIRST_OF_PHRASE : asked.length > 1 ? FIRST_OF_WORDS : most;
-	const ids = (yield* matched(matching, match, low, top, first)).map(({ id }) => id);
+	const ids = yield* (isPhrase ? newestOfRare : newestOf)(match, low, top, first);
 	if (ids.length < first || first === most) return { ids, full: ids.length === first };
 	const last = ids.at(-1) as number;
 	const { n: rows } = (yield* get(rowsBetween, last, ids[0] as number)) ?? { n: first };
 	const more = Math.min(most, Math.floor((first * ROWS_LOOKED_AT) / Math.max(rows, 1))) - first;
 	if (more <= 0) return { ids, full: true };
-	const others = yield* matched(matching, match, low, last - 1, more);
-	return { ids: [...ids, ...others.map(({ id }) => id)], full: others.length === more };
+	const others = yield* newestOf(match, low, last - 1, more);
+	return { ids: [...ids, ...others], full: others.length === more };
 }
 
 /**
@@ -199,8 +183,7 @@ function* phrasesAmong(wanted: Wanted, ids: readonly number[], full: boolean): O
 	if (!phrase || (full && end === undefined)) return new Set();
 	const exact = matchExpression([phrase], tags);
 	const match = end === undefined ? exact : anyOf(exact, matchExpression(asked, [...tags, [tag("c", end)]]));
-	const rows = yield* matched(matching, match, full ? last + 1 : last, ids[0] as number, CANDIDATES);
-	return new Set(rows.map(({ id }) => id));
+	return new Set(yield* newestOf(match, full ? last + 1 : last, ids[0] as number, CANDIDATES));
 }
 
 function* newestTitles(wanted: Wanted, bound: number): Op<Found> {
