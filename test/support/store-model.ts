@@ -245,15 +245,15 @@ export class ModelConversation {
 		).length;
 	}
 
-	/** Returns the hidden rows, or null if there is nothing to retry. */
-	retry(): number | null {
+	/** Returns the number of hidden rows, and whether a person's turn is repeated: copied messages have none. Null: there is nothing to retry. */
+	retry(): { readonly hidden: number; readonly speaks: boolean } | null {
 		const { live } = this;
 		const first = live && !live.suspended ? this.#turns(live).at(-1)?.[0] : undefined;
 		if (!live || !first) return null;
 		const said = this.#from(live, first).filter(
 			(row) => (row.role === "assistant" || row.role === "tool") && !this.isHidden(row),
 		);
-		return this.#hide("retry", live, said);
+		return { hidden: this.#hide("retry", live, said), speaks: first.turn !== null };
 	}
 
 	/** From a row on, within the live session; a base without visible rows is left unchanged. */

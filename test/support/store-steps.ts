@@ -386,15 +386,15 @@ export const STEPS = {
 		const retried = await world.store.retry({ conversation: conversation.id as ConversationId, deadlineAt });
 		const stopped = stop(world, conversation);
 		const { live } = conversation;
-		const hidden = conversation.retry();
-		if (hidden === null || !live) return expect(retried).toEqual({ kind: "nothing", stopped });
+		const again = conversation.retry();
+		if (again === null || !live) return expect(retried).toEqual({ kind: "nothing", stopped });
 		if (retried.kind !== "begun") return expect.fail("expected a turn");
-		const { token } = conversation.startTurn(retried.turn, live, true, world.store.epoch);
+		const { token } = conversation.startTurn(retried.turn, live, again.speaks, world.store.epoch);
 		const messages = conversation.messages(live);
 		expect(retried).toMatchObject({
 			token,
 			session: live.id,
-			hidden,
+			hidden: again.hidden,
 			stopped,
 			messages,
 			cap: live.cap,
