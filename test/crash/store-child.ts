@@ -81,6 +81,9 @@ async function codeOf(attempt: Promise<unknown>): Promise<string | null> {
 	}
 }
 
+/** No child makes so many calls: a turn that a later one resumes has no second call of the same number, which would be a repeated one. */
+const CALLS_OF_A_CHILD = 1_000_000;
+
 interface Held {
 	readonly id: string;
 	readonly token: number;
@@ -216,7 +219,7 @@ class Lane {
 			...(chance(0.3) ? [store.appendMessages({ turn: id, token, messages: indexed })] : []),
 		]);
 		for (const { rows } of appended) sayRows(rows);
-		if (chance(0.5)) await this.#modelCall(turn, made);
+		if (chance(0.5)) await this.#modelCall(turn, orders.run * CALLS_OF_A_CHILD + made);
 	}
 
 	async #modelCall({ id, token }: Held, n: number): Promise<void> {

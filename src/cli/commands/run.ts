@@ -41,7 +41,7 @@ export async function runGateway(context: CliContext): Promise<void> {
 }
 
 /** What a start leaves behind is garbage by then. Earlier, a small heap would take a third of its time. */
-const SETTLED_MS = 2000;
+const SETTLED_MS = 10_000;
 
 /** In addition to the time for running answers. */
 const SPARE_MS = 15_000;
