@@ -121,8 +121,7 @@ async function mailLibraries(): Promise<Libraries> {
 	return { ImapFlow, simpleParser, MailComposer, SMTPConnection };
 }
 let committed = 0;
-let isEnding = false;
-let draining: Promise<void> = Promise.resolve();
+let isToldToEnd = false;
 let look = () => {};
 const engine = await openSqlite({
 	path,
@@ -174,8 +173,10 @@ if (platform === "email") {
 	say({ say: "connected" });
 }
 process.stdin.setEncoding("utf8").on("data", (line: string) => {
-	if (line.includes(COMMANDS.drain)) draining = drain();
-	if (line.includes(COMMANDS.end)) void end();
+	if (line.includes(COMMANDS.drain)) void drain();
+	if (!line.includes(COMMANDS.end)) return;
+	isToldToEnd = true;
+	look();
 });
 
 async function reportCommitted(after: string): Promise<void> {
@@ -233,23 +234,22 @@ async function drain(): Promise<void> {
 		}
 		return (await store.deliveries({ scope, which: "waiting", limit: 1 })).length === 0;
 	};
-	for (let before = ""; !isEnding; before = cursor) {
+	for (let before = ""; ; before = cursor) {
 		const committed = new Promise<void>((resolve) => {
 			look = resolve;
 		});
+		const mayEnd = isToldToEnd;
 		const isQuiet = await isDone();
-		if (isQuiet) say({ say: "quiet" });
+		// Still: a press may have come after the last look, and then there is more to do.
+		if (isQuiet && mayEnd) return end();
+		if (!isQuiet) isToldToEnd = false;
+		else if (!isToldToEnd) say({ say: "quiet" });
 		if (isQuiet || before === cursor) await committed;
 	}
 }
 
 async function end(): Promise<void> {
-	if (isEnding) return;
-	isEnding = true;
 	await gateway.stop();
-	// It may be reading.
-	look();
-	await draining;
 	await store.close();
 	say({ say: "drained" });
 	process.exit();
