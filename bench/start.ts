@@ -2,7 +2,7 @@
 // answer. Beside each is Node itself, doing nothing. CPU time is printed, too, since a busy machine stretches the rest.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -72,15 +72,12 @@ function rowsOf(what: string, taken: readonly Sample[], bar?: number): Row[] {
 
 function start(args: readonly string[], home: string) {
 	const began = performance.now();
+	const usage = `${home}.usage`;
 	const child = spawn(process.execPath, ["--import", USAGE, ...args], {
-		env: { ...process.env, KERYX_HOME: home, KERYX_HTTP_PORT: "0" },
-		stdio: ["ignore", "ignore", "ignore", "pipe"],
+		env: { ...process.env, KERYX_HOME: home, KERYX_HTTP_PORT: "0", KERYX_BENCH_USAGE: usage },
+		stdio: "ignore",
 	});
-	let told = "";
-	child.stdio[3]?.on("data", (chunk) => {
-		told += String(chunk);
-	});
-	const closed = once(child, "close").then(() => Number(told) / 1000);
+	const closed = once(child, "close").then(() => Number(readFileSync(usage, "utf8")) / 1000);
 	return { child, began, closed };
 }
 

@@ -234,6 +234,18 @@ function rows(sql: string): unknown[] {
 	}
 }
 
+test("a gateway begins with its own settings for memory, in the process that was started", async () => {
+	const { pid } = await settled();
+	expect(pid).toBe(service.pid);
+	expect(settingsOf(pid)).toEqual(["MALLOC_ARENA_MAX=1", "MALLOC_TRIM_THRESHOLD_=131072"]);
+});
+
+/** For glibc, sorted. */
+function settingsOf(pid: number): string[] {
+	const all = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+	return all.filter((setting) => setting.startsWith("MALLOC_")).sort();
+}
+
 test(`${RUNS} updates under load, with kills: a Keryx of one version or the other runs, and nothing is lost`, async () => {
 	await settled();
 	const load = new Load(isLong ? 4 : 2);
@@ -245,7 +257,7 @@ test(`${RUNS} updates under load, with kills: a Keryx of one version or the othe
 		const updater = update(to);
 		const isKilled = kill === null ? false : await killed(kill, updater);
 		const code = await updater.ended;
-		const { version: now } = await settled();
+		const { version: now, pid } = await settled();
 		const seconds = ((performance.now() - began) / 1000).toFixed(1);
 		if (isLong)
 			console.log(
@@ -257,6 +269,7 @@ test(`${RUNS} updates under load, with kills: a Keryx of one version or the othe
 				expect.stringContaining(`Updated Keryx from ${from} to ${to}.`),
 			]);
 		expect([from, to]).toContain(now);
+		expect(settingsOf(pid)).toHaveLength(2);
 		// Commands follow what runs.
 		if (existsSync(join(versions, "current.json")))
 			expect(JSON.parse(readFileSync(join(versions, "current.json"), "utf8")).version).toBe(now);
