@@ -125,6 +125,7 @@ export { type Canonical, canonicalJson } from "./text/canonical-json.ts";
 export { describeDuration } from "./text/duration.ts";
 export { type Destination, type HostRule, isHostAllowed, readHostRule } from "./text/host-rule.ts";
 export { parseModelName } from "./text/model-name.ts";
+export { SECRET_NAME, secretNamesIn, type TextRange } from "./text/secret-name.ts";
 export { readableLength, terminalText } from "./text/terminal-text.ts";
 export { cleanUntrusted, inlineUntrusted, quoteUntrusted, visibleUntrusted } from "./text/untrusted.ts";
 export {

@@ -2,7 +2,7 @@
 // of a name that may still become something else.
 import { HIDDEN } from "./hider.ts";
 
-/** The start of a name, also escaped by markup, once or twice; `NAME` in secrets.ts has the rest. */
+/** The start of a name, also escaped by markup, once or twice; `SECRET_NAME` has the rest. */
 const OPENING = /\\{0,2}\$\\{0,2}\{secret:/;
 /** The first part of that, at the end of a text. */
 const BEGUN = /(?:\\{0,2}\$\\{0,2}(?:\{(?:s(?:e(?:c(?:r(?:et?)?)?)?)?)?)?|\\{1,2})$/;

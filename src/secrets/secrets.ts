@@ -1,5 +1,6 @@
 // The secrets a Keryx knows, and the only way of hiding them (I12). More may be added while it runs: every holder of this object then
 // hides them, too. None is forgotten before the end, because text written with it may still be on its way.
+import { SECRET_NAME } from "../domain/index.ts";
 import { type Audience, HIDDEN, HidingBytes, HidingStream, hideBytes, hideText, longestIn } from "./hider.ts";
 import { NameStream } from "./name-stream.ts";
 import { hasShape, MaskingStream, maskShapes } from "./shapes.ts";
@@ -55,17 +56,12 @@ export function createSecrets(
 	return new KnownSecrets(values, options.maskShapes ?? false);
 }
 
-/**
- * Any name in hidden text, also escaped by markup, once or twice; in a cut text, the start of one. Nothing else: a backslash belongs to it
- * only before a sign that markup escapes, since what follows a name may be a line break that JSON has written as `\\n`, and then a command.
- */
-const NAME = /\\{0,2}\$\\{0,2}\{secret:(?:\w|\\{1,2}_)*(?:\\{0,2}\})?/g;
-/** The same in JSON, where each backslash of a text is two: JSON knows no escape of these signs, so they always come in pairs. */
+/** `SECRET_NAME` in JSON, where each backslash of a text is two: JSON knows no escape of these signs, so they always come in pairs. */
 const NAME_IN_JSON = /(?:\\\\){0,2}\$(?:\\\\){0,2}\{secret:(?:\w|(?:\\\\){1,2}_)*(?:(?:\\\\){0,2}\})?/g;
 
 /** For anyone but the owner: removes names from hidden text. */
 export function withoutNames(text: string): string {
-	return text.includes("secret:") ? text.replace(NAME, HIDDEN) : text;
+	return text.includes("secret:") ? text.replace(SECRET_NAME, HIDDEN) : text;
 }
 
 /** The same for the texts in JSON, or in lines of it. */
@@ -155,7 +151,7 @@ class KnownSecrets implements Secrets {
 			isIn:
 				audience === "owner"
 					? (text) => words().isIn(text)
-					: (text) => words().isIn(text) || text.search(NAME) >= 0,
+					: (text) => words().isIn(text) || text.search(SECRET_NAME) >= 0,
 			isInBytes: (bytes) => this.#inBytes().isInBytes(bytes),
 			get hasNumbers() {
 				return words().hasNumbers;

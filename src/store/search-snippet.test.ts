@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { createSecrets, withoutNamesInJson } from "../secrets/index.ts";
 import { matchesIn } from "./search-match.ts";
 import { parseQuery } from "./search-query.ts";
 import { previewOf, type SnippetPiece, snippetOf } from "./search-snippet.ts";
@@ -63,6 +64,58 @@ test("whatever the text and the query, the pieces are well-formed, short, and th
 		}),
 		{ numRuns: 1000 },
 	);
+});
+
+describe("the name of a secret", () => {
+	const NAMED = "\u0024{secret:DEPLOY_TOKEN}";
+	/** As a reader of the API gets it. */
+	const read = (pieces: readonly SnippetPiece[]) =>
+		JSON.parse(withoutNamesInJson(JSON.stringify(pieces))) as SnippetPiece[];
+
+	test.each(["secret", "deploy", "token", "deploy_token", "dep*", '"secret deploy"', "DEPLOY_TOKEN use"])(
+		"is whole in a snippet for %s, so that it can be hidden",
+		(query) => {
+			const pieces = snippet(`use ${NAMED} now`, query);
+			expect(pieces.map(({ text }) => text).join("")).toBe(`use ${NAMED} now`);
+			expect(shown(read(pieces)).replaceAll(/[[\]]/g, "")).toBe("use *** now");
+		},
+	);
+
+	test("is not marked for others, and marked for the operator as any other word", () => {
+		const text = `use ${NAMED}`;
+		const matches = matchesIn(text, parseQuery("use token"));
+		expect(shown(snippetOf(text, matches))).toBe(`[use] ${NAMED}`);
+		expect(shown(snippetOf(text, matches, "marked"))).toBe("[use] \u0024{secret:DEPLOY_[TOKEN]}");
+	});
+
+	test("is not cut at either end", () => {
+		const text = `${"x".repeat(90)},${NAMED},${"y".repeat(40)}-needle-${"z".repeat(134)}${NAMED}${"z".repeat(90)}`;
+		expect(shown(snippet(text, "needle"))).toBe(`…,${"y".repeat(40)}-[needle]-${"z".repeat(134)}…`);
+	});
+
+	test("shows no part of itself to a reader, whatever the text and the query", () => {
+		const name = fc.string({ unit: fc.constantFrom(..."QXZ_"), minLength: 3, maxLength: 90 });
+		const named = fc
+			.tuple(name, fc.constantFrom("\u0024{secret:", "\\\u0024\\{secret:"), fc.constantFrom("}", "\\}"))
+			.map(([inner, from, to]) => from + (to === "}" ? inner : inner.replaceAll("_", "\\_")) + to);
+		const other = fc.oneof(
+			fc.constantFrom("secret", "ab", "abc", " ", "\n", ",", "😀", "{", '"'),
+			fc.integer({ min: 1, max: 250 }).map((length) => "b".repeat(length)),
+		);
+		const texts = fc.array(fc.oneof(named, other), { maxLength: 14 }).map((pieces) => pieces.join(""));
+		const part = fc.constantFrom("Q", "QX", "QX*", "X*", "secret", "ab", "abc", "b*", "Z_Q", '"secret Q"');
+		const queries = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(" "));
+		const hider = createSecrets().forOthers;
+		fc.assert(
+			fc.property(texts, queries, (text, query) => {
+				const pieces = snippet(text, query);
+				const joined = pieces.map((piece) => piece.text).join("");
+				for (const seen of [shown(read(pieces)).replaceAll(/[[\]]/g, ""), hider.hide(joined)])
+					expect(seen).not.toMatch(/[QXZ_]{3}/);
+			}),
+			{ numRuns: 3000 },
+		);
+	});
 });
 
 test("a preview is the beginning on one line", () => {

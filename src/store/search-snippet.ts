@@ -1,5 +1,6 @@
 // A snippet around a match. The text stays plain data, in pieces that say whether they are marked: nothing in it can become markup on a
 // page, or an escape sequence or line break in a terminal.
+import { secretNamesIn, type TextRange } from "../domain/index.ts";
 import type { Matches, Occurrence } from "./search-match.ts";
 
 export interface SnippetPiece {
@@ -12,9 +13,19 @@ const SNIPPET_LENGTH = 200;
 const LEAD = 60;
 const PREVIEW_LENGTH = 120;
 
-export function snippetOf(text: string, { occurrences }: Matches): readonly SnippetPiece[] {
-	const from = startOf(text, occurrences);
-	const to = cutAfter(text, from);
+/**
+ * Names of secrets are whole and unmarked, so that whoever passes the snippet on can hide them (I12). `names` marks and cuts them as any
+ * other text: for the operator alone.
+ */
+export function snippetOf(text: string, matches: Matches, names?: "marked"): readonly SnippetPiece[] {
+	const kept = names === "marked" ? [] : secretNamesIn(text);
+	const occurrences = kept.length === 0 ? matches.occurrences : outside(kept, matches.occurrences);
+	const start = startOf(text, occurrences);
+	const from = around(kept, start)?.to ?? start;
+	const end = cutAfter(text, from);
+	const cut = around(kept, end);
+	// The start of a longer name than a snippet is still recognised.
+	const to = cut && cut.from > from ? cut.from : end;
 	const pieces: { text: string; marked: boolean }[] = [];
 	let at = from;
 	const add = (end: number, marked: boolean): void => {
@@ -33,6 +44,20 @@ export function snippetOf(text: string, { occurrences }: Matches): readonly Snip
 	add(to, false);
 	if (to < text.length) pieces.push({ text: "…", marked: false });
 	return pieces;
+}
+
+/** Without those that touch a range. Both are in order. */
+function outside(ranges: readonly TextRange[], occurrences: readonly Occurrence[]): readonly Occurrence[] {
+	let index = 0;
+	return occurrences.filter(({ start, end }) => {
+		while ((ranges[index]?.to ?? Number.POSITIVE_INFINITY) <= start) index++;
+		return end <= (ranges[index]?.from ?? Number.POSITIVE_INFINITY);
+	});
+}
+
+/** The range that a cut here would divide. */
+function around(ranges: readonly TextRange[], at: number): TextRange | undefined {
+	return ranges.find(({ from, to }) => from < at && at < to);
 }
 
 /** The start of a text, on one line. */

@@ -44,6 +44,24 @@ test.each([
 	}
 });
 
+test.each(["secret", "password", "DB_PASSWORD", "pass*", '"secret db"', "findmehere"])(
+	"a search for %s shows a reader no part of the name, and the operator all of it",
+	async (query) => {
+		await keryx.say(`{"pad":"${"p".repeat(30)}","t":"${VALUE}","region":"eu-west-in-the-second-zone","kind":"findmehere"}`);
+		const path = `/api/search?q=${encodeURIComponent(query)}`;
+		const textIn = (answer: string) =>
+			(JSON.parse(answer) as { hits: { snippet: { text: string }[] }[] }).hits
+				.map(({ snippet }) => snippet.map(({ text }) => text).join(""))
+				.join("\n");
+		expect(textIn(await ask("GET", path, OPERATOR))).toContain("PASSWORD}");
+		for (const role of ["reader", "approver"]) {
+			const read = textIn(await ask("GET", path, tokens[role] as string));
+			expect(read).toContain(query === "findmehere" ? "findmehere" : "***");
+			expect(read).not.toMatch(/DB_|PASS|WORD/);
+		}
+	},
+);
+
 test("a program that talks through a token reads *** back, whole and streamed, and so does the model that answers it", async () => {
 	for (const stream of [false, true]) {
 		const messages = [{ role: "user", content: `is it ${VALUE}?` }];

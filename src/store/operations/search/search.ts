@@ -37,6 +37,8 @@ export interface SearchArgs {
 	/** Messages from this time on and before the other; titles of sessions active in between. */
 	readonly from?: number;
 	readonly to?: number;
+	/** Snippets mark and cut names of secrets as any other text: for the operator alone (I12). */
+	readonly names?: "marked";
 	/** 1 to 100. */
 	readonly limit: number;
 	/** `next` of the previous page, with the same query. */
@@ -91,7 +93,7 @@ export function* search(args: SearchArgs): Op<SearchResult> {
 		args.limit,
 	);
 	const hits: SearchHit[] = [];
-	for (const one of chosen) hits.push(yield* toHit(one, groups));
+	for (const one of chosen) hits.push(yield* toHit(one, groups, args.names));
 	return { hits, total, next: next && written({ ...next, loose }) };
 }
 
@@ -158,10 +160,14 @@ function* rankedBlock(
 	return chosen.sort((a, b) => b.score - a.score || b.row.id - a.row.id);
 }
 
-function* toHit({ row, score }: Chosen, groups: readonly Group[]): Op<SearchHit> {
+function* toHit(
+	{ row, score }: Chosen,
+	groups: readonly Group[],
+	names: SearchArgs["names"],
+): Op<SearchHit> {
 	const text = yield* wholeText(row);
 	const { session, conversation, created_at: createdAt } = row;
-	const snippet = snippetOf(text, firstMatchesIn(text, groups));
+	const snippet = snippetOf(text, firstMatchesIn(text, groups), names);
 	const hit = { session, conversation, createdAt, score: Math.round(score * 1000) / 1000, snippet };
 	if (row.id < 0) return { kind: "title", ...hit };
 	const role = row.role as MessageHit["role"];
