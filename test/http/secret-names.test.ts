@@ -26,6 +26,19 @@ const held: StepAgent = {
 		yield { type: "done", message: { content: TOLD, toolCalls: [], finishReason: "stop" }, usage: USAGE };
 	},
 };
+/** Fails after text that may be the start of a name. */
+const failing: StepAgent = {
+	kind: "step",
+	name: "failing",
+	async *step() {
+		yield { type: "text", delta: "it costs " };
+		await new Promise<void>((resolve) => {
+			goOn = resolve;
+		});
+		yield { type: "text", delta: "5 $" };
+		yield { type: "failed", failure: { kind: "refused", detail: "no" } };
+	},
+};
 const USAGE = { provider: "p", model: "m", inputTokens: 1, outputTokens: 1, costMicros: 0, currency: "USD" };
 
 let keryx: Served;
@@ -37,7 +50,10 @@ interface Callers {
 }
 
 async function start(script: Script): Promise<Callers> {
-	keryx = await serve(script, { profiles: { held: {} } }, { held }, async () => ({ profiles: ["held"] }));
+	const agents = { held, failing };
+	const profiles = Object.keys(agents);
+	const config = { profiles: Object.fromEntries(profiles.map((name) => [name, {}])) };
+	keryx = await serve(script, config, agents, async () => ({ profiles }));
 	const operator = createClient(apiTransport(keryx.api, { bearer: SECRET }));
 	const { token } = await operator.createToken({ name: "reader", role: "reader" });
 	return { operator, reader: createClient(apiTransport(keryx.api, { bearer: token })) };
@@ -119,6 +135,32 @@ test("whoever comes in the middle of a name sees the text without it, also by Op
 		joined(client, conversation, { begin, until: isRowOf(text) });
 	expect(await Promise.all([follow(operator, TOLD), follow(reader, SHOWN)])).toEqual([TOLD, SHOWN]);
 	expect(contentOf(await response.text())).toBe(SHOWN);
+});
+
+test("the end of a text that may become a name is sent before the error, if the message then fails", async () => {
+	const { operator } = await start(ANSWERS);
+	const { token } = await operator.createToken({ name: "program", role: "agent" });
+	const response = await keryx.api.fetch(
+		new Request("http://keryx/v1/chat/completions", {
+			method: "POST",
+			headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+			body: JSON.stringify({
+				model: "keryx/failing",
+				stream: true,
+				messages: [{ role: "user", content: "go" }],
+			}),
+		}),
+	);
+	let body = "";
+	for await (const piece of (response.body as ReadableStream<Uint8Array>).pipeThrough(
+		new TextDecoderStream(),
+	)) {
+		body += piece;
+		if (body.includes("costs")) goOn();
+	}
+	const [said, error] = body.split('data: {"message"');
+	expect(contentOf(said as string)).toBe("it costs 5 $");
+	expect(error).toContain("has no answer");
 });
 
 /** Of a stream in OpenAI's format. */

@@ -77,14 +77,20 @@ export async function* answerTo(taken: Taken, following: Following): AsyncGenera
 	// Here, not in each piece of the answer: a name may come in two.
 	const hiding = new NameStream();
 	const pieces = writtenTo(taken, following);
-	let next = await pieces.next();
-	for (; !next.done; next = await pieces.next()) {
-		const shown = hiding.push(next.value);
-		if (shown !== "") yield shown;
+	try {
+		let next = await pieces.next();
+		for (; !next.done; next = await pieces.next()) yield* some(hiding.push(next.value));
+		yield* some(hiding.end());
+		return { ...next.value, text: withoutNames(next.value.text) };
+	} catch (error) {
+		// Text that was written is shown, however the message ends.
+		yield* some(hiding.end());
+		throw error;
 	}
-	const rest = hiding.end();
-	if (rest !== "") yield rest;
-	return { ...next.value, text: withoutNames(next.value.text) };
+}
+
+function some(text: string): readonly string[] {
+	return text === "" ? [] : [text];
 }
 
 async function* writtenTo(
