@@ -26,15 +26,14 @@ const held: StepAgent = {
 		yield { type: "done", message: { content: TOLD, toolCalls: [], finishReason: "stop" }, usage: USAGE };
 	},
 };
-/** Fails after text that may be the start of a name. */
+/** Fails after text that may be the start of a name, when the test lets it. */
+const end = Promise.withResolvers<void>();
 const failing: StepAgent = {
 	kind: "step",
 	name: "failing",
 	async *step() {
 		yield { type: "text", delta: "it costs " };
-		await new Promise<void>((resolve) => {
-			goOn = resolve;
-		});
+		await end.promise;
 		yield { type: "text", delta: "5 $" };
 		yield { type: "failed", failure: { kind: "refused", detail: "no" } };
 	},
@@ -156,7 +155,7 @@ test("the end of a text that may become a name is sent before the error, if the 
 		new TextDecoderStream(),
 	)) {
 		body += piece;
-		if (body.includes("costs")) goOn();
+		if (body.includes("costs")) end.resolve();
 	}
 	const [said, error] = body.split('data: {"message"');
 	expect(contentOf(said as string)).toBe("it costs 5 $");
