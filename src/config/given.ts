@@ -2,7 +2,7 @@
 import { checkConfig, type Environment, type LoadedConfig } from "./load.ts";
 import { configError } from "./problems.ts";
 import type { ConfigInput } from "./schema.ts";
-import { type ConfigView, shownEntries } from "./view.ts";
+import { type ConfigView, shownEntries, shownTo } from "./view.ts";
 
 /** Replaces the file name in a value's origin. */
 const SOURCE = "createKeryx";
@@ -27,12 +27,11 @@ export function configFrom(values: ConfigInput, env: Environment): LoadedConfig 
 /** For display: the program's values stay in force. */
 export function givenView(config: LoadedConfig, env: Environment): ConfigView {
 	return {
-		look: () => ({
-			file: undefined,
-			problems: [],
-			warnings: config.warnings,
-			entries: shownEntries(config),
-		}),
+		look: (reader) => {
+			const { warnings, secretNames } = config;
+			const shown = { file: undefined, problems: [], warnings, entries: shownEntries(config) };
+			return shownTo(reader, shown, secretNames);
+		},
 		check: (text) => {
 			const { problems, warnings } = checkConfig({ home: "", env, text });
 			return { problems, warnings };

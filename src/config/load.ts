@@ -38,6 +38,8 @@ export interface LoadedConfig {
 	readonly entries: readonly ConfigEntry[];
 	/** The listed secrets. A running Keryx keeps this one object, which learns what later configurations list. */
 	readonly secrets: Secrets;
+	/** The variables that the configuration names as secrets, set or not. */
+	readonly secretNames: readonly string[];
 	/** Printed by every command; `config check` prints more. */
 	readonly warnings: readonly string[];
 }
@@ -49,6 +51,8 @@ export interface ConfigCheck {
 	readonly warnings: readonly string[];
 	/** Values of the secrets it names, by name, even if there are problems. */
 	readonly secrets: ReadonlyMap<string, string>;
+	/** The variables it names as secrets, set or not. */
+	readonly secretNames: readonly string[];
 	/** Set only if there is no problem. */
 	readonly config: LoadedConfig | undefined;
 }
@@ -105,10 +109,10 @@ export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck
 		...shortSecrets(names, env),
 		...unknownHostZone(settings),
 	];
-	const found = { file: source.file, problems, warnings, secrets: values };
+	const found = { file: source.file, problems, warnings, secrets: values, secretNames: names };
 	if (problems.length > 0 || !checked) return { ...found, config: undefined };
 	const entries = listEntries(checked, settings);
-	const config = { values: checked, entries, secrets, warnings };
+	const config = { values: checked, entries, secrets, secretNames: names, warnings };
 	return { ...found, warnings: [...warnings, ...unreached(checked)], config };
 }
 

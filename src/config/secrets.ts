@@ -5,6 +5,32 @@ export function hideSecretLike(text: string): string {
 	return SECRET_LIKE.reduce((hidden, pattern) => hidden.replace(pattern, "***"), text);
 }
 
+/** For everyone but the operator: replaces the names of these variables by `***` (I12). */
+export function hidingNames(names: readonly string[]): (text: string) => string {
+	const any = names.filter((name) => name !== "").map((name) => name.replace(/[^\w]/g, "\\$&"));
+	if (any.length === 0) return (text) => text;
+	const pattern = new RegExp(`(?<!\\w)(?:${any.join("|")})(?!\\w)`, "g");
+	return (text) => text.replace(pattern, "***");
+}
+
+/** The same for one setting, whatever the current names are: every variable that it names. `key`: dotted. */
+export function hideVariablesIn(key: string, value: unknown): unknown {
+	if (NAMES_VARIABLES.test(key)) return hideAll(value);
+	if (typeof value !== "object" || value === null) return value;
+	if (Array.isArray(value)) return value.map((item) => hideVariablesIn("", item));
+	return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, hideVariablesIn(name, held)]));
+}
+
+/** A setting whose texts are names of variables, or a part of one. */
+const NAMES_VARIABLES = /(?:^|\.)(?:secrets|env|env_pass|\w+_env)(?:$|\.)/;
+
+function hideAll(value: unknown): unknown {
+	if (typeof value === "string") return "***";
+	if (typeof value !== "object" || value === null) return value;
+	if (Array.isArray(value)) return value.map(hideAll);
+	return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, hideAll(held)]));
+}
+
 const SECRET_LIKE = [
 	/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*/g,
 	// The password in an address such as https://user:password@host.

@@ -7,16 +7,23 @@ import {
 	type LoadedConfig,
 	type LoadOptions,
 } from "./load.ts";
-import { hideSecretLike } from "./secrets.ts";
+import { hideSecretLike, hidingNames } from "./secrets.ts";
 
 export interface ShownEntry extends ConfigEntry {
 	/** The new value in the file, if it needs a restart. */
 	readonly afterRestart?: unknown;
 }
 
+export interface ShownConfig extends Pick<ConfigCheck, "file" | "problems" | "warnings"> {
+	readonly entries: readonly ShownEntry[];
+}
+
+/** Only the operator sees the names of secrets. */
+export type ConfigReader = "operator" | "others";
+
 export interface ConfigView {
 	/** As the file is now. If it is invalid, the last valid one is in force and the problems are listed. */
-	look(): Pick<ConfigCheck, "file" | "problems" | "warnings"> & { readonly entries: readonly ShownEntry[] };
+	look(reader: ConfigReader): ShownConfig;
 	/** Checks a text that is not a file yet. Nothing is written. */
 	check(text: string): Pick<ConfigCheck, "problems" | "warnings">;
 }
@@ -34,8 +41,8 @@ export function createConfigView({
 }): ConfigView {
 	let good = atStart;
 	return {
-		look: () => {
-			const { file, problems, warnings, config, secrets } = checkConfig({ home, env });
+		look: (reader) => {
+			const { file, problems, warnings, config, secrets, secretNames } = checkConfig({ home, env });
 			// This may be the first read.
 			atStart.secrets.learn(secrets);
 			good = (current ? current() : config) ?? good;
@@ -46,12 +53,42 @@ export function createConfigView({
 					? { ...entry, value: before.get(entry.key)?.value ?? null, afterRestart: entry.value }
 					: entry,
 			);
-			return { file, problems, warnings, entries };
+			return shownTo(reader, { file, problems, warnings, entries }, [
+				...secretNames,
+				...good.secretNames,
+				...atStart.secretNames,
+			]);
 		},
 		check: (text) => {
 			const { problems, warnings } = checkConfig({ home, env, text });
 			return { problems, warnings };
 		},
+	};
+}
+
+export function shownTo(
+	reader: ConfigReader,
+	{ file, problems, warnings, entries }: ShownConfig,
+	names: readonly string[],
+): ShownConfig {
+	if (reader === "operator") return { file, problems, warnings, entries };
+	const hide = hidingNames(names);
+	return {
+		file,
+		problems: problems.map(({ message, key, suggestion, variable, ...rest }) => ({
+			...rest,
+			message: hide(message),
+			...(key !== undefined && { key: hide(key) }),
+			...(suggestion !== undefined && { suggestion: hide(suggestion) }),
+			...(variable !== undefined && { variable: hide(variable) }),
+		})),
+		warnings: warnings.map(hide),
+		entries: entries.map(({ key, value, origin, ...more }) => ({
+			key: hide(key),
+			value: hidden(value, hide),
+			origin,
+			...("afterRestart" in more && { afterRestart: hidden(more.afterRestart, hide) }),
+		})),
 	};
 }
 

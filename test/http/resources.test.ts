@@ -1,5 +1,5 @@
 // Channels, configuration, turns, limits, attachments and login links over the API.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 		join(home, "config.yaml"),
 		`secrets: [WORD]\nsession_reset:\n  max_messages: 50\nagent:\n  api_key_env: WORD\nconfirmations:\n  notify:\n    - {webhook: "https://example.org/${TOKEN}", secret_env: WORD}\n`,
 	);
-	const env = { WORD: PASSWORD, KERYX_SESSION_RESET_IDLE_MINUTES: "77" };
+	const env = { WORD: PASSWORD, SHORT_WORD: "short", KERYX_SESSION_RESET_IDLE_MINUTES: "77" };
 	const atStart = loadConfig({ home, env });
 	keryx = await serve(
 		{
@@ -104,6 +104,42 @@ describe("the configuration", () => {
 		const checked = await keryx.client.validateConfig({ yaml: `agent:\n  provider: ${TOKEN}\n` });
 		expect(checked.ok).toBe(false);
 		expect(JSON.stringify(checked)).not.toContain(TOKEN);
+	});
+
+	test("names the variables of secrets to the operator alone", async () => {
+		const file = join(home, "config.yaml");
+		const before = readFileSync(file, "utf8");
+		// Named in another file than the one it started with, not set, too short, in a map, in a wrong value and in an argument.
+		const yaml = [
+			"secrets: [WORD, UNSET_WORD, {name: SHORT_WORD, roles: [member]}]",
+			"agent:",
+			"  api_key_env: MODEL_WORD",
+			"walls:",
+			"  env_pass: [PLAIN_WORD]",
+			"mcp:",
+			"  servers:",
+			"    tracker: {command: tracker, args: ['--key=$TRACKER_WORD'], env: [TRACKER_WORD]}",
+		].join("\n");
+		writeFileSync(file, yaml);
+		const named = /\b(?:UNSET_|SHORT_|MODEL_|TRACKER_)?WORD\b/g;
+		const shown = async (bearer: string) =>
+			(await exchange(where, "GET", "/api/config", { bearer })).text;
+		const told = await shown(SECRET);
+		expect(new Set(told.match(named))).toEqual(
+			new Set(["WORD", "UNSET_WORD", "SHORT_WORD", "MODEL_WORD", "TRACKER_WORD"]),
+		);
+		const operator = createClient(apiTransport(keryx.api, { bearer: SECRET }));
+		for (const role of ["reader", "approver"] as const) {
+			const { token } = await operator.createToken({ name: `config-${role}`, role });
+			expect(JSON.parse(await shown(token))).toEqual(JSON.parse(told.replaceAll(named, "***")));
+			writeFileSync(file, `${yaml}\nhttp: {port: UNSET_WORD}\nagnet: {api_key_env: OTHER_WORD}\n`);
+			const wrong = await shown(token);
+			expect(JSON.parse(wrong)).toMatchObject({ problems: [{}, {}] });
+			expect(wrong.match(named)).toBe(null);
+			writeFileSync(file, yaml);
+		}
+		expect(told).toContain("PLAIN_WORD");
+		writeFileSync(file, before);
 	});
 
 	test("a changed file is shown, what waits for a restart as such, and a wrong one leaves the last good one", async () => {

@@ -91,6 +91,23 @@ test("an approver is shown every line of what a name begins, and lists stay JSON
 	}
 });
 
+test("the audit of a change of settings names variables to the operator alone", async () => {
+	const edits = [
+		{ key: "agent.api_key_env", before: null, after: "MODEL_WORD" },
+		{ key: "secrets", before: ["OLD_WORD"], after: [{ name: "NEW_WORD", roles: ["owner"] }] },
+		{ key: "mcp.servers.tracker", before: null, after: { command: "track", env: ["TRACK_WORD"] } },
+		{ key: "http.port", before: 7717, after: 7800 },
+	];
+	await keryx.store.recordConfigChange({ edits, undoes: null, by: "operator", via: "api" });
+	expect(await ask("GET", "/audit/log", OPERATOR)).toContain(JSON.stringify(edits));
+	for (const role of ["reader", "approver"]) {
+		const read = await ask("GET", "/audit/log", tokens[role] as string);
+		expect(read).not.toContain("_WORD");
+		expect(read).toContain('"before":null,"after":{"command":"track","env":["***"]}');
+		expect(read).toContain('"before":7717,"after":7800');
+	}
+});
+
 test("live events have no names for a reader", async () => {
 	const followed = async (bearer: string) => {
 		const headers = { authorization: `Bearer ${bearer}` };

@@ -379,12 +379,13 @@ async function auditLog({ confirmations, visitor, query }: Call): Promise<Confir
 		},
 		visitor,
 	);
+	const reader = visitor.role === "operator" ? "operator" : "others";
 	const next = entries.length === limit && confirmation === undefined ? (entries.at(-1)?.n ?? null) : null;
 	return {
 		status: 200,
 		body: {
 			count: entries.length,
-			entries: entries.map(toWireAudit),
+			entries: entries.map((entry) => toWireAudit(entry, reader)),
 			next,
 		},
 	};

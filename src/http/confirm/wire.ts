@@ -1,6 +1,7 @@
 // Confirmations, grants and the audit on the wire, in the earlier daemon's format: times in seconds since 1970, each with its ISO form.
 import { KERYX } from "../../called.ts";
-import type { AuditEntry, Confirmation, Grant } from "../../store/index.ts";
+import { hideVariablesIn } from "../../config/index.ts";
+import type { AuditEntry, ConfigEdit, Confirmation, Grant } from "../../store/index.ts";
 import { isoTime } from "../../time/index.ts";
 import type {
 	WireAsked,
@@ -122,8 +123,26 @@ export function toWireGrant(grant: Grant): WireGrant {
 	};
 }
 
-export function toWireAudit({ n, at, kind, confirmation, who, via, facts, mac }: AuditEntry): WireAuditEntry {
-	return { n, ...times("at", at), kind, confirmation, who, via, facts, mac };
+/** `reader`: only the operator sees names of secrets, and settings contain some (I12). */
+export function toWireAudit(
+	{ n, at, kind, confirmation, who, via, facts, mac }: AuditEntry,
+	reader: "operator" | "others",
+): WireAuditEntry {
+	const shown = reader === "operator" || kind !== "config_changed" ? facts : withoutVariables(facts);
+	return { n, ...times("at", at), kind, confirmation, who, via, facts: shown, mac };
+}
+
+function withoutVariables(facts: AuditEntry["facts"]): AuditEntry["facts"] {
+	const { edits } = facts as { readonly edits: readonly ConfigEdit[] };
+	return {
+		...facts,
+		edits: edits.map(({ key, before, after, ...rest }) => ({
+			key,
+			before: hideVariablesIn(key, before),
+			after: hideVariablesIn(key, after),
+			...rest,
+		})),
+	};
 }
 
 function times<Name extends string, At extends number | null>(name: Name, at: At): Moment<Name, At> {

@@ -24,7 +24,7 @@ const entry = z
 		key: z.string(),
 		value: z
 			.unknown()
-			.openapi({ description: "the current value; anything that looks like a secret is ***" }),
+			.openapi({ description: "the current value; anything that looks like a secret is ***, and so are names of secrets, except for the operator" }),
 		from: z.enum(["default", "file", "environment"]),
 		file: z.string().nullable(),
 		line: z.int().nullable(),
@@ -59,8 +59,9 @@ export const configEndpoints = {
 } as const;
 
 export const configHandlers: HandlersOf<typeof configEndpoints> = {
-	config: (_input, { host }) => {
-		const { file, entries, problems, warnings } = viewOf(host).look();
+	config: (_input, { host, visitor }) => {
+		const reader = visitor.role === "operator" ? "operator" : "others";
+		const { file, entries, problems, warnings } = viewOf(host).look(reader);
 		return {
 			file: file ?? null,
 			entries: entries.map(({ key, value, origin, ...more }) => ({
