@@ -2,6 +2,7 @@
 // twin; the slices follow one another, and between them nothing is lost but white space that no message could hold
 // alone, or a line end where each line is a message. What a part has besides its slice is only the tokens that close
 // what is open at its end and open it again at the start of the next.
+import { secretNamesIn, type TextRange } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { chooseCut, firstVisible, type Uncut, type Window } from "./cut.ts";
 import { reach, sizeOf } from "./measure.ts";
@@ -9,10 +10,11 @@ import type { Element, Mark, MessageLimit, Rendered, SplitPart } from "./types.t
 
 export function split(whole: Rendered, limit: MessageLimit): SplitPart[] {
 	const parts: SplitPart[] = [];
+	const names = secretNamesIn(whole.plain);
 	let point: SplitPoint = { at: 0, mark: 0, open: [] };
 	while (point.at < whole.plain.length) {
 		const seen = firstVisible(whole.plain, point.at);
-		const window = look(whole, limit, point);
+		const window = sparing(names, look(whole, limit, point), seen);
 		const cut = seen < window.bound ? chooseCut(whole, point.at, seen, window) : point.at;
 		if (cut > seen) {
 			const next = advance(whole, point, cut);
@@ -60,6 +62,30 @@ function look(whole: Rendered, { max, unit }: MessageLimit, start: SplitPoint): 
 		if (held.wishedTo - held.from > 1) uncut.push(held);
 		at += skip;
 	}
+}
+
+/**
+ * The window without cuts inside the name of a secret: the rest of it would begin the next message, where nothing hides it (I12). Only a
+ * name that is longer than a message is cut.
+ */
+function sparing(names: readonly TextRange[], window: Window, seen: number): Window {
+	const { bound, isEnd } = window;
+	const near = isEnd ? [] : names.filter(({ from, to }) => to > seen && from < bound);
+	const last = near.at(-1);
+	if (!last) return window;
+	const uncut: Uncut[] = [];
+	const all = [...window.uncut, ...near.map(({ from, to }) => ({ from, to, wishedTo: to }))];
+	for (const one of all.sort((a, b) => a.from - b.from)) {
+		const before = uncut.at(-1);
+		if (!before || before.to <= one.from) uncut.push(one);
+		else
+			uncut[uncut.length - 1] = {
+				from: before.from,
+				to: Math.max(before.to, one.to),
+				wishedTo: Math.max(before.wishedTo, one.wishedTo),
+			};
+	}
+	return { bound: last.to > bound && last.from > seen ? last.from : bound, isEnd, uncut };
 }
 
 /** The end of the line, searched only as far as a part can reach: a character is at most two units. */

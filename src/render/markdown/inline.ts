@@ -40,8 +40,10 @@ interface State {
 	ticks: Ticks | undefined;
 }
 
-const SPECIAL = /[\\`*_[\]<&\n]|!\[|~~|\bhttps?:\/\/|\bwww\.(?=\w)/gi;
+const SPECIAL = /[\\`*_[\]<&\n]|\$(?=\\?\{secret:)|!\[|~~|\bhttps?:\/\/|\bwww\.(?=\w)/gi;
 const URL_BODY = /[^\s<>[\]`\u3000-\u303f\uff00-\uffef]+/y;
+/** The name of a secret, also escaped. Its underscores are no emphasis: with markup inside, it could not be hidden (I12). */
+const SECRET_NAME = /\$\\?\{secret:(?:\w|\\_)*(?:\\?\})?/y;
 const AUTOLINK = /<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>\p{Cc}]*)>/uy;
 const MAIL = /<([\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,8})>/y;
 const TAG =
@@ -91,6 +93,8 @@ function step(state: State, at: number): number {
 			return closeBracket(state, at);
 		case "<":
 			return angle(state, at);
+		case "$":
+			return secretName(state, at);
 		case "&": {
 			const reference = referenceAt(text, at);
 			pieces.push(plainText(reference?.value ?? char));
@@ -101,8 +105,10 @@ function step(state: State, at: number): number {
 	}
 }
 
-function backslash({ text, pieces }: State, at: number): number {
+function backslash(state: State, at: number): number {
+	const { text, pieces } = state;
 	const next = text.charAt(at + 1);
+	if (next === "$" && matchAt(SECRET_NAME, text, at + 1)) return secretName(state, at + 1);
 	if (next === "\n") {
 		pieces.push({ kind: "break" });
 		return skipIndent(text, at + 2);
@@ -110,6 +116,12 @@ function backslash({ text, pieces }: State, at: number): number {
 	const escapes = /[!-/:-@[-`{-~]/.test(next);
 	pieces.push(plainText(escapes ? next : "\\"));
 	return at + (escapes ? 2 : 1);
+}
+
+function secretName({ text, pieces }: State, at: number): number {
+	const name = matchAt(SECRET_NAME, text, at)?.[0] ?? "$";
+	pieces.push(plainText(name.replaceAll("\\", "")));
+	return at + name.length;
 }
 
 function lineEnd({ text, pieces }: State, at: number): number {
