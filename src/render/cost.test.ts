@@ -40,6 +40,8 @@ test.each(MARKUPS)("an answer that is four times as long costs four times as muc
 test.each([
 	"word ",
 	"x",
+	"\u0024{secret:",
+	"\u0024{secret:_A_}",
 	"&",
 	"<",
 	"*a ",

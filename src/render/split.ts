@@ -11,10 +11,12 @@ import type { Element, Mark, MessageLimit, Rendered, SplitPart } from "./types.t
 export function split(whole: Rendered, limit: MessageLimit): SplitPart[] {
 	const parts: SplitPart[] = [];
 	const names = secretNamesIn(whole.plain);
+	let name = 0;
 	let point: SplitPoint = { at: 0, mark: 0, open: [] };
 	while (point.at < whole.plain.length) {
 		const seen = firstVisible(whole.plain, point.at);
-		const window = sparing(names, look(whole, limit, point), seen);
+		while ((names[name]?.to ?? seen + 1) <= seen) name++;
+		const window = sparing(names, name, look(whole, limit, point), seen);
 		const cut = seen < window.bound ? chooseCut(whole, point.at, seen, window) : point.at;
 		if (cut > seen) {
 			const next = advance(whole, point, cut);
@@ -66,11 +68,12 @@ function look(whole: Rendered, { max, unit }: MessageLimit, start: SplitPoint): 
 
 /**
  * The window without cuts inside the name of a secret: the rest of it would begin the next message, where nothing hides it (I12). Only a
- * name that is longer than a message is cut.
+ * name that is longer than a message is cut. `first`: the first name that ends after `seen`.
  */
-function sparing(names: readonly TextRange[], window: Window, seen: number): Window {
+function sparing(names: readonly TextRange[], first: number, window: Window, seen: number): Window {
 	const { bound, isEnd } = window;
-	const near = isEnd ? [] : names.filter(({ from, to }) => to > seen && from < bound);
+	const near: TextRange[] = [];
+	for (let at = first, one = names[at]; !isEnd && one && one.from < bound; one = names[++at]) near.push(one);
 	const last = near.at(-1);
 	if (!last) return window;
 	const uncut: Uncut[] = [];
