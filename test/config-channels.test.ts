@@ -20,6 +20,14 @@ function check(text: string, env: Record<string, string> = {}) {
 const problemsOf = (text: string) => check(text).problems.map((problem) => describeProblem(problem));
 
 describe("an entry", () => {
+	test.each(["token_env", "app_token_env", "signing_secret_env", "server_password_env"])(
+		"makes the variable of its %s a secret",
+		(key) => {
+			const { secrets } = check(`channels: { c: { platform: irc, ${key}: WORD } }`, { WORD: TOKEN });
+			expect(secrets.get("WORD")).toBe(TOKEN);
+		},
+	);
+
 	test("has defaults for everything but its platform and where its token is", () => {
 		const { config, problems } = check("channels: { tg: { platform: telegram, token_env: TG } }");
 		expect(problems).toEqual([]);

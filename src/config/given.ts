@@ -2,6 +2,7 @@
 import { checkConfig, type Environment, type LoadedConfig } from "./load.ts";
 import { configError } from "./problems.ts";
 import type { ConfigInput } from "./schema.ts";
+import { hidingNames } from "./secrets.ts";
 import { type ConfigView, shownEntries, shownTo } from "./view.ts";
 
 /** Replaces the file name in a value's origin. */
@@ -32,6 +33,7 @@ export function givenView(config: LoadedConfig, env: Environment): ConfigView {
 			const shown = { file: undefined, problems: [], warnings, entries: shownEntries(config) };
 			return shownTo(reader, shown, secretNames);
 		},
+		hideNames: hidingNames(config.secretNames),
 		check: (text) => {
 			const { problems, warnings } = checkConfig({ home: "", env, text });
 			return { problems, warnings };

@@ -187,6 +187,7 @@ function secretNames(settings: readonly Setting[]): string[] {
 		...at("app_token_env"),
 		...ofMcpServers(keys),
 		...at("signing_secret_env"),
+		...at("server_password_env"),
 		...at("passphrase_env"),
 		...listed,
 	].filter((name) => typeof name === "string");

@@ -693,6 +693,7 @@ function keyVariables({
 				readonly token_env?: string | undefined;
 				readonly app_token_env?: string | undefined;
 				readonly signing_secret_env?: string | undefined;
+				readonly server_password_env?: string | undefined;
 			}
 		>
 	>;
@@ -708,6 +709,7 @@ function keyVariables({
 			channel.token_env,
 			channel.app_token_env,
 			channel.signing_secret_env,
+			channel.server_password_env,
 		]),
 		...mcpVariables(mcp.servers),
 		...agents.flatMap((one) => [one.api_key_env, ...one.failover.map((next) => next.api_key_env)]),

@@ -24,6 +24,8 @@ export type ConfigReader = "operator" | "others";
 export interface ConfigView {
 	/** As the file is now. If it is invalid, the last valid one is in force and the problems are listed. */
 	look(reader: ConfigReader): ShownConfig;
+	/** Hides names of secrets in a text about the configuration. */
+	hideNames(text: string): string;
 	/** Checks a text that is not a file yet. Nothing is written. */
 	check(text: string): Pick<ConfigCheck, "problems" | "warnings">;
 }
@@ -59,6 +61,7 @@ export function createConfigView({
 				...atStart.secretNames,
 			]);
 		},
+		hideNames: (text) => hidingNames([...(current?.() ?? good).secretNames, ...atStart.secretNames])(text),
 		check: (text) => {
 			const { problems, warnings } = checkConfig({ home, env, text });
 			return { problems, warnings };

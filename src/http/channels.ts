@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { OPERATOR, type Store } from "../store/index.ts";
 import { type HandlersOf, operator } from "./call.ts";
 import { endpoint } from "./endpoint.ts";
+import { variablesFor } from "./entry/secret-names.ts";
 import { channel, time } from "./schemas.ts";
 import { iso, toWireChannel } from "./wire.ts";
 
@@ -62,10 +63,12 @@ export const channelEndpoints = {
 } as const;
 
 export const channelHandlers: HandlersOf<typeof channelEndpoints> = {
-	channels: async (_input, { host: { store, gateway, now } }) => {
+	channels: async (_input, { host, visitor }) => {
+		const { store, gateway, now } = host;
+		const shown = variablesFor(visitor, host);
 		const { pending, counted } = await pendingByChannel(store);
 		const channels = (gateway?.health() ?? []).map((one) => ({
-			...toWireChannel(one),
+			...toWireChannel(one, shown),
 			age_seconds: one.aliveAt === null ? null : Math.max(0, (now() - one.aliveAt) / 1000),
 			pending: pending.get(`${one.platform} ${one.account}`) ?? 0,
 		}));

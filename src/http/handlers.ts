@@ -23,6 +23,7 @@ import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { standingOf } from "./entry/scope.ts";
+import { variablesFor } from "./entry/secret-names.ts";
 import { namelessSoFar } from "./events/nameless.ts";
 import { insightsHandlers } from "./insights.ts";
 import { archiveHandlers } from "./keeping/archives.ts";
@@ -313,14 +314,14 @@ export const handlers: HandlersOf<Endpoints> = {
 		revoked: await access.revokeToken(name, visitor),
 	}),
 	linkPrincipals: async ({ of, and }, { host }) => host.store.link({ a: of, b: and }),
-	health: async (_input, { host, health }) => ({
+	health: async (_input, { host, health, visitor }) => ({
 		...(await health.read()),
 		version: host.version,
 		pid: process.pid,
 		started_at: new Date(host.startedAt).toISOString(),
 		node: process.version,
 		agent: host.agent,
-		channels: (host.gateway?.health() ?? []).map(toWireChannel),
+		channels: (host.gateway?.health() ?? []).map((one) => toWireChannel(one, variablesFor(visitor, host))),
 		walls: (await host.walls?.()) ?? null,
 		problem: host.storeTrouble?.()?.message ?? null,
 	}),

@@ -230,7 +230,11 @@ export function toWireHit(hit: SearchHit): WireHit {
 	return { ...common, id: hit.id, seq: hit.seq, role: hit.role, before: hit.before, after: hit.after };
 }
 
-export function toWireChannel(channel: ReturnType<Gateway["health"]>[number]): WireChannel {
+/** `shown`: without names of secrets that the caller may not see. */
+export function toWireChannel(
+	channel: ReturnType<Gateway["health"]>[number],
+	shown: (text: string) => string,
+): WireChannel {
 	return {
 		name: channel.name,
 		platform: channel.platform,
@@ -239,7 +243,7 @@ export function toWireChannel(channel: ReturnType<Gateway["health"]>[number]): W
 		state: channel.state,
 		alive_at: isoOrNull(channel.aliveAt),
 		proven_by: channel.provenBy ?? null,
-		detail: channel.detail ?? null,
+		detail: channel.detail === undefined ? null : shown(channel.detail),
 		connections: channel.connections ?? null,
 	};
 }

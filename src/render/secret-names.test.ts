@@ -48,7 +48,24 @@ describe.each(MARKUPS)("in %s", (markup) => {
 	test("no part of a name is shown, whatever the text and the limit", () => {
 		const name = fc.string({ unit: fc.constantFrom(..."QXZ_"), minLength: 3, maxLength: 20 });
 		const other = fc.oneof(
-			fc.constantFrom("ab", " ", "\n", "\n\n", "`", "**", "_", "> ", "- ", "😀", "```\n", "\\", "(", "[", "]", "~~"),
+			fc.constantFrom(
+				"ab",
+				" ",
+				"\n",
+				"\n\n",
+				"`",
+				"**",
+				"_",
+				"> ",
+				"- ",
+				"😀",
+				"```\n",
+				"\\",
+				"(",
+				"[",
+				"]",
+				"~~",
+			),
 			fc.integer({ min: 1, max: 120 }).map((length) => "b".repeat(length)),
 		);
 		const texts = fc.array(fc.oneof(name.map(named), other), { maxLength: 14 }).map((all) => all.join(""));

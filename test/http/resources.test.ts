@@ -4,9 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createConfigView, loadConfig } from "../../src/config/index.ts";
+import { configSchema } from "../../src/config/schema.ts";
 import type { ConversationId } from "../../src/domain/index.ts";
+import type { Gateway } from "../../src/gateway/index.ts";
 import { apiTransport, createApi, createClient, serveOnPort } from "../../src/http/index.ts";
 import type { Store } from "../../src/store/index.ts";
+import type { McpServerReport } from "../../src/tools/mcp/servers.ts";
 import { exchange } from "./port.ts";
 import { SECRET, type Served, serve, TERMINAL } from "./support.ts";
 
@@ -77,6 +80,43 @@ describe("channels", () => {
 		expect(await counting(1201)).toEqual([true, 800, 401]);
 		expect((await counting(11_000))[0]).toBe(false);
 	});
+
+	test("the state of a channel and of an MCP server names variables of secrets to the operator alone", async () => {
+		const health = keryx.gateway.health().map((one) => ({ ...one, detail: "WORD is not set" }));
+		const gateway = Object.create(keryx.gateway, { health: { value: () => health } }) as Gateway;
+		const settings = configSchema.parse({ mcp: { servers: { t: { command: "track", args: ["$WORD"] } } } })
+			.mcp.servers.t as McpServerReport["settings"];
+		const report: McpServerReport = {
+			name: "t",
+			settings,
+			state: { kind: "waiting", why: "the variable WORD is not set", until: 0 },
+			pid: null,
+			starts: 0,
+			lastFailure: "WORD was not set",
+			tools: [],
+			prompts: [],
+			resources: 0,
+			remarks: ["set WORD"],
+		};
+		const mcpServers = { report: () => [report], retry: async () => report };
+		const api = createApi({ ...keryx.host, gateway, mcpServers });
+		const { token } = await createClient(apiTransport(keryx.api, { bearer: SECRET })).createToken({
+			name: "monitor",
+			role: "reader",
+		});
+		for (const path of ["/api/channels", "/health", "/ready", "/api/mcp/servers"]) {
+			const ask = async (bearer: string) =>
+				(
+					await api.fetch(
+						new Request(`http://keryx${path}`, { headers: { authorization: `Bearer ${bearer}` } }),
+					)
+				).text();
+			expect(await ask(SECRET)).toContain("WORD");
+			const read = await ask(token);
+			expect(read).toContain("***");
+			expect(read).not.toContain("WORD");
+		}
+	});
 });
 
 describe("the configuration", () => {
@@ -122,8 +162,7 @@ describe("the configuration", () => {
 		].join("\n");
 		writeFileSync(file, yaml);
 		const named = /\b(?:UNSET_|SHORT_|MODEL_|TRACKER_)?WORD\b/g;
-		const shown = async (bearer: string) =>
-			(await exchange(where, "GET", "/api/config", { bearer })).text;
+		const shown = async (bearer: string) => (await exchange(where, "GET", "/api/config", { bearer })).text;
 		const told = await shown(SECRET);
 		expect(new Set(told.match(named))).toEqual(
 			new Set(["WORD", "UNSET_WORD", "SHORT_WORD", "MODEL_WORD", "TRACKER_WORD"]),

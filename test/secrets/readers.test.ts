@@ -47,7 +47,9 @@ test.each([
 test.each(["secret", "password", "DB_PASSWORD", "pass*", '"secret db"', "findmehere"])(
 	"a search for %s shows a reader no part of the name, and the operator all of it",
 	async (query) => {
-		await keryx.say(`{"pad":"${"p".repeat(30)}","t":"${VALUE}","region":"eu-west-in-the-second-zone","kind":"findmehere"}`);
+		await keryx.say(
+			`{"pad":"${"p".repeat(30)}","t":"${VALUE}","region":"eu-west-in-the-second-zone","kind":"findmehere"}`,
+		);
 		const path = `/api/search?q=${encodeURIComponent(query)}`;
 		const textIn = (answer: string) =>
 			(JSON.parse(answer) as { hits: { snippet: { text: string }[] }[] }).hits

@@ -38,7 +38,7 @@ export async function tryMcpServer(
 		await servers.ready();
 		const [report] = servers.report();
 		if (!report) throw new TypeError("a server that was added is missing");
-		return toWireServer(report, Object.keys(values.profiles));
+		return toWireServer(report, Object.keys(values.profiles), (text) => text);
 	} finally {
 		await servers.close();
 	}

@@ -6,6 +6,7 @@ import { KeryxError } from "../../errors.ts";
 import type { McpServerReport } from "../../tools/index.ts";
 import type { ApiHost, HandlersOf, McpSetup } from "../call.ts";
 import { endpoint } from "../endpoint.ts";
+import { variablesFor } from "../entry/secret-names.ts";
 import { time } from "../schemas.ts";
 
 const name = z.string().min(1).max(32);
@@ -77,12 +78,14 @@ export const mcpServerEndpoints = {
 } as const;
 
 export const mcpServerHandlers: HandlersOf<typeof mcpServerEndpoints> = {
-	mcpServers: (_input, { host }) => ({
-		servers: (host.mcpServers?.report() ?? []).map((one) => toWireServer(one, host.profiles ?? [])),
+	mcpServers: (_input, { host, visitor }) => ({
+		servers: (host.mcpServers?.report() ?? []).map((one) =>
+			toWireServer(one, host.profiles ?? [], variablesFor(visitor, host)),
+		),
 	}),
-	testMcpServer: async ({ name: called }, { host }) => {
+	testMcpServer: async ({ name: called }, { host, visitor }) => {
 		const report = await host.mcpServers?.retry(called);
-		if (report) return toWireServer(report, host.profiles ?? []);
+		if (report) return toWireServer(report, host.profiles ?? [], variablesFor(visitor, host));
 		throw new KeryxError("store.not_found", `there is no mcp.servers.${called} in config.yaml`, {
 			field: "name",
 		});
@@ -109,7 +112,7 @@ function setupOf({ mcpSetup }: ApiHost): McpSetup {
 	);
 }
 
-/** `profiles`: in addition to Keryx's own. */
+/** `profiles`: in addition to Keryx's own. `shown`: without names of secrets that the caller may not see. */
 export function toWireServer(
 	{
 		name: called,
@@ -124,19 +127,20 @@ export function toWireServer(
 		remarks,
 	}: McpServerReport,
 	profiles: readonly string[],
+	shown: (text: string) => string,
 ): z.output<typeof server> {
 	const all = ["", ...profiles];
 	const seen = settings.profiles;
 	return {
 		name: called,
 		// Someone may have written a key in the wrong place.
-		address: hideSecretLike(settings.url ?? [settings.command, ...settings.args].join(" ")),
+		address: shown(hideSecretLike(settings.url ?? [settings.command, ...settings.args].join(" "))),
 		state: state.kind,
-		why: "why" in state ? state.why : null,
+		why: "why" in state ? shown(state.why) : null,
 		next_try_at: "until" in state ? new Date(state.until).toISOString() : null,
 		pid,
 		starts,
-		last_failure: lastFailure,
+		last_failure: lastFailure === null ? null : shown(lastFailure),
 		confirm: settings.confirm,
 		profiles: all.filter((profile) => seen === undefined || seen.includes(profile || "default")),
 		roles: [...settings.roles],
@@ -149,6 +153,6 @@ export function toWireServer(
 		})),
 		prompts: [...prompts],
 		resources,
-		remarks: [...remarks],
+		remarks: remarks.map(shown),
 	};
 }

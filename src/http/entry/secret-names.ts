@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { withoutNames, withoutNamesInJson } from "../../secrets/index.ts";
+import type { ApiHost } from "../call.ts";
 import type { AppEnvironment } from "../environment.ts";
 
 export async function withoutSecretNames(
@@ -46,6 +47,14 @@ function maskedLines(masked: (lines: string) => string): TransformStream<Uint8Ar
 		transform: (chunk, out) => out.enqueue(encoder.encode(masked(decoder.decode(chunk, { stream: true })))),
 		flush: (out) => out.enqueue(encoder.encode(decoder.decode())),
 	});
+}
+
+/** For texts about the configuration, such as why a channel is not connected: hides variables of secrets as this caller may see them. */
+export function variablesFor(
+	visitor: { readonly role: string } | null | undefined,
+	{ config }: Pick<ApiHost, "config">,
+): (text: string) => string {
+	return visitor?.role === "operator" || !config ? (text) => text : (text) => config.hideNames(text);
 }
 
 export function withoutNamesIn<Value>(value: Value): Value {

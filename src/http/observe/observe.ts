@@ -1,6 +1,7 @@
 // For monitors: whether Keryx can work (/ready), and how much there is (/metrics, Prometheus text format).
 import { createRoute, z } from "@hono/zod-openapi";
 import type { ApiHost } from "../call.ts";
+import { variablesFor } from "../entry/secret-names.ts";
 import type { App } from "../environment.ts";
 import { toKeryxError } from "../errors.ts";
 import { channel } from "../schemas.ts";
@@ -27,7 +28,7 @@ export function addObservation(app: App, host: ApiHost, closing: AbortSignal): M
 		},
 	});
 	app.openapi(readyRoute, async (c) => {
-		const answer = await readinessOf(host);
+		const answer = await readinessOf(host, variablesFor(c.get("visitor"), host));
 		return c.json(answer, answer.ready ? 200 : 503);
 	});
 	const metricsRoute = createRoute({
@@ -44,14 +45,14 @@ export function addObservation(app: App, host: ApiHost, closing: AbortSignal): M
 	return meter;
 }
 
-async function readinessOf({ store, gateway, now }: ApiHost) {
+async function readinessOf({ store, gateway, now }: ApiHost, shown: (text: string) => string) {
 	const problem = await store.proveWritable().then(
 		() => undefined,
 		(error: unknown) => toKeryxError(error).message,
 	);
 	const health = gateway?.health() ?? [];
 	const channels = health.map((one) => ({
-		...toWireChannel(one),
+		...toWireChannel(one, shown),
 		age_seconds: one.aliveAt === null ? null : Math.max(0, (now() - one.aliveAt) / 1000),
 	}));
 	const writable = problem === undefined;

@@ -160,11 +160,7 @@ function* rankedBlock(
 	return chosen.sort((a, b) => b.score - a.score || b.row.id - a.row.id);
 }
 
-function* toHit(
-	{ row, score }: Chosen,
-	groups: readonly Group[],
-	names: SearchArgs["names"],
-): Op<SearchHit> {
+function* toHit({ row, score }: Chosen, groups: readonly Group[], names: SearchArgs["names"]): Op<SearchHit> {
 	const text = yield* wholeText(row);
 	const { session, conversation, created_at: createdAt } = row;
 	const snippet = snippetOf(text, firstMatchesIn(text, groups), names);
