@@ -22,12 +22,10 @@ const problem = z
 const entry = z
 	.object({
 		key: z.string(),
-		value: z
-			.unknown()
-			.openapi({
-				description:
-					"the current value; anything that looks like a secret is ***, and so are names of secrets, except for the operator",
-			}),
+		value: z.unknown().openapi({
+			description:
+				"the current value; anything that looks like a secret is ***, and so are names of secrets, except for the operator",
+		}),
 		from: z.enum(["default", "file", "environment"]),
 		file: z.string().nullable(),
 		line: z.int().nullable(),
