@@ -9,13 +9,16 @@ import { systemClock } from "../src/gateway/index.ts";
 import { NO_SECRETS, openStore, type Store, systemIds } from "../src/store/index.ts";
 import { addConversations, chatOf } from "./gateway-data.ts";
 import { AT_ONCE, type Chats, gatewayLoad, roundsInAll, roundsPerSecond, storeLoad } from "./gateway-load.ts";
-import { atLeast, measured, median, type Row } from "./harness.ts";
+import { atLeast, atMost, measured, median, type Row } from "./harness.ts";
 
 const MILLION = 1_000_000;
 const SAMPLES = 5;
 const SAMPLE_MS = 3000;
 const SHARE = 0.6;
 const DELAY_BAR_MS = 25;
+const FEW = 10;
+const ALONE = 1000;
+const ALONE_BAR = 1.25;
 const MESSAGES_PER_SECOND = 500;
 
 export async function measureGateway(): Promise<Row[]> {
@@ -24,7 +27,10 @@ export async function measureGateway(): Promise<Row[]> {
 	return [
 		...(await inFolder((folder) => throughput(folder, 1000))),
 		...(await inFolder(eventLoopDelay)),
-		...(await inFolder((folder) => throughput(folder, MILLION))),
+		...(await inFolder(async (folder) => [
+			...(await throughput(folder, MILLION)),
+			...(await alone(folder, join(folder, "gateway.db"))),
+		])),
 	];
 }
 
@@ -51,6 +57,33 @@ async function throughput(folder: string, conversations: number): Promise<Row[]>
 		measured(`messages through the gateway, ${place}`, median(rates.gateway), "per second"),
 		measured(`the same rows through the store alone, ${place}`, median(rates.alone), "per second"),
 		atLeast(SHARE, measured(`gateway against the store alone, ${place}`, ratio, "times")),
+	];
+}
+
+/** One message after the other, among few conversations and among many, turn and turn about. */
+async function alone(folder: string, many: string): Promise<Row[]> {
+	const few = join(folder, "few.db");
+	await (await open(few)).close();
+	addConversations(few, FEW);
+	const stores = [await open(few), await open(many)];
+	const sides = [];
+	for (const [n, store] of stores.entries())
+		sides.push({ load: await gatewayLoad(store), chats: n === 0 ? FEW : MILLION, times: [] as number[] });
+	for (let turn = 0; turn < ALONE; turn++)
+		for (const { load, chats, times } of sides) {
+			const began = performance.now();
+			await load.round(chatOf((turn * 7919) % chats));
+			times.push(performance.now() - began);
+		}
+	for (const { load } of sides) await load.stop();
+	for (const store of stores) await store.close();
+	const [among10, amongMillion] = sides.map(({ times }) => median(times)) as [number, number];
+	const what = "one message alone, from its acceptance to its delivery";
+	const counts = [FEW, MILLION].map((count) => count.toLocaleString("en"));
+	return [
+		measured(`${what}, among ${counts[0]} conversations`, among10, "ms"),
+		measured(`${what}, among ${counts[1]} conversations`, amongMillion, "ms"),
+		atMost(ALONE_BAR, measured("the second to the first", amongMillion / among10, "times")),
 	];
 }
 

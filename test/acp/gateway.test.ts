@@ -151,5 +151,9 @@ async function found(word: string, env: Readonly<Record<string, string>>): Promi
 	await eventually(async () => {
 		const { hits } = asJson(await call(["sessions", "search", word, "--json"], { env }));
 		expect(hits.filter(({ role }: { role: string }) => role === "assistant")).toHaveLength(1);
+	}).catch(async () => {
+		// What was said instead.
+		const { stdout } = await call(["sessions", "export", "--format", "markdown"], { env });
+		expect.fail(`"${word}" is not in the record:\n${stdout}`);
 	});
 }

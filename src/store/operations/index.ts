@@ -143,15 +143,15 @@ import { exportBlob, exportMessages, exportTurns } from "./transfer/export-rows.
 import { exportSmall } from "./transfer/export-small.ts";
 import { importLines } from "./transfer/import.ts";
 import { exportJobs } from "./transfer/jobs.ts";
+import { endTurn } from "./turns/ends.ts";
+import { turnFacts } from "./turns/facts.ts";
 import {
 	dueTurns,
-	endTurn,
 	interruptTurns,
 	planInterruptions,
 	resumeTurn,
 	runningTurns,
-} from "./turns/ends.ts";
-import { turnFacts } from "./turns/facts.ts";
+} from "./turns/interruptions.ts";
 import { recordModelCall } from "./turns/model-calls.ts";
 import { nameByModel } from "./turns/naming.ts";
 import { appendMessages, joinTurn, startCall } from "./turns/running.ts";

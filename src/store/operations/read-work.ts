@@ -19,7 +19,7 @@ import { DROPPED } from "./deliveries/outcomes.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries/row.ts";
 import { toDisposition } from "./inbox/inbox.ts";
 import { assertSees } from "./people/scope.ts";
-import { speakersOf, TURN_COLUMNS, type TurnRow } from "./turns/row.ts";
+import { openTurn, speakersOf, type TurnRow, turnById } from "./turns/row.ts";
 
 interface InboxRow {
 	readonly id: number;
@@ -40,10 +40,6 @@ interface InboxRow {
 const INBOX = `id, kind, conversation, principal, platform_message, accepted_at, turn, message, disposition, disposition_detail,
 	disposed_at, body, body_key`;
 const inboxById = sql<InboxRow>(`SELECT ${INBOX} FROM inbox WHERE id = ?`);
-const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
-const openTurn = sql<TurnRow>(
-	`SELECT ${TURN_COLUMNS} FROM turns WHERE conversation = ? AND state IN ('running', 'interrupted')`,
-);
 const sessionId = sql<{ id: SessionId }>("SELECT id FROM sessions WHERE key = ?");
 const inboxOfTurn = sql<InboxRow>(`SELECT ${INBOX} FROM inbox WHERE turn = ? ORDER BY id`);
 const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);

@@ -1,16 +1,14 @@
 // The model's name for a conversation, with the cost of the call: one transaction, after the turn has ended.
 import { KeryxError } from "../../../errors.ts";
-import { type Context, get, type Op, sql } from "../../query.ts";
+import { type Context, get, type Op } from "../../query.ts";
 import { giveTitle } from "../sessions/commands.ts";
 import { nameByTopic } from "../sessions/filing.ts";
 import { findConversation, sessionOfKey } from "../sessions/sessions.ts";
 import { addModelCall, type ModelCall } from "./model-calls.ts";
-import { TURN_COLUMNS, type TurnRow } from "./row.ts";
+import { turnById } from "./row.ts";
 
 /** The calls of a turn itself count from 1. */
 const NAMING_CALL = 0;
-
-const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
 
 export interface NameArgs {
 	readonly turn: string;

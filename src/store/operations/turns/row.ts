@@ -27,6 +27,10 @@ export const TURN_COLUMNS = `id, conversation, session, principal, speakers, epo
 	started_at, interrupted_at, ended_at`;
 
 export const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
+/** A conversation has at most one. */
+export const openTurn = sql<TurnRow>(
+	`SELECT ${TURN_COLUMNS} FROM turns WHERE conversation = ? AND state IN ('running', 'interrupted')`,
+);
 
 /** The turn that a token holds. Refuses an outdated token, and a turn of an earlier owner. */
 export function* heldTurn(context: Context, turn: string, token: number): Op<TurnRow> {
