@@ -129,6 +129,7 @@ export const ERRORS = {
 	"turn.rotates": "pass what the rotation needs and end the turn again",
 	"delivery.stale": "read the delivery again: someone else has decided it",
 	"message.unanswered": `run \`${KERYX} why\` with its number to see what happened`,
+	"message.unfinished": "ask again with the same id: it is answered when Keryx runs again",
 	"send.conflict": "use another id for another message, or the same text and target for the same one",
 	"send.failed": `run \`${KERYX} outbox\` to see it, and to send it again`,
 	"send.refused": "choose another target: origin, local, a platform, platform:chat or conversation:id",

@@ -25,6 +25,7 @@ const STATUS: Readonly<Record<string, number>> = {
 	"model.unknown": 404,
 	"model.unreachable": 422,
 	"message.unanswered": 422,
+	"message.unfinished": 503,
 	"confirmation.refused": 403,
 	"confirmation.settled": 409,
 	"confirmation.limited": 429,

@@ -11,6 +11,7 @@ import { type ServedOnPort, serveOnPort } from "../../src/http/index.ts";
 import { exportJsonl, importJsonl, type TokenRole } from "../../src/store/index.ts";
 import { createScriptedAgent, type Script } from "../../src/testing/index.ts";
 import { defineTool } from "../../src/tools/index.ts";
+import { eventually } from "../support/soon.ts";
 import { SECRET, type Served, serve } from "./support.ts";
 
 const SCRIPT: Script = {
@@ -717,6 +718,31 @@ describe("a client that hangs up, or waits long", () => {
 			{ "x-keryx-message-id": "long" },
 		);
 		expect(again.body).toMatchObject({ choices: [{ message: { content: "first and last of 1" } }] });
+	});
+
+	test("if Keryx stops first, a client that can ask again without saying it twice is told to", async () => {
+		const stopping = await serve(SCRIPT);
+		const ask = async (user: string, headers: Record<string, string>) => {
+			const response = await stopping.api.fetch(
+				new Request("http://keryx/v1/chat/completions", {
+					method: "POST",
+					headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json", ...headers },
+					body: JSON.stringify(say("forever", { user })),
+				}),
+			);
+			const { error } = (await response.json()) as { error: { type: string; code: string } };
+			return [response.status, error.type, error.code];
+		};
+		const asked = [ask("ada", { "x-keryx-message-id": "one" }), ask("ben", {})];
+		await eventually(async () =>
+			expect((await stopping.client.conversations({})).conversations).toHaveLength(2),
+		);
+		stopping.api.close();
+		expect(await Promise.all(asked)).toEqual([
+			[503, "server_error", "message.unfinished"],
+			[422, "invalid_request_error", "message.unanswered"],
+		]);
+		await stopping.close();
 	});
 
 	test("what was stopped is answered with what was written", async () => {

@@ -28,6 +28,8 @@ export interface Taken {
 	readonly conversation: ConversationId;
 	/** The end of the log before. */
 	readonly cursor: string;
+	/** It has an id of its sender's: asked again, it is not said twice. */
+	readonly isRepeatable: boolean;
 }
 
 export interface Answered {
@@ -60,7 +62,8 @@ export async function take(asked: Asked, host: ApiHost, feed: Feed): Promise<Tak
 		...(named && { conversation: named.id }),
 	});
 	if (conversation === null) throw unanswered(id, `it was refused: ${refused}`);
-	return { id, conversation: conversationId(conversation), cursor };
+	const isRepeatable = asked.messageId !== undefined;
+	return { id, conversation: conversationId(conversation), cursor, isRepeatable };
 }
 
 export interface Following {
@@ -94,7 +97,7 @@ function some(text: string): readonly string[] {
 }
 
 async function* writtenTo(
-	{ id, conversation, cursor }: Taken,
+	{ id, conversation, cursor, isRepeatable }: Taken,
 	{ store, feed, signal }: Following,
 ): AsyncGenerator<string, Answered> {
 	const said = new Said();
@@ -112,8 +115,7 @@ async function* writtenTo(
 			last = frame.kind === "event" ? frame.event.cursor : frame.cursor;
 			if (frame.kind === "event") yield* rowOf(frame.event, item, said);
 		}
-	if (!hasEnded(item))
-		throw unanswered(id, "Keryx is stopping, or you no longer have access; the message is not lost");
+	if (!hasEnded(item)) throw unfinished(id, isRepeatable);
 	// The end is known before its events were seen.
 	for (let page = await feed.page(after(last)); page.kind === "events" && page.events.length > 0; ) {
 		for (const event of page.events) yield* rowOf(event, item, said);
@@ -158,6 +160,14 @@ async function replyOf(id: string, store: Store): Promise<string> {
 		.filter(({ kind }) => kind === "reply")
 		.map(({ body, destination }) => (destination.platform === "api_server" ? body.text : body.plain))
 		.join("\n\n");
+}
+
+/** Clients try again by themselves after the first, so only those that say nothing twice get it. */
+function unfinished(id: number, isRepeatable: boolean): KeryxError {
+	const why = "Keryx is stopping, or you no longer have access; the message is not lost";
+	return isRepeatable
+		? new KeryxError("message.unfinished", `message ${id} has no answer yet: ${why}`)
+		: unanswered(id, why);
 }
 
 function unanswered(id: number, why: string): KeryxError {

@@ -91,7 +91,9 @@ class SqliteEngine implements Engine {
 		const request = { id: 0, kind: "read", name, args } as const;
 		const isForWriter = !this.#readers || (!this.#readers.isRunning && SMALL.has(name));
 		if (this.#writer && isForWriter) return this.#writer.ask(request);
-		return (this.#readers as Readers).ask(request);
+		const readers = this.#readers as Readers;
+		// A process that does not own the store searches once: a second thread would be there too late.
+		return this.#writer && name === "search" ? readers.search(args) : readers.ask(request);
 	}
 
 	/** On a separate thread: it may take minutes, and no read should wait for it. */

@@ -1,5 +1,6 @@
 // The reader threads of a store: started on demand, ended when they have nothing to do.
 import { KeryxError } from "../../errors.ts";
+import type { Divided, Divisible, Found } from "../operations/search/newest.ts";
 import type { Thread } from "./thread.ts";
 
 /** How many reads run at once; others wait. */
@@ -14,6 +15,9 @@ const LONG_MS = 100;
 /** A thread with so many unanswered reads does not keep up. */
 const MANY = 64;
 
+/** With fewer rows in the index, a search is not shared: one reader takes some 85 ns a row. */
+const SHARED_FROM = 500_000;
+
 type Reader = Pick<Thread, "ask" | "close" | "onGone">;
 
 interface Slot {
@@ -27,13 +31,14 @@ interface Slot {
 	idle: NodeJS.Timeout | undefined;
 }
 
-/** Reader threads, the second only while the first is in a long read. One that failed to start or died is restarted; an idle one ends. */
+/** Reader threads, the second only for a long read of the first. One that failed to start or died is restarted; an idle one ends. */
 export class Readers {
 	readonly #start: () => Promise<Reader>;
 	readonly #idleMs: number;
 	readonly #now: () => number;
 	#slots: Slot[] = [];
 	readonly #ending = new Set<Promise<void>>();
+	readonly #searches = new Set<Promise<unknown>>();
 	#closed = false;
 
 	constructor(start: () => Promise<Reader>, idleMs = IDLE_MS, now = () => performance.now()) {
@@ -53,7 +58,38 @@ export class Readers {
 
 	async ask(request: Parameters<Reader["ask"]>[0]): Promise<unknown> {
 		if (this.#closed) throw new KeryxError("store.closed", "the store is closed");
-		const slot = this.#pick();
+		return this.#askOf(this.#pick(), request);
+	}
+
+	/** Two readers look for the hits of a phrase that has few, if both run and are idle. So the first such search is not shared. */
+	search(args: unknown, divideFrom = SHARED_FROM): Promise<unknown> {
+		const search = this.#search(args, divideFrom);
+		this.#searches.add(search);
+		return search.finally(() => this.#searches.delete(search));
+	}
+
+	async #search(args: unknown, divideFrom: number): Promise<unknown> {
+		for (let known: number | Found = divideFrom; ; ) {
+			const answer = (await this.ask({ id: 0, kind: "search", args, known })) as Divided<unknown>;
+			if (answer.kind === "result") return answer.result;
+			known = await this.#read(answer.read);
+		}
+	}
+
+	async #read(read: Divisible): Promise<number | Found> {
+		const [one, other] = this.#slots.filter(({ waiting, isStarting }) => waiting === 0 && !isStarting);
+		if (one && other) {
+			const older = this.#askOf(one, { id: 0, kind: "half", read, half: "older" });
+			const newer = this.#askOf(other, { id: 0, kind: "half", read, half: "newer" });
+			const hits = (await Promise.all([older, newer])) as { id: number }[][];
+			return { read, hits: hits.flat() };
+		}
+		// For the next one.
+		if (this.#slots.length < READERS) this.#endLater(this.#add());
+		return Number.POSITIVE_INFINITY;
+	}
+
+	async #askOf(slot: Slot, request: Parameters<Reader["ask"]>[0]): Promise<unknown> {
 		if (slot.waiting === 0) slot.movedAt = this.#now();
 		slot.waiting++;
 		clearTimeout(slot.idle);
@@ -67,6 +103,8 @@ export class Readers {
 	}
 
 	async close(): Promise<void> {
+		// They have more to ask.
+		await Promise.allSettled(this.#searches);
 		this.#closed = true;
 		for (const slot of this.#slots) this.#end(slot);
 		await Promise.all(this.#ending);

@@ -7,6 +7,7 @@ import type { Drawn, MigrationProgress, ReadName, WriteName } from "../engine.ts
 import { WRITES } from "../operations/names.ts";
 import { assertMoved, beginNode } from "../operations/nodes.ts";
 import { type OwnerContext, readOp, writeOp } from "../operations/run.ts";
+import { type Divisible, divided, type Found, type Half, hitsOf } from "../operations/search/newest.ts";
 import { type Op, run, sql } from "../query.ts";
 import { Connection } from "./connection.ts";
 import { isStorageFault, openingFault, toKeryxError, toWireError, type WireError } from "./faults.ts";
@@ -40,6 +41,9 @@ export type Request =
 			readonly drawn: Drawn;
 	  }
 	| { readonly id: number; readonly kind: "read"; readonly name: ReadName; readonly args: unknown }
+	/** Two readers can share it: it may answer with a read of which each should read a half first. */
+	| { readonly id: number; readonly kind: "search"; readonly args: unknown; readonly known: number | Found }
+	| { readonly id: number; readonly kind: "half"; readonly read: Divisible; readonly half: Half }
 	/** To a new file: the database at this instant. */
 	| { readonly id: number; readonly kind: "copy"; readonly path: string }
 	| { readonly id: number; readonly kind: "settings" | "close" };
@@ -266,7 +270,8 @@ function serveGroup(serving: Serving, group: readonly Request[]): Reply[] {
 	const writes = group.filter((request) => request.kind === "write");
 	if (writes.length > 0) replies.push(...commitGroup(serving, writes));
 	for (const request of group) {
-		if (request.kind === "read") replies.push(readOne(serving, request));
+		if (request.kind === "read" || request.kind === "search" || request.kind === "half")
+			replies.push(readOne(serving, request));
 		if (request.kind === "settings")
 			replies.push({ id: request.id, ok: true, value: serving.connection.settings() });
 		if (request.kind === "copy") replies.push(copy(serving, request));
@@ -383,18 +388,24 @@ function takeBack(connection: Connection): void {
 	}
 }
 
-function readOne(
-	{ connection, owner }: Serving,
-	{ id, name, args }: Extract<Request, { kind: "read" }>,
-): Reply {
+type Read = Extract<Request, { kind: "read" | "search" | "half" }>;
+
+function readOne({ connection, owner }: Serving, request: Read): Reply {
+	const { id } = request;
 	try {
 		connection.control("BEGIN");
-		return { id, ok: true, value: connection.run(readOp(name, args, owner)) };
+		return { id, ok: true, value: connection.run(opOf(request, owner)) };
 	} catch (error) {
 		return { id, ok: false, error: toWireError(error) };
 	} finally {
 		takeBack(connection);
 	}
+}
+
+function opOf(request: Read, owner: OwnerContext): Op<unknown> {
+	if (request.kind === "read") return readOp(request.name, request.args, owner);
+	if (request.kind === "search") return divided(readOp("search", request.args, owner), request.known);
+	return hitsOf(request.read, request.half);
 }
 
 /** VACUUM INTO reads one snapshot, so writers neither wait nor appear in the copy. */

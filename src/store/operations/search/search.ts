@@ -78,7 +78,11 @@ export interface SearchResult {
 	readonly next: string | null;
 }
 
-/** Ranked among the newest 5,000 hits, best first; then the 5,000 before them, and so on. Every hit appears once. */
+/**
+ * Ranked among the newest 5,000 hits, best first; then the 5,000 before them, and so on. Every hit appears once, and
+ * new messages change nothing about it. If between two pages a hit is deleted, or a session whose title is a hit is written to, the next page
+ * may show another one twice or leave it out: a cursor says how far the order was shown, not what was.
+ */
 export function* search(args: SearchArgs): Op<SearchResult> {
 	const start = checked(args);
 	const groups = parseQuery(args.query);
