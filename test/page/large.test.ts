@@ -4,6 +4,7 @@ import Database from "better-sqlite3";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { addConversations } from "../../bench/gateway-data.ts";
+import { soon } from "../support/soon.ts";
 import { homeWithHistory } from "./history.ts";
 import { type Keryx, openBrowser, openKeryx, takeSeat } from "./support.ts";
 import { everyFrame, tell, transcript } from "./talk.ts";
@@ -78,6 +79,29 @@ test.each([
 	},
 	180_000,
 );
+
+test("a link to a row of a long transcript stays there when the stream of events begins late", async () => {
+	const { page, leave } = await takeSeat(browser, keryx, { path: `/c/${LONG}` });
+	await transcript(page).getByText(`This is row ${ROWS}.`).waitFor();
+	const stream = Promise.withResolvers<void>();
+	await page.route(/\/events/, async (route) => {
+		await stream.promise;
+		await route.continue();
+	});
+	let aroundFirst = 0;
+	page.on("request", (request) => {
+		const url = new URL(request.url());
+		if (url.pathname.endsWith("/messages") && url.searchParams.get("before") === "1") aroundFirst++;
+	});
+	await page.goto(`${keryx.url}/c/${LONG}?m=${SESSION}:1`);
+	await transcript(page).getByText("This is row 1.").waitFor();
+	const before = aroundFirst;
+	stream.resolve();
+	await soon(() => aroundFirst).toBe(before + 1);
+	await page.getByRole("status", { name: "Connection: Live" }).waitFor();
+	await transcript(page).getByText("This is row 1.").waitFor();
+	await leave();
+});
 
 async function rowInSight(page: Page): Promise<number> {
 	const text = await transcript(page).getByRole("article").first().textContent();

@@ -64,6 +64,29 @@ test("two pages and the API write at once, and both pages show the same record",
 	await two.leave();
 });
 
+test("a message that comes before the page's stream of events has begun is shown", async () => {
+	const conversation = await tell(keryx, "early", "good day");
+	const one = await takeSeat(browser, keryx, { path: `/c/${conversation}` });
+	await answer(one.page, "You said: good day").waitFor();
+	const stream = Promise.withResolvers<void>();
+	await one.page.route(/\/events/, async (route) => {
+		await stream.promise;
+		await route.continue();
+	});
+	await one.page.reload();
+	await answer(one.page, "You said: good day").waitFor();
+	await tell(keryx, "early", "meanwhile");
+	stream.resolve();
+	await one.page.getByRole("status", { name: "Connection: Live" }).waitFor();
+	await soon(() => texts(one.page)).toEqual([
+		"good day",
+		"You said: good day",
+		"meanwhile",
+		"You said: meanwhile",
+	]);
+	await one.leave();
+});
+
 test("what is taken back on one page is gone from the other", async () => {
 	const conversation = await tell(keryx, "undone", "stay");
 	await tell(keryx, "undone", "go away");

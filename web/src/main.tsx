@@ -15,9 +15,6 @@ import "./style.css";
 import { TooltipProvider } from "./ui/index.ts";
 import { followConversationList, followOutgoing, followTranscripts } from "./views/conversations/index.tsx";
 
-/** Longest wait for the log position before anything is read, so that no event is missed. After that, earlier data is read again. */
-const LONGEST_WAIT_MS = 300;
-
 listenForShortcuts();
 refreshByEvents(queryClient);
 followPartials();
@@ -26,7 +23,7 @@ followTranscripts();
 followOutgoing();
 followConversationList(queryClient);
 keepForOffline();
-await began(startLive());
+await startLive();
 
 const root = document.getElementById("root");
 if (!root) throw new Error(texts.main.thePageHasNoRoot);
@@ -44,12 +41,4 @@ void import("./app/notify.ts").then(({ followForNotifications }) => followForNot
 
 function App() {
 	return useLoggedIn() ? <RouterProvider router={router} /> : <LoggedOut />;
-}
-
-async function began(known: Promise<void>): Promise<void> {
-	const inTime = await Promise.race([
-		known.then(() => true),
-		new Promise<boolean>((resolve) => setTimeout(() => resolve(false), LONGEST_WAIT_MS)),
-	]);
-	if (!inTime) void known.then(() => queryClient.invalidateQueries());
 }

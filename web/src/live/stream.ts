@@ -15,6 +15,8 @@ export type LiveFrame =
 
 export type ConnectionState = "connecting" | "live" | "reconnecting" | "offline";
 
+/** Longest wait for the start position before the page is shown. */
+const START_MS = 300;
 const RECONNECT_MS = [50, 100, 200, 500, 1000, 2000] as const;
 /** The server sends something every 15 seconds. A connection that is silent for more than two intervals is dead. */
 const SILENCE_MS = 35_000;
@@ -48,9 +50,24 @@ export function onFrames(listener: (frames: readonly LiveFrame[]) => void): () =
 	return () => void listeners.delete(listener);
 }
 
-/** Follows events until the person is logged out. Resolves when the start position in the log is known. */
+/**
+ * Follows events until the person is logged out. Resolves when the start position in the log is known, so that nothing read after that can
+ * miss an event. If that takes too long, it resolves anyway, and everything is read again once the position is known.
+ */
 export function startLive(): Promise<void> {
-	return new Promise((resolve) => void followForever(resolve));
+	return new Promise((resolve) => {
+		let isLate = false;
+		const timer = setTimeout(() => {
+			isLate = true;
+			resolve();
+		}, START_MS);
+		void followForever(() => {
+			clearTimeout(timer);
+			if (isLate) enqueue({ kind: "resync" });
+			isLate = false;
+			resolve();
+		});
+	});
 }
 
 async function followForever(onPosition: () => void): Promise<void> {

@@ -61,6 +61,8 @@ export class Transcript {
 	#isReadingNewer = false;
 	/** The window is being replaced, so the old one no longer grows. */
 	#isLoading = false;
+	/** The row that the window was loaded around. */
+	#spot: Spot | undefined;
 	/** Reads in progress. Rows that arrive meanwhile are kept, because the answer may be older than they are. */
 	#reads = 0;
 	#state: TranscriptState = {
@@ -93,6 +95,7 @@ export class Transcript {
 	async load(spot?: Spot): Promise<void> {
 		const generation = ++this.#generation;
 		const reader = new NoticeReader(this.#conversation);
+		this.#spot = spot;
 		this.#isLoading = true;
 		this.#reads++;
 		if (this.#state.status === "failed") this.#set({ status: "loading", error: null });
@@ -121,6 +124,11 @@ export class Transcript {
 			this.#reads--;
 			this.#putLate();
 		}
+	}
+
+	/** Loads again after events were missed. A person who followed a link is not moved to the end. */
+	loadAgain(): Promise<void> {
+		return this.load(this.#isLoading || !this.#state.isAtEnd ? this.#spot : undefined);
 	}
 
 	async readOlder(): Promise<void> {

@@ -23,7 +23,7 @@ export function useTranscript(transcript: Transcript): TranscriptState {
 export function followTranscripts(): () => void {
 	return onFrames((frames) => {
 		for (const frame of frames) {
-			if (frame.kind === "resync") for (const transcript of kept.values()) void transcript.load();
+			if (frame.kind === "resync") for (const transcript of kept.values()) void transcript.loadAgain();
 			if (frame.kind !== "event" || frame.event.conversation === null) continue;
 			kept.get(frame.event.conversation)?.take(frame.event);
 		}
