@@ -37,8 +37,8 @@ const unused: Kept[] = [];
 
 /** Whoever opens it closes it. One with arguments of its own is not shared. */
 export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
-	if (more.length > 0) return launch(more);
-	shared ??= launch([]);
+	if (more.length > 0) return launchBrowser(more);
+	shared ??= launchBrowser();
 	const browser = await shared;
 	const ours = new Proxy(browser, {
 		get: (target, name) => {
@@ -101,7 +101,8 @@ async function closeContexts(browser: Browser): Promise<void> {
 	await Promise.all(open.map((context) => context.close()));
 }
 
-function launch(more: readonly string[]): Promise<Browser> {
+/** One that is not shared: closing it ends it. */
+export function launchBrowser(more: readonly string[] = []): Promise<Browser> {
 	return chromium.launch({
 		executablePath: chromiumPath(),
 		args: [
