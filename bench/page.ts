@@ -133,7 +133,7 @@ async function watchMessages(page: Page): Promise<(text: string) => Promise<numb
 			const at = times.get(text);
 			if (at !== undefined) return at;
 			await once(drawn, "message", { signal }).catch(async () => {
-				const visible = await page.evaluate("document.body.innerText");
+				const visible = await page.evaluate("(document.querySelector('main') ?? document.body).innerText");
 				throw new Error(
 					`"${text}" was not on the screen within ${LONGEST_MS / 1000} s. ${page.url()} shows:\n${visible}\nIts console says:\n${complaints.join("\n")}`,
 				);
