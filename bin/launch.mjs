@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const own = dirname(dirname(fileURLToPath(import.meta.url)));
 const words = process.argv.slice(2);
 const isGateway = words.every((word, at) => word === "--json" || isTimeout(word, at));
-// A gateway runs for weeks. Left alone, glibc keeps what many threads have freed, 27 MB after 40,000 messages. It reads its settings
+// A gateway runs for weeks. Left alone, glibc keeps what many threads have freed, 27 MiB after 40,000 messages. It reads its settings
 // when a process begins, so this one begins again, with the same id.
 if (isGateway && process.platform === "linux" && !process.send && process.env.MALLOC_ARENA_MAX === undefined)
 	process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], {

@@ -6,7 +6,7 @@ import type { Thread } from "./thread.ts";
 /** How many reads run at once; others wait. */
 const READERS = 2;
 
-/** A thread without work ends after this: it holds 14 MiB, under load 30, and a new one starts in about 50 ms. */
+/** A thread without work ends after this: it holds 14 MiB, under load 30 to 40, and a new one starts in about 50 ms. */
 const IDLE_MS = 10_000;
 
 /** A thread without an answer for this long is in a long read: others should not wait for it. Starting another takes half as long. */
