@@ -15,8 +15,11 @@ const SHARE = 0.9;
 const LEAN_SHARE = 0.6;
 /** Of the lean script's CPU time and bytes. */
 const LEAN_TIMES = 2;
-const SAMPLES = 5;
-const SAMPLE_MS = 2500;
+/** Many short ones: the machine's speed changes within seconds, and each is compared with the others' right beside it. */
+const SAMPLES = 20;
+const SAMPLE_MS = 700;
+/** Compiling what runs often goes on for some seconds. */
+const WARM_UP_MS = 5000;
 
 /** With `full` also among more conversations. */
 export async function measureRounds({ full }: { readonly full: boolean }): Promise<Row[]> {
@@ -76,10 +79,11 @@ async function rounds(folder: string, prepared: string, size: number): Promise<R
 	const among = (lane: number): number => lane + LANES * Math.floor(Math.random() * Math.floor(size / LANES));
 	const samples: Record<Name, Sample>[] = [];
 	for (let sample = 0; sample <= SAMPLES; sample++) {
-		progress(`measuring rounds among ${size.toLocaleString("en")} conversations: ${sample} of ${SAMPLES}`);
+		if (sample % 5 === 0)
+			progress(`measuring rounds among ${size.toLocaleString("en")} conversations: ${sample} of ${SAMPLES}`);
 		const one: Partial<Record<Name, Sample>> = {};
 		for (const name of NAMES) {
-			const { count, ...rest } = await sampleOf(makers[name], among);
+			const { count, ...rest } = await sampleOf(makers[name], among, sample === 0 ? WARM_UP_MS : SAMPLE_MS);
 			made.set(name, (made.get(name) ?? 0) + count);
 			one[name] = rest;
 		}
@@ -158,11 +162,11 @@ async function rounds(folder: string, prepared: string, size: number): Promise<R
 	return rows;
 }
 
-async function sampleOf(maker: Maker, pick: Pick): Promise<Sample & { readonly count: number }> {
+async function sampleOf(maker: Maker, pick: Pick, ms: number): Promise<Sample & { readonly count: number }> {
 	globalThis.gc?.();
 	const cpu = process.cpuUsage();
 	const began = performance.now();
-	const rate = await maker.rate(pick, SAMPLE_MS);
+	const rate = await maker.rate(pick, ms);
 	const count = (rate * (performance.now() - began)) / 1000;
 	const { user, system } = process.cpuUsage(cpu);
 	return { rate, cpu: (user + system) / count, count };

@@ -7,8 +7,14 @@ import { SCHEMA_VERSION } from "../schema.ts";
 import { migrate, type TellMigration, versionOf } from "./migrating.ts";
 
 /** Pages that a connection keeps. The rest is in the system's cache, which answers in two microseconds and is released under pressure. */
-const WRITER_CACHE_KIB = 16_384;
+const WRITER_CACHE_KIB = 8192;
 const READER_CACHE_KIB = 4096;
+
+/**
+ * So many parts of the search index are joined at a time; SQLite's default is 4. Every word is written fewer times, and a search looks at
+ * more parts, each for a few microseconds. At 16 SQLite joins them in one commit, which would stop the writer.
+ */
+const JOINED_PARTS = 12;
 
 /** How long a statement waits for another program's brief lock. */
 const LOCK_WAIT_MS = 5000;
@@ -121,6 +127,7 @@ export class Connection {
 			db.pragma("foreign_keys = ON");
 			db.pragma(`cache_size = -${WRITER_CACHE_KIB}`);
 			migrate(db, path, tell);
+			connection.#joinMoreParts();
 			// From here on the owner checkpoints the log itself, so it knows of every write into the database file.
 			db.pragma("wal_autocheckpoint = 0");
 		});
@@ -243,6 +250,13 @@ export class Connection {
 			this.#writes[statement.index] = !prepared.readonly;
 		}
 		return prepared;
+	}
+
+	/** A setting of the index, kept in the file. Every version of Keryx can read and write such an index. */
+	#joinMoreParts(): void {
+		const found = this.db.prepare("SELECT v FROM search_config WHERE k = 'automerge'").pluck().get();
+		if (found !== JOINED_PARTS)
+			this.db.exec(`INSERT INTO search (search, rank) VALUES ('automerge', ${JOINED_PARTS})`);
 	}
 
 	/** Before anything is changed: a foreign database, or one of a newer Keryx, is left alone. */

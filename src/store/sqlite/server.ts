@@ -52,10 +52,10 @@ export type Reply =
 	| { readonly id: number; readonly ok: true; readonly value: unknown }
 	| { readonly id: number; readonly ok: false; readonly error: WireError };
 
-/** The replies of one group. */
+/** Some of the replies of one group. */
 export interface Replies {
 	readonly replies: readonly Reply[];
-	/** Whether a commit among them changed anything. */
+	/** Whether the group's commit changed anything; said with the first of them. */
 	readonly changed: boolean;
 }
 
@@ -78,6 +78,9 @@ export type Ready =
 const GROUP = 256;
 
 const GROUPS_IN_A_ROW = 16;
+
+/** Their callers go on, and ask for more, while the rest of the group's replies are still being written. */
+const REPLIES_AT_ONCE = 16;
 
 /** How often the owner checks its files between commits. */
 const LOOK_MS = 1000;
@@ -238,7 +241,7 @@ function serve(serving: Serving): void {
 		const after = connection.changes();
 		// Last: then the changes of this group are counted, and its reads still find the database open.
 		for (const { id, kind } of group) if (kind === "close") replies.push(close(serving, id));
-		port.postMessage({ replies, changed: after > before } satisfies Replies);
+		sendAll(port, replies, after > before);
 		before = after;
 		if (serving.closed) {
 			port.close();
@@ -246,6 +249,14 @@ function serve(serving: Serving): void {
 		}
 		guard?.tidy();
 	}
+}
+
+function sendAll(port: MessagePort, replies: readonly Reply[], changed: boolean): void {
+	for (let first = 0; first < replies.length; first += REPLIES_AT_ONCE)
+		port.postMessage({
+			replies: replies.slice(first, first + REPLIES_AT_ONCE),
+			changed: changed && first === 0,
+		} satisfies Replies);
 }
 
 /**

@@ -12,10 +12,7 @@ const WORKER =
 	new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 /** The space for new objects, in MiB. A write leaves nothing behind; a read may answer much at once, and its thread ends when it is idle. */
-const NEW_SPACE = { writer: 4, reader: 16 } as const;
-
-/** So many replies are handed out, and what their callers ask for next is sent, before the others: the thread has work in the meantime. */
-const REPLIES_AT_ONCE = 16;
+const NEW_SPACE = { writer: 8, reader: 16 } as const;
 
 interface Waiting {
 	readonly resolve: (value: unknown) => void;
@@ -132,26 +129,22 @@ export class Thread {
 	}
 
 	#settle({ replies, changed }: Replies): void {
-		for (const reply of replies.slice(0, REPLIES_AT_ONCE)) {
+		for (const reply of replies) {
 			const waiting = this.#waiting.get(reply.id);
 			this.#waiting.delete(reply.id);
 			if (reply.ok) waiting?.resolve(reply.value);
 			else waiting?.reject(fromWireError(reply.error));
 		}
-		// All of them are committed: listeners need not wait until the last caller has gone on.
 		if (changed) this.#notify();
-		const rest = replies.slice(REPLIES_AT_ONCE);
-		if (rest.length > 0) this.#settleLater({ replies: rest, changed: false });
+		this.#sendAfterwards();
 	}
 
-	/** When all that these replies set off has run: a tick asked for by a microtask waits for all microtasks. */
-	#settleLater(replies: Replies): void {
-		queueMicrotask(() =>
-			process.nextTick(() => {
-				this.#send();
-				this.#settle(replies);
-			}),
-		);
+	/**
+	 * What their callers ask for next is sent before the next replies are handed out: the thread has work in the meantime. A tick asked for
+	 * by a microtask waits for all microtasks.
+	 */
+	#sendAfterwards(): void {
+		queueMicrotask(() => process.nextTick(() => this.#send()));
 	}
 
 	#fail(error: KeryxError): void {
