@@ -7,16 +7,20 @@ import { Connection } from "./connection.ts";
 const folder = mkdtempSync(join(tmpdir(), "keryx-connection-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a file with SQLite's own setting joins as many parts of the search index as a new one, from its next opening on", () => {
+test("a file whose search index has SQLite's own settings gets those of a new file when it is opened", () => {
 	const path = join(folder, "store.db");
-	const joined = ({ db }: Connection): unknown =>
-		db.prepare("SELECT v FROM search_config WHERE k = 'automerge'").pluck().get();
+	const settings = ({ db }: Connection): unknown =>
+		db.prepare("SELECT k, v FROM search_config WHERE k LIKE '%merge' ORDER BY k").raw().all();
+	const ours = [
+		["automerge", 12],
+		["crisismerge", 256],
+	];
 	const first = Connection.writer(path);
-	expect(joined(first)).toBe(12);
-	first.db.exec("INSERT INTO search (search, rank) VALUES ('automerge', 4)");
+	expect(settings(first)).toEqual(ours);
+	first.db.exec("INSERT INTO search (search, rank) VALUES ('automerge', 4), ('crisismerge', 16)");
 	first.db.close();
 
 	const next = Connection.writer(path);
-	expect(joined(next)).toBe(12);
+	expect(settings(next)).toEqual(ours);
 	next.db.close();
 });

@@ -11,10 +11,12 @@ const WRITER_CACHE_KIB = 8192;
 const READER_CACHE_KIB = 4096;
 
 /**
- * So many parts of the search index are joined at a time; SQLite's default is 4. Every word is written fewer times, and a search looks at
- * more parts, each for a few microseconds. At 16 SQLite joins them in one commit, which would stop the writer.
+ * How many parts of the search index are joined at a time, little by little; SQLite's default is 4. Every word is written fewer times, and
+ * a search looks at more parts, each for a few microseconds.
  */
 const JOINED_PARTS = 12;
+/** From so many on SQLite joins all parts in one commit, which takes seconds in a large index. Its default is 16, which is reached. */
+const TOO_MANY_PARTS = 256;
 
 /** How long a statement waits for another program's brief lock. */
 const LOCK_WAIT_MS = 5000;
@@ -127,7 +129,7 @@ export class Connection {
 			db.pragma("foreign_keys = ON");
 			db.pragma(`cache_size = -${WRITER_CACHE_KIB}`);
 			migrate(db, path, tell);
-			connection.#joinMoreParts();
+			connection.#setUpIndex();
 			// From here on the owner checkpoints the log itself, so it knows of every write into the database file.
 			db.pragma("wal_autocheckpoint = 0");
 		});
@@ -252,11 +254,15 @@ export class Connection {
 		return prepared;
 	}
 
-	/** A setting of the index, kept in the file. Every version of Keryx can read and write such an index. */
-	#joinMoreParts(): void {
-		const found = this.db.prepare("SELECT v FROM search_config WHERE k = 'automerge'").pluck().get();
-		if (found !== JOINED_PARTS)
-			this.db.exec(`INSERT INTO search (search, rank) VALUES ('automerge', ${JOINED_PARTS})`);
+	/** Settings of the index, kept in the file. Every version of Keryx can read and write such an index. */
+	#setUpIndex(): void {
+		const found = this.db.prepare("SELECT v FROM search_config WHERE k = ?").pluck();
+		for (const [name, value] of [
+			["automerge", JOINED_PARTS],
+			["crisismerge", TOO_MANY_PARTS],
+		] as const)
+			if (found.get(name) !== value)
+				this.db.exec(`INSERT INTO search (search, rank) VALUES ('${name}', ${value})`);
 	}
 
 	/** Before anything is changed: a foreign database, or one of a newer Keryx, is left alone. */
