@@ -12,7 +12,7 @@ test("a file whose search index has SQLite's own settings gets those of a new fi
 	const settings = ({ db }: Connection): unknown =>
 		db.prepare("SELECT k, v FROM search_config WHERE k LIKE '%merge' ORDER BY k").raw().all();
 	const ours = [
-		["automerge", 12],
+		["automerge", 8],
 		["crisismerge", 256],
 	];
 	const first = Connection.writer(path);

@@ -14,7 +14,7 @@ const READER_CACHE_KIB = 4096;
  * How many parts of the search index are joined at a time, little by little; SQLite's default is 4. Every word is written fewer times, and
  * a search looks at more parts, each for a few microseconds.
  */
-const JOINED_PARTS = 12;
+const JOINED_PARTS = 8;
 /** From so many on SQLite joins all parts in one commit, which takes seconds in a large index. Its default is 16, which is reached. */
 const TOO_MANY_PARTS = 256;
 
