@@ -1,6 +1,7 @@
 // A thread of the store. The writer owns the store: it runs waiting operations as one group, each in a savepoint, and acknowledges none
 // before their commit is on disk. A reader runs read operations, each on one snapshot.
 import { hostname } from "node:os";
+import { performance } from "node:perf_hooks";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import type { Drawn, MigrationProgress, ReadName, WriteName } from "../engine.ts";
@@ -81,6 +82,9 @@ const GROUPS_IN_A_ROW = 16;
 
 /** Their callers go on, and ask for more, while the rest of the group's replies are still being written. */
 const REPLIES_AT_ONCE = 16;
+
+/** Answers that took so long are not kept back for those after them. */
+const LONG_MS = 1;
 
 /** How often the owner checks its files between commits. */
 const LOOK_MS = 1000;
@@ -237,18 +241,38 @@ function serve(serving: Serving): void {
 		receive(serving);
 		if (waiting.length === 0) return;
 		const group = waiting.splice(0, GROUP);
-		const replies = serveGroup(serving, group);
-		const after = connection.changes();
-		// Last: then the changes of this group are counted, and its reads still find the database open.
-		for (const { id, kind } of group) if (kind === "close") replies.push(close(serving, id));
-		sendAll(port, replies, after > before);
-		before = after;
+		const writes = group.filter((request) => request.kind === "write");
+		if (writes.length > 0) {
+			const replies = commitGroup(serving, writes);
+			const after = connection.changes();
+			sendAll(port, replies, after > before);
+			before = after;
+		}
+		answerAll(serving, group);
+		// Last: its reads still find the database open.
+		for (const { id, kind } of group) if (kind === "close") sendAll(port, [close(serving, id)], false);
 		if (serving.closed) {
 			port.close();
 			return;
 		}
 		guard?.tidy();
 	}
+}
+
+/** Long answers are sent one by one: their callers go on while the next one is read. Short ones go together, as do their callers. */
+function answerAll(serving: Serving, group: readonly Request[]): void {
+	let ready: Reply[] = [];
+	let since = performance.now();
+	for (const request of group) {
+		const reply = answer(serving, request);
+		if (!reply) continue;
+		ready.push(reply);
+		if (performance.now() - since < LONG_MS) continue;
+		sendAll(serving.port, ready, false);
+		ready = [];
+		since = performance.now();
+	}
+	sendAll(serving.port, ready, false);
 }
 
 function sendAll(port: MessagePort, replies: readonly Reply[], changed: boolean): void {
@@ -276,18 +300,21 @@ function receive({ port, waiting }: Serving): void {
 		waiting.push(...(more.message as Request[]));
 }
 
-function serveGroup(serving: Serving, group: readonly Request[]): Reply[] {
-	const replies: Reply[] = [];
-	const writes = group.filter((request) => request.kind === "write");
-	if (writes.length > 0) replies.push(...commitGroup(serving, writes));
-	for (const request of group) {
-		if (request.kind === "read" || request.kind === "search" || request.kind === "half")
-			replies.push(readOne(serving, request));
-		if (request.kind === "settings")
-			replies.push({ id: request.id, ok: true, value: serving.connection.settings() });
-		if (request.kind === "copy") replies.push(copy(serving, request));
+/** Nothing for a write or a close. */
+function answer(serving: Serving, request: Request): Reply | undefined {
+	switch (request.kind) {
+		case "read":
+		case "search":
+		case "half":
+			return readOne(serving, request);
+		case "settings":
+			return { id: request.id, ok: true, value: serving.connection.settings() };
+		case "copy":
+			return copy(serving, request);
+		case "write":
+		case "close":
+			return undefined;
 	}
-	return replies;
 }
 
 /** The writes that have arrived meanwhile join the group: its commit is not yet made, and the caller works while the group runs. */
