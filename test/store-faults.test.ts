@@ -356,6 +356,33 @@ test("closed twice at once, it ends once, and what came before is acknowledged",
 	expect(await Promise.all(writes)).toMatchObject([{ duplicate: false }, { duplicate: false }]);
 });
 
+test("closed again while it is closing, it ends once", async () => {
+	for (let n = 0; n < 10; n++) {
+		const store = await open(bench.file(`closing-${n}.db`));
+		const closing = [store.close()];
+		await new Promise(setImmediate);
+		closing.push(store.close());
+		await new Promise(setImmediate);
+		await Promise.all([...closing, store.close()]);
+	}
+});
+
+test("a value that is nested too deeply is refused alone", async () => {
+	const store = await open(bench.file("deep.db"));
+	const deep = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+	const with_ = (id: string, levels: number) => ({ ...hello(id), content: deep(levels) as string });
+	const results = await Promise.allSettled([
+		store.accept(hello("1")),
+		store.accept(with_("deep", 2000)),
+		store.accept(with_("deeper", 100_000)),
+		store.accept(hello("2")),
+	]);
+	expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "fulfilled"]);
+	for (const result of results)
+		if (result.status === "rejected") expectRemedy(result.reason, "argument.invalid");
+	await store.close();
+});
+
 test("arguments that are no plain data are refused alone", async () => {
 	const store = await open(bench.file("plain.db"));
 	const odd = { ...hello("odd"), content: (() => "hello") as unknown as string };

@@ -1,4 +1,5 @@
 // Hides in values of any form: texts, field names, numbers and bytes, at any depth.
+import { KeryxError } from "../errors.ts";
 import { isChance, isFree, isHolder, roleOf, type TextRole } from "./structure.ts";
 
 export interface Hiding {
@@ -21,6 +22,9 @@ export interface Hiding {
  */
 export type Ground = "own" | "other" | "free";
 
+/** Deeper values would not fit on the stack of the thread that reads them, and nobody would get an answer. */
+const DEEPEST = 500;
+
 /** Returns the same value if there is nothing to hide. */
 export function hideIn<Value>(value: Value, hiding: Hiding, ground: Ground): Value {
 	return touches(value, hiding, ground) ? (hidden(value, hiding, ground, "") as Value) : value;
@@ -33,18 +37,19 @@ export function isHiddenIn(value: unknown, hiding: Hiding, ground: Ground): bool
 }
 
 /** Checked first: nearly always there is nothing to hide, and nothing is copied. */
-function touches(value: unknown, hiding: Hiding, ground: Ground): boolean {
+function touches(value: unknown, hiding: Hiding, ground: Ground, depth = 0): boolean {
 	if (typeof value === "string") return hiding.isIn(value);
 	if (typeof value === "number") return hiding.hasNumbers && hiding.isIn(String(value));
 	if (typeof value !== "object" || value === null) return false;
+	assertShallow(depth);
 	if (Array.isArray(value)) {
-		for (const item of value) if (touches(item, hiding, ground)) return true;
+		for (const item of value) if (touches(item, hiding, ground, depth + 1)) return true;
 		return false;
 	}
 	if (value instanceof Uint8Array) return hiding.isInBytes(value);
 	for (const name in value) {
 		const item = (value as Readonly<Record<string, unknown>>)[name];
-		if (typeof item === "string" ? hiding.isIn(item) : touches(item, hiding, within(ground, name)))
+		if (typeof item === "string" ? hiding.isIn(item) : touches(item, hiding, within(ground, name), depth + 1))
 			return true;
 		if (ground !== "own" && hiding.isIn(name)) return true;
 	}
@@ -63,22 +68,36 @@ function hidden(
 	ground: Ground,
 	field: string,
 	role: TextRole = "text",
+	depth = 0,
 ): unknown {
-	if (ground === "free" && hiding.exact) return hidden(value, hiding.exact, ground, field, role);
+	if (ground === "free" && hiding.exact) return hidden(value, hiding.exact, ground, field, role, depth);
 	if (typeof value === "string") return hiddenText(value, hiding, role);
 	if (typeof value === "number") {
 		const text = ground === "free" ? hiding.hide(String(value)) : String(value);
 		return text === String(value) ? value : text;
 	}
 	if (typeof value !== "object" || value === null) return value;
-	if (Array.isArray(value)) return value.map((item) => hidden(item, hiding, ground, field, role));
+	assertShallow(depth);
+	if (Array.isArray(value)) return value.map((item) => hidden(item, hiding, ground, field, role, depth + 1));
 	if (value instanceof Uint8Array) return hiding.hideBytes(value);
 	return Object.fromEntries(
 		Object.entries(value).map(([name, item]) => [
 			ground === "own" ? name : hiddenText(name, hiding, ground === "free" ? "text" : "kind"),
-			hidden(item, hiding, within(ground, name), name, ground === "own" ? roleOf(name, field) : "text"),
+			hidden(
+				item,
+				hiding,
+				within(ground, name),
+				name,
+				ground === "own" ? roleOf(name, field) : "text",
+				depth + 1,
+			),
 		]),
 	);
+}
+
+function assertShallow(depth: number): void {
+	if (depth > DEEPEST)
+		throw new KeryxError("argument.invalid", `a value is nested more than ${DEEPEST} levels deep`);
 }
 
 function hiddenText(text: string, hiding: Hiding, role: TextRole): string {

@@ -162,13 +162,21 @@ export function storeOn(
 			return value;
 		});
 	};
+	/** Values that cannot be walked, such as very deep ones, are refused like any others. */
+	const withHidden = <Value>(args: unknown, run: (hidden: unknown) => Promise<Value>): Promise<Value> => {
+		try {
+			return run(secrets.hideIn(args));
+		} catch (error) {
+			return Promise.reject(error);
+		}
+	};
 	const operations: Record<string, unknown> = {};
 	for (const name of Object.keys(WRITES) as WriteName[])
 		operations[name] = (args: unknown) =>
-			timed(engine.write(name, secrets.hideIn(args), draw(name))).catch(noteFault);
+			withHidden(args, (hidden) => timed(engine.write(name, hidden, draw(name))).catch(noteFault));
 	// Names were stored with secrets hidden.
 	for (const name of Object.keys(READS) as ReadName[])
-		operations[name] = (args: unknown) => engine.read(name, secrets.hideIn(args));
+		operations[name] = (args: unknown) => withHidden(args, (hidden) => engine.read(name, hidden));
 	return {
 		...(operations as unknown as Writes & Reads),
 		epoch: engine.epoch,

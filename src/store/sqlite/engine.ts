@@ -63,7 +63,7 @@ class SqliteEngine implements Engine {
 	readonly #readers: Readers | undefined;
 	readonly #copier: (() => Promise<Thread>) | undefined;
 	readonly #listeners = new Set<() => void>();
-	#closed = false;
+	#closing: Promise<void> | undefined;
 
 	constructor(writer: Thread | undefined, readers?: Readers, copier?: () => Promise<Thread>) {
 		this.#writer = writer;
@@ -76,7 +76,7 @@ class SqliteEngine implements Engine {
 	}
 
 	write(name: WriteName, args: unknown, drawn: Drawn): Promise<unknown> {
-		if (this.#closed) return Promise.reject(closed());
+		if (this.#closing) return Promise.reject(closed());
 		if (!this.#writer)
 			return Promise.reject(
 				new KeryxError("store.readonly", "the store is open for reading only", {
@@ -87,7 +87,7 @@ class SqliteEngine implements Engine {
 	}
 
 	read(name: ReadName, args: unknown): Promise<unknown> {
-		if (this.#closed) return Promise.reject(closed());
+		if (this.#closing) return Promise.reject(closed());
 		const request = { id: 0, kind: "read", name, args } as const;
 		const isForWriter = !this.#readers || (!this.#readers.isRunning && SMALL.has(name));
 		if (this.#writer && isForWriter) return this.#writer.ask(request);
@@ -98,7 +98,7 @@ class SqliteEngine implements Engine {
 
 	/** On a separate thread: it may take minutes, and no read should wait for it. */
 	async copyTo(path: string): Promise<StoreFacts> {
-		if (this.#closed) throw closed();
+		if (this.#closing) throw closed();
 		if (!this.#copier) throw new KeryxError("store.unsupported", "a store in memory cannot be copied");
 		const thread = await this.#copier();
 		try {
@@ -119,8 +119,12 @@ class SqliteEngine implements Engine {
 	}
 
 	/** Earlier requests are answered first, later ones refused. */
-	async close(): Promise<void> {
-		this.#closed = true;
+	close(): Promise<void> {
+		this.#closing ??= this.#close();
+		return this.#closing;
+	}
+
+	async #close(): Promise<void> {
 		// Readers first: then the writer closes the last connection, and SQLite checkpoints its log.
 		await this.#readers?.close();
 		await this.#writer?.close();

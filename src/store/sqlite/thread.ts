@@ -48,6 +48,7 @@ export class Thread {
 			else onTrouble(message.trouble && fromWireError(message.trouble));
 		});
 		worker.on("error", (cause) => this.#fail(died(cause)));
+		worker.on("messageerror", (cause) => this.#refuseWaiting(unreadable(cause)));
 		void exited.then(() => this.#fail(new KeryxError("store.closed", "the store is closed")));
 	}
 
@@ -150,9 +151,14 @@ export class Thread {
 	#fail(error: KeryxError): void {
 		if (this.#gone) return;
 		this.#gone = error;
+		this.#refuseWaiting(error);
+		this.#notifyGone();
+	}
+
+	/** Whose reply was in a message that cannot be read is not known: none waits forever. */
+	#refuseWaiting(error: KeryxError): void {
 		for (const { reject } of this.#waiting.values()) reject(error);
 		this.#waiting.clear();
-		this.#notifyGone();
 	}
 }
 
@@ -162,6 +168,13 @@ async function inThisThread(settings: WorkerSettings): Promise<MessagePort> {
 	const { port1, port2 } = new MessageChannel();
 	serveStore(port1, settings);
 	return port2;
+}
+
+function unreadable(cause: unknown): KeryxError {
+	return new KeryxError("store.failed", "a reply of the store cannot be read", {
+		hint: "what was asked for may have been done",
+		cause,
+	});
 }
 
 function died(cause: unknown): KeryxError {
