@@ -109,3 +109,13 @@ test("Ctrl-C at a question ends it, and a second start with a configuration asks
 	await terminal.shows(/login\?code=/);
 	expect(terminal.rows().join("\n")).not.toContain("Which provider");
 });
+
+test("a stop signal ends it and its chat", async () => {
+	const home = join(root, "stopped");
+	mkdirSync(home, { recursive: true });
+	writeFileSync(join(home, "config.yaml"), "gateway: { batch_ms: 0 }\n");
+	start("stopped");
+	await terminal.shows("Keryx is running");
+	process.kill(terminal.pid, "SIGTERM");
+	expect(await terminal.ended).toBe(0);
+});

@@ -34,10 +34,15 @@ export function addChat(program: Command, context: CliContext): void {
 
 const EXAMPLES = texts.chat.help;
 
-/** Runs until the person leaves, or the input has ended and everything is answered. */
-export async function chat(context: CliContext, connection: Connection, flags: TalkFlags): Promise<void> {
+/** Runs until the person leaves or has to (`until`), or the input has ended and everything is answered. */
+export async function chat(
+	context: CliContext,
+	connection: Connection,
+	flags: TalkFlags,
+	until?: AbortSignal,
+): Promise<void> {
 	const talk = await Talk.begin(connection, flags);
-	if (process.stdin.isTTY === true && !context.json) await onTerminal(context, talk);
+	if (process.stdin.isTTY === true && !context.json) await onTerminal(context, talk, until);
 	else await overPipe(context, talk);
 }
 
@@ -46,8 +51,10 @@ const SHOWN = 20;
 const HISTORY = 100;
 const HINT = texts.chat.keys;
 
-async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
+async function onTerminal(context: CliContext, talk: Talk, until?: AbortSignal): Promise<void> {
 	const leaving = new AbortController();
+	until?.addEventListener("abort", () => leaving.abort(), { once: true });
+	if (until?.aborted) return;
 	const messages = await talk.history();
 	const { commands } = await talk.client.commands();
 	const said = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));

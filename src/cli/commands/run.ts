@@ -74,7 +74,12 @@ async function untilStopped(
 		const connection = { client, config, output, isRemote: false, close: () => host.close() };
 		try {
 			const stopSignal = untilStopSignal({ keepsAlive: false });
-			await Promise.race([chat(context, connection, {}), stopSignal, askedForUpdate, lost]);
+			const leaving = new AbortController();
+			const chatting = chat(context, connection, {}, leaving.signal);
+			await Promise.race([chatting, stopSignal, askedForUpdate, lost]);
+			// It would keep the process, and the terminal.
+			leaving.abort();
+			await Promise.allSettled([chatting]);
 		} catch (error) {
 			exitAtNextSignal();
 			await closedInTime(host, config);
