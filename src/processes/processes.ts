@@ -213,7 +213,7 @@ class StoredProcesses implements Processes {
 		options: { readonly offset?: number; readonly limit: number },
 	): Promise<LogLines> {
 		const process = await this.find(scope, id);
-		const found = await logLines(this.#options.machine.read, process.id, options);
+		const found = await logLines(this.#options.machine.read, process.id, { ...options, hide: this.#hide });
 		// As one text: a secret may span several lines.
 		return { ...found, lines: found.lines.length > 0 ? this.#hide(found.lines.join("\n")).split("\n") : [] };
 	}
@@ -353,7 +353,11 @@ class StoredProcesses implements Processes {
 	}
 
 	/** In programs' output (I12). */
-	readonly #hide = (text: string): string => this.#options.store.secrets.hide(text);
+	hide(text: string): string {
+		return this.#options.store.secrets.hide(text);
+	}
+
+	readonly #hide = (text: string): string => this.hide(text);
 }
 
 function isUnknown(error: unknown): boolean {

@@ -144,6 +144,8 @@ export interface Processes {
 		id: string,
 		options: { readonly offset?: number; readonly limit: number },
 	): Promise<LogLines>;
+	/** Hides secrets in a text before it is cut: part of a secret would remain otherwise. */
+	hide(text: string): string;
 	/** A part of the log as text, from a position on. */
 	part(scope: ProcessScope, id: string, options: LogPartOptions): Promise<LogPart>;
 	/** The raw log. */

@@ -153,6 +153,7 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 		poll: async (scope, id, most) => (await of(scope, id)).poll(scope, id, most),
 		tail: async (scope, id, most) => (await of(scope, id)).tail(scope, id, most),
 		output: async (scope, id, given) => (await of(scope, id, given.signal)).output(scope, id, given),
+		hide: (text) => usual.hide(text),
 		log: async (scope, id, given) => (await of(scope, id)).log(scope, id, given),
 		part: async (scope, id, given) => {
 			const process = await usual.find(scope, id);

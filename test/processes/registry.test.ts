@@ -289,6 +289,15 @@ describe("reading", () => {
 		expect((await processes.output(OPERATOR, id, { most: 1000, mark: () => "" })).text).not.toContain(SECRET);
 	});
 
+	test("a secret where a long line is cut leaves no part of itself", async () => {
+		const { id } = await start(
+			`head -c 19990 /dev/zero | tr '\\0' a; printf 'correct %s' "horse battery staple"; head -c 100 /dev/zero | tr '\\0' b`,
+		);
+		await ended(id);
+		const { lines } = await processes.log(OPERATOR, id, { limit: 1 });
+		expect(lines.join()).toMatch(/^a{19990}\$\{secret:/);
+	});
+
 	test("output beyond what is kept has both its ends, and a line for what was cut out", async () => {
 		const { id } = await start("seq 1 2000000");
 		await ended(id);

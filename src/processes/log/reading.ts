@@ -111,7 +111,7 @@ export interface LogLines {
 export async function logLines(
 	read: ReadLog,
 	id: string,
-	{ offset, limit }: { readonly offset?: number; readonly limit: number },
+	{ offset, limit, hide }: { readonly offset?: number; readonly limit: number; readonly hide: Hide },
 ): Promise<LogLines> {
 	const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 	const window: { readonly text: string; readonly isLine: boolean }[] = [];
@@ -123,7 +123,7 @@ export async function logLines(
 		if (window.length > limit) window.shift();
 	};
 	const add = (line: string) => {
-		show(line.length > LONGEST_LINE ? `${firstOf(line, LONGEST_LINE)}…` : line, true);
+		show(line.length > LONGEST_LINE ? `${firstOf(hide(line), LONGEST_LINE)}…` : line, true);
 		total++;
 	};
 	for (let from = 0; ; ) {

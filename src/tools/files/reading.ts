@@ -48,10 +48,14 @@ export function createReadTool(options: FileToolsOptions): Tool {
 				context,
 			);
 			if ("problem" in answer) return problemOf(path, answer.problem, stored);
-			return { ...readText(path, answer, { offset, limit }), stored };
+			const hide = (text: string): string => options.processes.hide(text);
+			return { ...readText(path, answer, { offset, limit }, hide), stored };
 		},
 	});
 }
+
+/** Hides secrets in a text before it is cut: part of a secret would remain otherwise. */
+type Hide = (text: string) => string;
 
 interface Window {
 	readonly offset: number;
@@ -59,7 +63,12 @@ interface Window {
 }
 
 /** The whole file, or its start, the number of lines, and the requested lines. */
-function readText(path: string, { facts, data }: HelperAnswer, { offset, limit }: Window): ToolResult {
+function readText(
+	path: string,
+	{ facts, data }: HelperAnswer,
+	{ offset, limit }: Window,
+	hide: Hide,
+): ToolResult {
 	const [kind, bytes, count] = facts;
 	const size = Number(bytes);
 	const isWhole = kind === "whole";
@@ -85,7 +94,7 @@ function readText(path: string, { facts, data }: HelperAnswer, { offset, limit }
 	const asked = isWhole ? lines.slice(offset - 1, offset - 1 + limit) : lines;
 	if (asked.length === 0)
 		return problemOf(path, `it has ${total} lines, so there is nothing at offset ${offset}.`);
-	const shown = numbered(asked, offset);
+	const shown = numbered(asked, offset, hide);
 	const last = offset + shown.length - 1;
 	const notes = [
 		...(encoding === "utf-8" ? [] : [`encoding ${encoding}`]),
@@ -117,11 +126,11 @@ function wholeCharacters(bytes: Buffer): Buffer {
 }
 
 /** As many as fit, at least one. */
-function numbered(lines: readonly string[], first: number): string[] {
+function numbered(lines: readonly string[], first: number, hide: Hide): string[] {
 	const shown: string[] = [];
 	let length = 0;
 	for (const [index, line] of lines.entries()) {
-		const text = `${String(first + index).padStart(6)}\t${cut(line, LONGEST_LINE)}`;
+		const text = `${String(first + index).padStart(6)}\t${cut(line, LONGEST_LINE, hide)}`;
 		length += text.length + 1;
 		if (index > 0 && length > MOST_CHARACTERS) break;
 		shown.push(text);
@@ -129,7 +138,8 @@ function numbered(lines: readonly string[], first: number): string[] {
 	return shown;
 }
 
-function cut(line: string, most: number): string {
+function cut(whole: string, most: number, hide: Hide): string {
+	const line = whole.length <= most ? whole : hide(whole);
 	return line.length <= most
 		? line
 		: `${line.slice(0, most)} [... ${line.length - most} characters left out]`;
@@ -262,7 +272,9 @@ export function createFindTool(options: FileToolsOptions): Tool {
 			if ("problem" in answer) return problemOf(path, answer.problem, stored);
 			const isFit = pathFilter(path, files);
 			const isCut = answer.data.length >= MOST_BYTES;
-			const matches = matchesIn(answer.data).filter((match) => isFit(match.path));
+			const matches = matchesIn(answer.data, (text) => options.processes.hide(text)).filter((match) =>
+				isFit(match.path),
+			);
 			const shown = fitting(matches.slice(0, limit));
 			const left = matches.length - shown.length;
 			const more = left > 0 || isCut ? [`[${left}${isCut ? " or more" : ""} further lines left out]`] : [];
@@ -282,13 +294,13 @@ const MARKED = /(?<path>[^\0]*)\0(?<line>\d+)(?<sign>[:-])(?<text>[^\n]*)\n/g;
 const UNMARKED = /^(?<path>.*?)(?<sign>[:-])(?<line>\d+)\k<sign>(?<text>.*)\n/gm;
 
 /** An incomplete last line is left out. */
-function matchesIn(data: Buffer): Match[] {
+function matchesIn(data: Buffer, hide: Hide): Match[] {
 	const output = data.toString();
 	return [...output.matchAll(output.includes("\0") ? MARKED : UNMARKED)].map(({ groups = {} }) => {
 		const { path = "", line, sign, text = "" } = groups;
 		// Between matches with lines around them.
 		const name = withoutDots(path.replace(/^--\n/, ""));
-		return { path: name, text: `${oneLine(name)}${sign}${line}${sign} ${cut(text, LONGEST_MATCH)}` };
+		return { path: name, text: `${oneLine(name)}${sign}${line}${sign} ${cut(text, LONGEST_MATCH, hide)}` };
 	});
 }
 

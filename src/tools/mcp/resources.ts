@@ -60,7 +60,9 @@ export function resourceTool({ servers, confirm, callMs }: ResourceOptions): Too
 				return { content: lines.join("\n") };
 			}
 			return call(server, context, { callMs }, async ({ client }, signal) =>
-				toAttachments(await client.readResource({ uri }, { signal, timeout: callMs() })),
+				toAttachments(await client.readResource({ uri }, { signal, timeout: callMs() }), (text) =>
+					server.hide(text),
+				),
 			);
 		},
 	});

@@ -11,16 +11,19 @@ const MOST_FILES = 20;
 type Block = CallToolResult["content"][number];
 type Contents = ReadResourceResult["contents"][number];
 
-export function toResult({ content, structuredContent, isError }: CallToolResult): ToolResult {
+/** Hides secrets in a text before it is cut: part of a secret would remain otherwise. */
+type Hide = (text: string) => string;
+
+export function toResult({ content, structuredContent, isError }: CallToolResult, hide: Hide): ToolResult {
 	const parts = content.map(partOf);
 	// For programs; used alone if it says more than the text.
 	if (content.length === 0 && structuredContent !== undefined)
 		parts.push({ type: "text", text: JSON.stringify(structuredContent) });
-	return { content: bounded(parts), ...(isError === true && { isError: true }) };
+	return { content: bounded(parts, hide), ...(isError === true && { isError: true }) };
 }
 
-export function toAttachments({ contents }: ReadResourceResult): ToolResult {
-	return { content: bounded(contents.map(resourcePart)) };
+export function toAttachments({ contents }: ReadResourceResult, hide: Hide): ToolResult {
+	return { content: bounded(contents.map(resourcePart), hide) };
 }
 
 function partOf(block: Block): ToolPart {
@@ -67,16 +70,18 @@ function nameIn(uri: string): string {
 }
 
 /** Text of all parts together, with its beginning and its end; files up to a number. */
-function bounded(parts: readonly ToolPart[]): string | readonly ToolPart[] {
+function bounded(parts: readonly ToolPart[], hide: Hide): string | readonly ToolPart[] {
 	const files = parts.filter((part) => part.type !== "text");
-	const text = cut(contentText<Exclude<ToolPart, { type: "text" }>>(parts));
+	const text = cut(contentText<Exclude<ToolPart, { type: "text" }>>(parts), hide);
 	const left = files.length - MOST_FILES;
 	const words = left > 0 ? `${text}\n(${left} more files are left out)` : text;
 	if (files.length === 0) return words;
 	return [...(words === "" ? [] : [{ type: "text" as const, text: words }]), ...files.slice(0, MOST_FILES)];
 }
 
-function cut(text: string): string {
+function cut(whole: string, hide: Hide): string {
+	if (whole.length <= MOST_TEXT) return whole;
+	const text = hide(whole);
 	if (text.length <= MOST_TEXT) return text;
 	const head = Math.floor(MOST_TEXT * HEAD);
 	const left = text.length - MOST_TEXT;

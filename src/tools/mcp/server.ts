@@ -234,8 +234,12 @@ export class McpServer {
 		this.#changed = Promise.withResolvers<void>();
 	}
 
+	hide(text: string): string {
+		return this.#parts.secrets.hide(text);
+	}
+
 	/** A server's output may be anything. */
 	#said(why: string): string {
-		return cleanUntrusted(hideSecretLike(this.#parts.secrets.hide(why)), LONGEST_REASON);
+		return cleanUntrusted(hideSecretLike(this.hide(why)), LONGEST_REASON);
 	}
 }

@@ -32,19 +32,22 @@ export interface StdioStart {
 	readonly argv: readonly string[];
 	readonly cwd: string;
 	readonly clock: Clock;
+	/** Hides secrets in its output before it is cut: part of a secret would remain otherwise. */
+	readonly hide: (text: string) => string;
 }
 
 /** Throws if it may not or cannot be started. */
-export async function startStdio({ wall, argv, cwd, clock }: StdioStart): Promise<Line> {
+export async function startStdio({ wall, argv, cwd, clock, hide }: StdioStart): Promise<Line> {
 	if (wall.run === "refused")
 		throw new Error(`${wall.reason}${wall.remedy === null ? "" : `; what to do: ${wall.remedy}`}`);
 	if (wall.run === "elsewhere") throw new Error(`MCP servers run on this machine only, not ${wall.where}`);
-	return new StdioLine(await startPiped({ wall, argv, cwd }), clock);
+	return new StdioLine(await startPiped({ wall, argv, cwd }), clock, hide);
 }
 
 class StdioLine implements Line {
 	readonly #program: PipedProgram;
 	readonly #clock: Clock;
+	readonly #hide: (text: string) => string;
 	readonly transport: StdioTransport;
 	readonly over: Promise<string>;
 	#why: string | null = null;
@@ -53,9 +56,10 @@ class StdioLine implements Line {
 	#unaskedBytes = 0;
 	#unaskedAt = 0;
 
-	constructor(program: PipedProgram, clock: Clock) {
+	constructor(program: PipedProgram, clock: Clock, hide: (text: string) => string) {
 		this.#program = program;
 		this.#clock = clock;
+		this.#hide = hide;
 		this.transport = new StdioTransport(program, () => this.close());
 		for (const stream of program.child.stdio) stream?.on("error", () => undefined);
 		program.child.stderr?.on("data", (data: Buffer) => {
@@ -136,7 +140,7 @@ class StdioLine implements Line {
 
 	#inWords(how: string): string {
 		if (this.#why !== null) return this.#why;
-		const printed = stripVTControlCharacters(this.#printed)
+		const printed = this.#hide(stripVTControlCharacters(this.#printed))
 			.trim()
 			.split("\n")
 			.slice(-3)

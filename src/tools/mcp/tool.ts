@@ -41,6 +41,7 @@ export function toolOf(
 								{ name: tool, arguments: input as Record<string, unknown> },
 								{ signal, timeout: options.callMs() },
 							),
+							(text) => server.hide(text),
 						),
 					),
 			};
