@@ -8,11 +8,27 @@ export interface WithSecrets {
 
 const PLACEHOLDER = /\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
+const HEREDOC = /<<-?\s*[\w'"\\]/;
+const QUOTED_TEXT = /\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs;
+
+/**
+ * Whether `***` stands where the shell would take it for a pattern, which means every name. It is what someone sees who may not see a
+ * secret's name, and so a model may repeat it: nobody means all files by it. After a here-document it may be text.
+ */
+export function hasMask(command: string): boolean {
+	return command.slice(0, HEREDOC.exec(command)?.index).replace(QUOTED_TEXT, "").includes("***");
+}
+
 /** The command for the shell, or what is wrong with its secret names. Values are inserted whole: the shell never parses them. */
 export function withSecrets(
 	command: string,
 	secret: (name: string) => string | undefined,
 ): WithSecrets | { readonly problem: string } {
+	if (hasMask(command))
+		return {
+			problem:
+				"*** stands for a secret that is hidden here. For the shell it would be a pattern that means every name, so nothing was run. Put it in quotes if you mean it.",
+		};
 	const names = [...new Set([...command.matchAll(PLACEHOLDER)].map((match) => match[1] as string))];
 	if (names.length === 0) return { command, env: {} };
 	const unknown = names.filter((name) => secret(name) === undefined);
@@ -20,7 +36,7 @@ export function withSecrets(
 		return {
 			problem: `There is no secret named ${unknown.join(", ")}, or it is not set. The operator lists secrets in the setting secrets.`,
 		};
-	const heredoc = /<<-?\s*[\w'"\\]/.exec(command);
+	const heredoc = HEREDOC.exec(command);
 	if (heredoc && command.slice(heredoc.index).search(PLACEHOLDER) >= 0)
 		return {
 			problem:

@@ -220,6 +220,13 @@ describe("terminal", () => {
 		expect(JSON.stringify(row)).not.toContain("HOME; a");
 	});
 
+	test("what stands for a hidden secret is no pattern for the shell", async () => {
+		for (const command of ["ls ***", "rm -rf d/***", `echo 'a' *** "b"`, "echo \\****"])
+			expect(await run(command), command).toMatchObject({ text: expect.stringContaining("nothing was run") });
+		const { output } = await run(`echo '***' "***" \\*\\*\\* **; cat <<E\n***\nE`);
+		expect(output).toMatch(/^\*{3} \*{3} \*{3} .*\n\*{3}\n$/);
+	});
+
 	test("output over 50,000 characters keeps its two ends and names the log that has all", async () => {
 		const answer = await run("seq 1 40000");
 		expect(answer).toMatchObject({
