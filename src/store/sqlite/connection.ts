@@ -15,7 +15,7 @@ const READER_CACHE_KIB = 4096;
  * a search looks at more parts, each for a few microseconds.
  */
 const JOINED_PARTS = 8;
-/** From so many on SQLite joins all parts in one commit, which takes seconds in a large index. Its default is 16, which is reached. */
+/** From so many on SQLite joins all parts in one commit, which takes seconds in a large index. Its default is 16. */
 const TOO_MANY_PARTS = 256;
 
 /** How long a statement waits for another program's brief lock. */
