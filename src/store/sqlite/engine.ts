@@ -6,7 +6,7 @@ import type { ConnectionSettings } from "./connection.ts";
 import { Readers } from "./readers.ts";
 import { Thread } from "./thread.ts";
 
-/** Small reads that a gateway makes at its start, and now and then without a message: for them alone, no thread is started. */
+/** Small reads that a gateway makes at its start, and now and then without a message: for them alone, no thread is started or kept. */
 const SMALL: ReadonlySet<ReadName> = new Set([
 	"auditStanding",
 	"confirmationWork",
@@ -89,11 +89,13 @@ class SqliteEngine implements Engine {
 	read(name: ReadName, args: unknown): Promise<unknown> {
 		if (this.#closing) return Promise.reject(closed());
 		const request = { id: 0, kind: "read", name, args } as const;
-		const isForWriter = !this.#readers || (!this.#readers.isRunning && SMALL.has(name));
+		const isSmall = SMALL.has(name);
+		const isForWriter = !this.#readers || (!this.#readers.isRunning && isSmall);
 		if (this.#writer && isForWriter) return this.#writer.ask(request);
 		const readers = this.#readers as Readers;
 		// A process that does not own the store searches once: a second thread would be there too late.
-		return this.#writer && name === "search" ? readers.search(args) : readers.ask(request);
+		if (this.#writer && name === "search") return readers.search(args);
+		return readers.ask(request, this.#writer && isSmall ? "in passing" : "due");
 	}
 
 	/** On a separate thread: it may take minutes, and no read should wait for it. */

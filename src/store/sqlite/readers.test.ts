@@ -57,6 +57,30 @@ test("a reader without work ends, and the next read starts another", async () =>
 	await readers.close();
 });
 
+test("reads in passing do not keep a reader, and are answered before it ends", async () => {
+	const { state, readers, answer } = threads(0);
+	const due = readers.ask(READ);
+	await answer(1);
+	await due;
+	const passing = readers.ask(READ, "in passing");
+	await eventually(() => expect(readers.isRunning).toBe(false));
+	await answer(1);
+	expect(await passing).toBe("read");
+	await eventually(() => expect(state.open).toBe(0));
+	expect(state.started).toBe(1);
+});
+
+test("a reader whose last answer was in passing ends, too", async () => {
+	const { state, readers, answer } = threads(0);
+	const both = [readers.ask(READ), readers.ask(READ, "in passing")];
+	await eventually(() => expect(state.answers.length).toBe(2));
+	state.answers.shift()?.();
+	await both[0];
+	await answer(1);
+	await both[1];
+	await eventually(() => expect(state.open).toBe(0));
+});
+
 test("a second reader starts only beside one in a long read, and neither ends before its answer", async () => {
 	const { state, readers, answer } = threads(0);
 	const first = [readers.ask(READ), readers.ask(READ)];

@@ -27,7 +27,7 @@ interface Slot {
 	/** When it got to work, or last answered. */
 	movedAt: number;
 	isStarting: boolean;
-	/** Runs while it has no work. */
+	/** Runs while it has no work, or only such in passing. */
 	idle: NodeJS.Timeout | undefined;
 }
 
@@ -56,9 +56,10 @@ export class Readers {
 		await this.#add().thread;
 	}
 
-	async ask(request: Parameters<Reader["ask"]>[0]): Promise<unknown> {
+	/** One in passing keeps no thread that would end otherwise. */
+	async ask(request: Parameters<Reader["ask"]>[0], how: "due" | "in passing" = "due"): Promise<unknown> {
 		if (this.#closed) throw new KeryxError("store.closed", "the store is closed");
-		return this.#askOf(this.#pick(), request);
+		return this.#askOf(this.#pick(), request, how);
 	}
 
 	/** Two readers look for the hits of a phrase that has few, if both run and are idle. So the first such search is not shared. */
@@ -89,16 +90,16 @@ export class Readers {
 		return Number.POSITIVE_INFINITY;
 	}
 
-	async #askOf(slot: Slot, request: Parameters<Reader["ask"]>[0]): Promise<unknown> {
+	async #askOf(slot: Slot, request: Parameters<Reader["ask"]>[0], how = "due"): Promise<unknown> {
 		if (slot.waiting === 0) slot.movedAt = this.#now();
 		slot.waiting++;
-		clearTimeout(slot.idle);
+		if (how === "due") stay(slot);
 		try {
 			return await (await slot.thread).ask(request);
 		} finally {
 			slot.waiting--;
 			slot.movedAt = this.#now();
-			if (slot.waiting === 0) this.#endLater(slot);
+			if (slot.waiting === 0 && !slot.idle) this.#endLater(slot);
 		}
 	}
 
@@ -111,12 +112,12 @@ export class Readers {
 	}
 
 	#endLater(slot: Slot): void {
-		clearTimeout(slot.idle);
 		slot.idle = setTimeout(() => this.#end(slot), this.#idleMs).unref();
 	}
 
 	/** It gets no more reads; those it has are answered first. */
 	#end(slot: Slot): void {
+		if (!this.#slots.includes(slot)) return;
 		clearTimeout(slot.idle);
 		this.#slots = this.#slots.filter((other) => other !== slot);
 		// A thread that never started, or died while ending, is gone anyway.
@@ -160,4 +161,9 @@ export class Readers {
 		}, drop);
 		return slot;
 	}
+}
+
+function stay(slot: Slot): void {
+	clearTimeout(slot.idle);
+	slot.idle = undefined;
 }
