@@ -21,6 +21,8 @@ export type PromptMessage =
 			readonly isError: boolean;
 	  };
 
+const NO_CALLS: readonly ToolCall[] = [];
+
 export const INTERRUPTED_RESULT = "interrupted: the outcome of this call is unknown";
 
 /**
@@ -32,21 +34,21 @@ export function promptHistory(
 	{ shared, without }: { readonly shared: boolean; readonly without?: ReadonlySet<string> },
 ): PromptMessage[] {
 	const visible = standingRows(rows);
-	const leftOut = new Set([...leftOutOf(rows), ...(without ?? [])]);
+	const leftOut = leftOutOf(rows, without);
 	const results = new Map<string, Message>();
 	for (const row of visible)
 		if (row.role === "tool" && row.toolCallId) results.set(callKey(row, row.toolCallId), row);
 	const history: PromptMessage[] = [];
+	const show = (message: PromptMessage) => history.push(withoutAttachments(message, leftOut));
 	for (const row of visible) {
 		if (row.kind === "left_out") continue;
-		if (row.kind === "sent") history.push({ role: "user", kind: "note", content: sentNote(row) });
-		else if (row.role === "user")
-			history.push({ role: "user", kind: "person", content: withAuthor(row, shared) });
+		if (row.kind === "sent") show({ role: "user", kind: "note", content: sentNote(row) });
+		else if (row.role === "user") show({ role: "user", kind: "person", content: withAuthor(row, shared) });
 		else if (row.role === "meta" || row.role === "system")
-			history.push({ role: "user", kind: "note", content: row.content });
-		else if (row.role === "assistant") history.push(...withResults(row, results));
+			show({ role: "user", kind: "note", content: row.content });
+		else if (row.role === "assistant") for (const message of withResults(row, results)) show(message);
 	}
-	return history.map((message) => withoutAttachments(message, leftOut));
+	return history;
 }
 
 /** As a note, not as the agent's own turn: it did not write this in this exchange, and no provider accepts a history that starts so. */
@@ -59,15 +61,15 @@ function sentNote({ content, sentFrom, createdAt }: Message): Content {
 
 /** A prompt's rows, in order: a valid summary is where its covered rows were. */
 export function standingRows(rows: readonly Message[]): Message[] {
-	return withSummaries(
-		rows.filter((row) => !row.hidden),
-		rows,
-	);
+	const visible = rows.filter((row) => !row.hidden);
+	return visible.some(isSummary) ? withSummaries(visible, rows) : visible;
 }
 
 /** Refused attachments stay out, even if the row about the refusal is covered. */
-function leftOutOf(rows: readonly Message[]): ReadonlySet<string> {
-	return new Set(rows.flatMap((row) => (row.hidden ? [] : (row.leavesOut ?? []))));
+function leftOutOf(rows: readonly Message[], without: ReadonlySet<string> = new Set()): ReadonlySet<string> {
+	const leftOut = new Set(without);
+	for (const row of rows) if (!row.hidden) for (const blob of row.leavesOut ?? []) leftOut.add(blob);
+	return leftOut;
 }
 
 function withoutAttachments<Shown extends PromptMessage>(
@@ -90,7 +92,7 @@ function withoutAttachments<Shown extends PromptMessage>(
 
 /** An assistant's message, each of its calls answered at once; a result that nobody asked for is left out by this. */
 function withResults(row: Message, results: ReadonlyMap<string, Message>): PromptMessage[] {
-	const toolCalls = row.toolCalls ?? [];
+	const toolCalls = row.toolCalls ?? NO_CALLS;
 	const answers = toolCalls.map((call): PromptMessage => {
 		const result = results.get(callKey(row, call.id));
 		return {
@@ -101,12 +103,8 @@ function withResults(row: Message, results: ReadonlyMap<string, Message>): Promp
 			isError: result ? result.isError === true : true,
 		};
 	});
-	const assistant: PromptMessage = {
-		role: "assistant",
-		content: row.content,
-		toolCalls,
-		...(row.reasoning !== undefined && { reasoning: row.reasoning }),
-	};
+	const said = { role: "assistant", content: row.content, toolCalls } as const;
+	const assistant: PromptMessage = row.reasoning === undefined ? said : { ...said, reasoning: row.reasoning };
 	return [assistant, ...answers];
 }
 
@@ -115,10 +113,14 @@ export function callKey(row: Message, call: string): string {
 	return `${row.turn ?? row.session} ${call}`;
 }
 
+function isSummary({ kind }: Message): boolean {
+	return kind === "summary";
+}
+
 /** Newest summary first: it may cover an older one. One that covers a hidden row does not count. */
 function withSummaries(visible: readonly Message[], all: readonly Message[]): Message[] {
 	let rows = [...visible];
-	for (const summary of visible.filter((row) => row.kind === "summary").reverse()) {
+	for (const summary of visible.filter(isSummary).reverse()) {
 		if (!rows.includes(summary)) continue;
 		const covered = (row: Message) => row !== summary && isCovered(row, summary);
 		const broken = all.some((row) => row.hidden && covered(row));
@@ -142,10 +144,10 @@ export function isCovered(row: Message, summary: Message): boolean {
 
 /** A message not addressed to the agent is marked wherever it appears; names appear only if several people speak. */
 function withAuthor(row: Message, shared: boolean): Content {
+	if (!row.observed && !shared && !row.quoted) return row.content;
 	const name = inlineUntrusted(row.author?.name ?? "") || "someone";
 	const author = row.observed ? `[${name}, not to you] ` : shared ? `[${name}] ` : "";
 	const prefix = row.quoted ? `${quoteLine(row.quoted)}\n${author}` : author;
-	if (prefix === "") return row.content;
 	if (typeof row.content === "string") return prefix + row.content;
 	return [{ type: "text", text: prefix.trimEnd() }, ...row.content];
 }
