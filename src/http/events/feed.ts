@@ -7,7 +7,7 @@ import type { Delta, Gateway } from "../../gateway/index.ts";
 import { type LiveEvent, OPERATOR, type Scope, type Store } from "../../store/index.ts";
 import type { WireEvent } from "../schemas.ts";
 import { toWireDelivery, toWireEvent, toWireMessage } from "../wire.ts";
-import { type Frame, textOf } from "./frame.ts";
+import { type Frame, type Shown, shown } from "./frame.ts";
 import { Nameless, namelessSoFar } from "./nameless.ts";
 import { Sight } from "./sight.ts";
 import { encode, type Filter, isLater, type Readers, type Stretch, Tail } from "./tail.ts";
@@ -54,33 +54,32 @@ export class Feed {
 
 	/** Frames until the signal; the text so far of a running answer first. Throws if the log cannot be read (I8). */
 	async *follow(options: FollowOptions): AsyncGenerator<Frame> {
-		for await (const frames of this.#seen(options)) yield* frames;
+		for await (const all of this.#seen(options)) for (const { frame } of all) yield frame;
 	}
 
 	/** The same as bytes for a stream, with everything available in one piece; never empty. */
 	async *pieces(options: FollowOptions): AsyncGenerator<Uint8Array> {
 		if (options.scope.kind !== "operator") {
-			for await (const frames of this.#seen(options))
-				if (frames.length > 0) yield encode(frames.map(textOf), options);
+			for await (const all of this.#seen(options)) if (all.length > 0) yield encode(all, options);
 			return;
 		}
 		for await (const batch of this.#batches(options)) {
 			const bytes = batch.stretch
 				? batch.stretch.bytes(options, batch.heard)
-				: encode(batch.frames.map(textOf), options);
+				: encode(batch.frames.map(shown), options);
 			if (bytes.length > 0) yield bytes;
 		}
 	}
 
 	/** What the follower's scope may see. */
-	async *#seen(options: FollowOptions): AsyncGenerator<readonly Frame[]> {
+	async *#seen(options: FollowOptions): AsyncGenerator<readonly Shown[]> {
 		const { scope, conversation } = options;
 		const sight = scope.kind === "operator" ? null : new Sight(this.#store, scope);
 		if (sight && conversation !== undefined && !(await sight.sees(conversation)))
 			throw new KeryxError("store.not_found", `no conversation ${conversation}`);
 		for await (const batch of this.#batches(options)) {
-			const frames = batch.stretch ? batch.stretch.frames(options, batch.heard) : batch.frames;
-			yield sight ? await sight.seenOf(frames) : frames;
+			const all = batch.stretch ? batch.stretch.shown(options, batch.heard) : batch.frames.map(shown);
+			yield sight ? await sight.seenOf(all) : all;
 		}
 	}
 
@@ -271,13 +270,13 @@ export class Feed {
 				}
 				for (const event of page.events) {
 					const texts = [...takeOf(event, deltas), ...takeOf(event, this.#deltas), ...this.#restOf(event)];
-					for (const { n, delta, readers } of texts) tail.add({ kind: "delta", delta }, n, readers);
-					tail.add({ kind: "event", event });
+					for (const { n, delta, readers } of texts) tail.addText(delta, n, readers);
+					tail.addEvent(event);
 				}
 				// What was committed meanwhile waits for the next round: a busy store would otherwise keep this one from ending.
 				isBehind = page.events.length === PAGE;
 			}
-			for (const { n, delta, readers } of deltas) tail.add({ kind: "delta", delta }, n, readers);
+			for (const { n, delta, readers } of deltas) tail.addText(delta, n, readers);
 			tail.settle();
 		} catch {
 			// Followers read for themselves now, and each gets the error.

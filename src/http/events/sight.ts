@@ -2,7 +2,7 @@
 import { type ConversationId, conversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Scope, Store } from "../../store/index.ts";
-import type { Frame } from "./frame.ts";
+import { type Shown, ShownEvent } from "./frame.ts";
 
 /** A person's view of the log: only events and texts of their own conversations. */
 export class Sight {
@@ -16,19 +16,14 @@ export class Sight {
 		this.#scope = scope;
 	}
 
-	async seenOf(frames: readonly Frame[]): Promise<Frame[]> {
-		const seen: Frame[] = [];
-		for (const frame of frames) {
-			if (frame.kind === "event" && CHANGES_SIGHT.test(frame.event.type)) this.#known.clear();
-			const of =
-				frame.kind === "event"
-					? frame.event.conversation
-					: frame.kind === "delta"
-						? frame.delta.conversation
-						: null;
+	async seenOf(all: readonly Shown[]): Promise<Shown[]> {
+		const seen: Shown[] = [];
+		for (const one of all) {
+			if (one instanceof ShownEvent && CHANGES_SIGHT.test(one.type)) this.#known.clear();
+			const { kind, conversation: of } = one;
 			const isTheirs =
-				of === null ? frame.kind === "hello" || frame.kind === "resync" : await this.sees(conversationId(of));
-			if (isTheirs) seen.push(frame);
+				of === null ? kind === "hello" || kind === "resync" : await this.sees(conversationId(of));
+			if (isTheirs) seen.push(one);
 		}
 		return seen;
 	}

@@ -1,25 +1,25 @@
 import { expect, test } from "vitest";
 import { conversationId } from "../../domain/index.ts";
+import type { Delta } from "../../gateway/index.ts";
 import type { WireEvent } from "../schemas.ts";
-import type { Frame } from "./frame.ts";
 import { Tail } from "./tail.ts";
 
 const [HERE, THERE] = [conversationId("here"), conversationId("there")];
 
-function event(cursor: string, conversation = HERE, more = ""): Extract<Frame, { kind: "event" }> {
+function event(cursor: string, conversation = HERE, more = ""): WireEvent {
 	const facts = more === "" ? {} : { more };
 	const event = { cursor, at: "", conversation, session: null, turn: null, subject: null } as const;
-	return { kind: "event", event: { ...event, type: "turn.resumed", facts } as unknown as WireEvent };
+	return { ...event, type: "turn.resumed", facts } as unknown as WireEvent;
 }
 
-function delta(text: string): Extract<Frame, { kind: "delta" }> {
-	return { kind: "delta", delta: { conversation: HERE, turn: "t", index: 0, offset: 0, text } };
+function delta(text: string): Delta {
+	return { conversation: HERE, turn: "t", index: 0, offset: 0, text };
 }
 
 test("followers with the same filter at the same place get the very same bytes", () => {
 	const tail = new Tail("e1");
-	tail.add(event("e2"));
-	tail.add(event("e3", THERE));
+	tail.addEvent(event("e2"));
+	tail.addEvent(event("e3", THERE));
 	tail.settle();
 	const stretch = tail.after(0);
 	const bytes = stretch?.bytes({}, 0);
@@ -32,7 +32,7 @@ test("followers with the same filter at the same place get the very same bytes",
 
 test("names of secrets are left out for those who may not see them, and only for those", () => {
 	const tail = new Tail("e1");
-	tail.add(event("e2", HERE, "\u0024{secret:KEY}"));
+	tail.addEvent(event("e2", HERE, "\u0024{secret:KEY}"));
 	tail.settle();
 	expect(String(tail.after(0)?.bytes({}, 0))).toContain("secret:KEY");
 	expect(String(tail.after(0)?.bytes({ nameless: true }, 0))).not.toContain("secret:KEY");
@@ -40,18 +40,26 @@ test("names of secrets are left out for those who may not see them, and only for
 
 test("a follower is not told a text that it was given when it came", () => {
 	const tail = new Tail("e1");
-	tail.add(delta("before"), 1);
-	tail.add(event("e2"));
-	tail.add(delta("after"), 2);
+	tail.addText(delta("before"), 1);
+	tail.addEvent(event("e2"));
+	tail.addText(delta("after"), 2);
 	tail.settle();
-	expect(tail.after(0)?.frames({}, 1)).toEqual([event("e2"), delta("after")]);
+	expect(
+		tail
+			.after(0)
+			?.shown({}, 1)
+			.map(({ frame }) => frame),
+	).toEqual([
+		{ kind: "event", event: event("e2") },
+		{ kind: "delta", delta: delta("after") },
+	]);
 	expect(String(tail.after(0)?.bytes({}, 1))).not.toContain("before");
 	expect(String(tail.after(0)?.bytes({}, 0))).toContain("before");
 });
 
 test("a place is found by the last event that was seen, also between cursors of another length", () => {
 	const tail = new Tail("ez");
-	for (const cursor of ["e10", "e12", "e13"]) tail.add(event(cursor));
+	for (const cursor of ["e10", "e12", "e13"]) tail.addEvent(event(cursor));
 	tail.settle();
 	expect(["ez", "e10", "e11", "e12", "e13"].map((cursor) => tail.positionAfter(cursor))).toEqual([
 		0, 1, 1, 2, 3,
@@ -62,8 +70,8 @@ test("a place is found by the last event that was seen, also between cursors of 
 
 test("what is too old is forgotten, and whoever stood there reads the log", () => {
 	const tail = new Tail("e1");
-	tail.add(event("e2", HERE, "x".repeat(3 * 1024 * 1024)));
-	tail.add(event("e3", HERE, "x".repeat(3 * 1024 * 1024)));
+	tail.addEvent(event("e2", HERE, "x".repeat(3 * 1024 * 1024)));
+	tail.addEvent(event("e3", HERE, "x".repeat(3 * 1024 * 1024)));
 	tail.settle();
 	expect(tail.after(0)).toBeUndefined();
 	expect(tail.positionAfter("e1")).toBeUndefined();

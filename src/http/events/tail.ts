@@ -1,8 +1,10 @@
 // The newest events for all followers in one order, with streaming text in between. Each entry is serialised once. Followers with the
 // same filter and position get the same bytes.
 import type { ConversationId } from "../../domain/index.ts";
+import type { Delta } from "../../gateway/index.ts";
 import { withoutNamesInJson } from "../../secrets/index.ts";
-import { type Frame, textOf } from "./frame.ts";
+import type { WireEvent } from "../schemas.ts";
+import { type Shown, ShownEvent, shown } from "./frame.ts";
 
 /** Kept for followers that keep up, in characters. Older positions are read from the log. */
 const KEPT = 4 * 1024 * 1024;
@@ -22,9 +24,9 @@ export type Readers = "all" | "named" | "nameless";
 
 /** Streaming text has a growing number; an event has 0. */
 interface Entry {
-	readonly frame: Extract<Frame, { readonly kind: "event" | "delta" }>;
+	readonly shown: Shown;
 	readonly n: number;
-	readonly text: string;
+	readonly size: number;
 	readonly readers: Readers;
 }
 
@@ -49,11 +51,21 @@ export class Tail {
 		return this.#last;
 	}
 
-	add(frame: Entry["frame"], n = 0, readers: Readers = "all"): void {
-		const text = textOf(frame);
-		this.#entries.push({ frame, n, text, readers });
-		this.#characters += text.length;
-		if (frame.kind === "event") this.#last = frame.event.cursor;
+	addEvent(event: WireEvent): void {
+		const shownEvent = new ShownEvent(event);
+		this.#add({ shown: shownEvent, n: 0, size: shownEvent.size, readers: "all" });
+		this.#last = event.cursor;
+	}
+
+	/** Its number, and who gets it. */
+	addText(delta: Delta, n: number, readers: Readers = "all"): void {
+		const text = shown({ kind: "delta", delta });
+		this.#add({ shown: text, n, size: text.text.length, readers });
+	}
+
+	#add(entry: Entry): void {
+		this.#entries.push(entry);
+		this.#characters += entry.size;
 	}
 
 	/** Called when everything new was added: drops old entries. */
@@ -61,9 +73,9 @@ export class Tail {
 		this.#stretches.clear();
 		let old = 0;
 		for (; this.#characters > KEPT; old++) {
-			const { frame, text } = this.#entries[old] as Entry;
-			this.#characters -= text.length;
-			if (frame.kind === "event") this.#before = frame.event.cursor;
+			const { shown: oldest, size } = this.#entries[old] as Entry;
+			this.#characters -= size;
+			if (oldest instanceof ShownEvent) this.#before = oldest.cursor;
 		}
 		if (old === 0) return;
 		this.#entries = this.#entries.slice(old);
@@ -73,8 +85,8 @@ export class Tail {
 	/** The position after an event; undefined if later entries were dropped. */
 	positionAfter(cursor: string): number | undefined {
 		for (let at = this.#entries.length - 1; at >= 0; at--) {
-			const { frame } = this.#entries[at] as Entry;
-			if (frame.kind === "event" && !isLater(frame.event.cursor, cursor)) return this.#from + at + 1;
+			const { shown: entry } = this.#entries[at] as Entry;
+			if (entry instanceof ShownEvent && !isLater(entry.cursor, cursor)) return this.#from + at + 1;
 		}
 		return isLater(this.#before, cursor) ? undefined : this.#from;
 	}
@@ -87,7 +99,7 @@ export class Tail {
 		const first = position - this.#from;
 		let end = first;
 		for (let characters = 0; end < this.#entries.length && characters < PIECE; end++)
-			characters += (this.#entries[end] as Entry).text.length;
+			characters += (this.#entries[end] as Entry).size;
 		const stretch = new Stretch(this.#entries.slice(first, end), this.#from + end);
 		this.#stretches.set(position, stretch);
 		return stretch;
@@ -110,14 +122,14 @@ export class Stretch {
 		this.#entries = entries;
 		this.end = end;
 		this.#isForAll = entries.every(({ readers }) => readers === "all");
-		for (const { frame, n } of entries)
-			if (frame.kind === "event") this.cursor = frame.event.cursor;
+		for (const { shown: entry, n } of entries)
+			if (entry instanceof ShownEvent) this.cursor = entry.cursor;
 			else this.#firstDelta = Math.min(this.#firstDelta, n);
 	}
 
 	/** For a follower that has the texts up to a number. */
-	frames(filter: Filter, heard: number): Frame[] {
-		return this.#matching(filter, heard).map(({ frame }) => frame);
+	shown(filter: Filter, heard: number): Shown[] {
+		return this.#matching(filter, heard).map((entry) => entry.shown);
 	}
 
 	/** The same as bytes. */
@@ -125,10 +137,7 @@ export class Stretch {
 		const key = this.#firstDelta > heard ? keyOf(filter) : undefined;
 		const known = key === undefined ? undefined : this.#bytes.get(key);
 		if (known) return known;
-		const bytes = encode(
-			this.#matching(filter, heard).map(({ text }) => text),
-			filter,
-		);
+		const bytes = encode(this.shown(filter, heard), filter);
 		if (key !== undefined) this.#bytes.set(key, bytes);
 		return bytes;
 	}
@@ -137,17 +146,16 @@ export class Stretch {
 		const isWhole = conversation === undefined && types === undefined && this.#isForAll;
 		if (isWhole && this.#firstDelta > heard) return this.#entries;
 		const others = nameless ? "named" : "nameless";
-		return this.#entries.filter(({ frame, n, readers }) => {
+		return this.#entries.filter(({ shown: entry, n, readers }) => {
 			if (readers === others) return false;
-			const { conversation: where } = frame.kind === "event" ? frame.event : frame.delta;
-			if (conversation !== undefined && where !== conversation) return false;
-			return frame.kind === "delta" ? n > heard : types === undefined || types.has(frame.event.type);
+			if (conversation !== undefined && entry.conversation !== conversation) return false;
+			return entry instanceof ShownEvent ? types === undefined || types.has(entry.type) : n > heard;
 		});
 	}
 }
 
-export function encode(texts: readonly string[], { nameless = false }: Filter): Uint8Array {
-	const text = texts.join("");
+export function encode(all: readonly Shown[], { nameless = false }: Filter): Uint8Array {
+	const text = all.map((one) => one.text).join("");
 	return Buffer.from(nameless ? withoutNamesInJson(text) : text);
 }
 
