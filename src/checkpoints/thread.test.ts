@@ -31,8 +31,5 @@ test("work that comes while an idle thread ends is done by another", async () =>
 test("work that is not done when the thread is closed fails", async () => {
 	const thread = new FilesThread();
 	const asked = thread.ask("undone", NO_STEPS);
-	await Promise.all([
-		expect(asked).rejects.toMatchObject({ code: "checkpoint.failed" }),
-		thread.close(),
-	]);
+	await Promise.all([expect(asked).rejects.toMatchObject({ code: "checkpoint.failed" }), thread.close()]);
 });

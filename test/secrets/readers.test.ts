@@ -44,6 +44,16 @@ test.each([
 	}
 });
 
+test("the beginning of a conversation is cut beside a secret, not inside its name", async () => {
+	for (let before = 90; before < 125; before++) {
+		await keryx.say(`${"x".repeat(before)}${VALUE} ${"y".repeat(40)}`);
+		const { conversations } = JSON.parse(await ask("GET", "/api/conversations", tokens.reader as string)) as {
+			conversations: { preview: string }[];
+		};
+		for (const { preview } of conversations) expect(preview).not.toMatch(/[${}]|secret|DB|PASS/);
+	}
+});
+
 test.each(["secret", "password", "DB_PASSWORD", "pass*", '"secret db"', "findmehere"])(
 	"a search for %s shows a reader no part of the name, and the operator all of it",
 	async (query) => {
