@@ -91,6 +91,16 @@ describe("a server that misbehaves", () => {
 		expect(running(scene.folder).length, "never more than one program each").toBeLessThanOrEqual(5);
 	});
 
+	test("the last words of one that dies are cut, and leave no part of a secret", async () => {
+		await scene.start(
+			{ it: scene.rogue("confess") },
+			{ env: { DEPLOY_KEY: "k3y-".repeat(10) }, config: { secrets: ["DEPLOY_KEY"], walls: { mode: "off" } } },
+		);
+		const failure = async () => (await scene.servers()).servers[0]?.last_failure ?? "";
+		await expect.poll(failure, { timeout: 8000 }).toMatch(/last output: /);
+		expect(await failure()).toMatch(/last output: (?:\$\{secret:DEPLOY_KEY\})?x+$/);
+	});
+
 	test("a call that is never answered ends with its time, and the server goes on", async () => {
 		await scene.start(
 			{ it: scene.rogue("good", { confirm: "never" }) },

@@ -6,6 +6,10 @@ if (manner === "crash") {
 	console.error("no such thing");
 	process.exit(3);
 }
+if (manner === "confess") {
+	console.error(`${"k3y-".repeat(10)}${"x".repeat(390)}`);
+	process.exit(3);
+}
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 let extra = 0;
 const tool = (name, rest = {}) => ({
