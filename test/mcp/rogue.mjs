@@ -44,12 +44,18 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 				id,
 				result: {
 					protocolVersion: "2025-06-18",
-					capabilities: { tools: { listChanged: true } },
+					capabilities: { tools: { listChanged: true }, ...(manner === "tell" && { prompts: {} }) },
 					serverInfo: { name: "rogue", version: "1" },
 				},
 			});
 		case "tools/list":
 			return say({ id, result: { tools: TOOLS() } });
+		case "prompts/list":
+			return say({ id, result: { prompts: [{ name: "tale" }] } });
+		case "prompts/get": {
+			const tale = `${"x".repeat(49_990)}${"k3y-".repeat(10)}y`;
+			return say({ id, result: { messages: [{ role: "user", content: { type: "text", text: tale } }] } });
+		}
 		case "tools/call":
 			switch (params.name) {
 				case "huge":
