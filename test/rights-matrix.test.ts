@@ -7,6 +7,7 @@ import { NO_USAGE } from "../src/agents/types.ts";
 import { COMMANDS } from "../src/gateway/commands/index.ts";
 import { sendTool } from "../src/gateway/index.ts";
 import { endpoints } from "../src/http/endpoints.ts";
+import { NO_SECRETS } from "../src/secrets/index.ts";
 import { systemClock } from "../src/time/index.ts";
 import { createAttachTool, createWebFetchTool } from "../src/tools/index.ts";
 import { Scene } from "./gateway/support.ts";
@@ -77,6 +78,7 @@ beforeAll(async () => {
 			}),
 			createWebFetchTool({
 				clock: systemClock,
+				secrets: NO_SECRETS,
 				mode: () => "manual",
 				limits: () => ({ allowPrivate: [], bytes: 1, ms: 1 }),
 			}),

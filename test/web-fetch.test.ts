@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
+import { createSecrets, NO_SECRETS, type Secrets } from "../src/secrets/index.ts";
 import { type Clock, systemClock } from "../src/time/index.ts";
 import { createWebFetchTool, type ToolContext, type ToolResult } from "../src/tools/index.ts";
 import { readHtml } from "../src/tools/web/html.ts";
@@ -40,6 +41,7 @@ interface Given {
 	readonly resolve?: (host: string) => Promise<{ address: string; family: number }[]>;
 	readonly mode?: "manual" | "readonly";
 	readonly clock?: Pick<Clock, "after">;
+	readonly secrets?: Secrets;
 }
 
 function toolOf({
@@ -49,9 +51,11 @@ function toolOf({
 	resolve,
 	mode = "manual",
 	clock = systemClock,
+	secrets = NO_SECRETS,
 }: Given) {
 	return createWebFetchTool({
 		clock,
+		secrets,
 		mode: () => mode,
 		limits: () => ({ allowPrivate: allow, bytes, ms }),
 		...(resolve && { resolve }),
@@ -150,6 +154,27 @@ describe("what is read", () => {
 			content: expect.stringContaining("is image/png (5 bytes), which has no text to show."),
 		});
 		expect((await fetchPage(`http://127.0.0.1:${port}/odd`)).content).toContain("is not text");
+	});
+
+	test("a secret is hidden before a page is cut, wherever a part of it begins", async () => {
+		const secrets = createSecrets(new Map([["DEPLOY_KEY", "k3y-".repeat(10)]]));
+		const page = `${"x".repeat(39_990)}${"k3y-".repeat(10)}${"y".repeat(50_000)}`;
+		const { port } = await serve(html(page, "text/plain"));
+		const part = async (offset: number) => {
+			const { content } = await fetchPage(`http://127.0.0.1:${port}/`, { secrets }, { offset });
+			const [, text = "", notes = ""] = /\n\n([^\n]*)\n\n\[characters (.*)\]$/.exec(content) ?? [];
+			return { text, notes };
+		};
+		const first = await part(0);
+		expect(first).toEqual({
+			text: "x".repeat(39_990),
+			notes: "1 to 39990 of 90010; continue with offset 39990",
+		});
+		const second = await part(39_990);
+		expect(second.text).toBe(`\u0024{secret:DEPLOY_KEY}${"y".repeat(39_980)}`);
+		expect(second.notes).toBe("39991 to 79990 of 90010; continue with offset 79990");
+		for (let offset = 39_991; offset < 40_030; offset++)
+			expect((await part(offset)).text, String(offset)).toMatch(/^y+$/);
 	});
 
 	test("an error page is an error, with its text", async () => {

@@ -1,4 +1,5 @@
 // Formats terminal results for people: the tool writes for models, in named fields.
+import { lastOf } from "../domain/index.ts";
 
 const RAW_LENGTH = 2000;
 const LONGEST_OUTPUT = 3000;
@@ -8,8 +9,7 @@ export function describeRun(result: string, isError: boolean): string {
 	if (typeof fields?.output !== "string") return raw(result, isError);
 	const { output, exit_code: code, note } = fields;
 	const printed = output.trimEnd();
-	const shown =
-		printed.length > LONGEST_OUTPUT ? `…${printed.slice(-LONGEST_OUTPUT).toWellFormed()}` : printed;
+	const shown = printed.length > LONGEST_OUTPUT ? `…${lastOf(printed, LONGEST_OUTPUT)}` : printed;
 	const fence = "`".repeat(Math.max(3, longestRun(shown) + 1));
 	return [
 		...(typeof note === "string" ? [note] : []),

@@ -56,6 +56,25 @@ describe("the offline agent", () => {
 		},
 	);
 
+	test("shows the end of a long output, but never the end of a secret's name", async () => {
+		const name = "\u0024{secret:DEPLOY_TOKEN}";
+		const shown = async (output: string) => {
+			const call = { id: "x", name: "terminal", input: { command: "it" } };
+			const content = JSON.stringify({ output, exit_code: 0 });
+			const history: PromptMessage[] = [
+				person("run it"),
+				{ role: "assistant", content: "", toolCalls: [call] },
+				{ role: "tool", toolCallId: "x", toolName: "terminal", content, isError: false },
+			];
+			return String((await step({ history, tools: ["terminal"] })).content);
+		};
+		for (let at = 1; at < name.length; at++)
+			expect(await shown(`${name}${"x".repeat(3000 - at)}`)).toMatch(
+				/^It exited with code 0\.\n```\n…x+\n```$/,
+			);
+		expect(await shown(`${"x".repeat(3000)}${name}`)).toContain(name);
+	});
+
 	test("lists what it can do", async () => {
 		for (const word of ["search <words>", "what did I say about", "remember", "run <command>", "/help"])
 			expect(await say("help")).toContain(word);

@@ -51,6 +51,7 @@ export function createAgent(settings: AgentSettings, parts: AgentParts): Agent {
 				keyFile: (file) => keyIn(file, home, store.secrets),
 				clock,
 				readBlob: (conversation, digest) => readBlob(store, conversation, digest),
+				hide: (text) => store.secrets.hide(text),
 			});
 		case "acp":
 			return acpAgent(settings, parts);

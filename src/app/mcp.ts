@@ -14,7 +14,7 @@ export interface McpParts {
 	readonly folders: WorkspaceFolders;
 	readonly env: Environment;
 	readonly clock: Clock;
-	readonly secrets: Pick<Secrets, "hide" | "learn">;
+	readonly secrets: Pick<Secrets, "hide" | "learn" | "stream">;
 	readonly walls: Pick<Walls, "forProgram">;
 	/** Read per call: it may change. */
 	config(): Config;

@@ -171,6 +171,7 @@ export function createParts(options: PartsOptions): Parts {
 	});
 	const webFetch = createWebFetchTool({
 		clock,
+		secrets: store.secrets,
 		mode: () => config.values.approvals.mode,
 		limits: () => {
 			const { allow_private, max_mb, timeout_seconds } = config.values.web;

@@ -86,8 +86,10 @@ class GitCheckpoints implements Checkpoints {
 			const first = findCheckpoint(all, ids[0], "from");
 			const second =
 				ids[1] === "now" ? await this.#recorder.look(location) : findCheckpoint(all, ids[1], "to");
-			const diffs = await fileDiffs(location.repository, first.tree, second.tree, file);
-			return this.#options.store.secrets.hideIn({ diffs }).diffs;
+			const { secrets } = this.#options.store;
+			const hide = (text: string): string => secrets.hide(text);
+			const diffs = await fileDiffs(location.repository, first.tree, second.tree, { file, hide });
+			return secrets.hideIn({ diffs }).diffs;
 		});
 	}
 

@@ -1,4 +1,5 @@
 // The differences between two snapshots, file by file, for people.
+import { firstOf } from "../domain/index.ts";
 import { type RawPath, shown } from "./names.ts";
 import { type CountedChange, countedChanges, type Entry, LARGE, patches } from "./repository.ts";
 import { isUnder } from "./restore/plan.ts";
@@ -11,7 +12,14 @@ export async function fileDiffs(
 	repository: string,
 	from: string,
 	to: string,
-	file: RawPath | undefined,
+	{
+		file,
+		hide,
+	}: {
+		readonly file: RawPath | undefined;
+		/** Hides secrets before a text is cut: part of one would remain otherwise. */
+		readonly hide: (text: string) => string;
+	},
 ): Promise<readonly FileDiff[]> {
 	const changes = await countedChanges(repository, from, to, file);
 	if (changes.length === 0) return [];
@@ -23,7 +31,7 @@ export async function fileDiffs(
 		// The last piece may have been cut at the limit.
 		const whole = at < texts.length || !isCut;
 		const isAll = pieces.length === piecesOf(change) && whole;
-		return { path: change.path, diff: toDiff(change, pieces.join("") || modesOf(change), isAll) };
+		return { path: change.path, diff: toDiff(change, hide(pieces.join("") || modesOf(change)), isAll) };
 	});
 	return diffs.filter(({ path }) => file === undefined || isUnder(path, file)).map(({ diff }) => diff);
 }
@@ -61,7 +69,7 @@ function toDiff({ path, from, to, lines }: CountedChange, text: string, whole: b
 		binary: lines === null,
 		insertions: lines?.insertions ?? 0,
 		deletions: lines?.deletions ?? 0,
-		text: text.slice(0, FILE_CHARACTERS),
+		text: firstOf(text, FILE_CHARACTERS),
 		cut: !whole || text.length > FILE_CHARACTERS,
 	};
 }

@@ -122,6 +122,7 @@ export { isTimeZone } from "./session/time-zone.ts";
 export { cleanTitle, cutTitle, successorTitle } from "./session/title.ts";
 export { bytesInWords, counted } from "./text/bytes.ts";
 export { type Canonical, canonicalJson } from "./text/canonical-json.ts";
+export { firstOf, lastOf, nameAround } from "./text/cut.ts";
 export { describeDuration } from "./text/duration.ts";
 export { type Destination, type HostRule, isHostAllowed, readHostRule } from "./text/host-rule.ts";
 export { parseModelName } from "./text/model-name.ts";

@@ -1,5 +1,6 @@
 // Keryx's own log: each line is JSON with time, level, area, event and ids; known secrets are hidden (I12). It never contains what
 // people write: lines consist of Keryx's own words and of events' facts, which hold no text.
+import { firstOf } from "../domain/index.ts";
 import type { Clock } from "../time/index.ts";
 import { LogFile } from "./log-file.ts";
 
@@ -59,6 +60,12 @@ export function createGatewayLog({
 		event,
 		...fields,
 	});
+	// A value is hidden before it is cut: part of a secret would remain otherwise.
+	const shortened = (_key: string, value: unknown): unknown => {
+		if (typeof value !== "string" || value.length <= LONGEST_VALUE) return value;
+		const hidden = hide(value.toWellFormed());
+		return hidden.length <= LONGEST_VALUE ? hidden : `${firstOf(hidden, LONGEST_VALUE)}…`;
+	};
 	const textOf = (line: LogLine) => hide(JSON.stringify(line, shortened));
 	const file = new LogFile({
 		path,
@@ -78,10 +85,4 @@ export function createGatewayLog({
 		},
 		end: () => file.flush(),
 	};
-}
-
-function shortened(_key: string, value: unknown): unknown {
-	return typeof value === "string" && value.length > LONGEST_VALUE
-		? `${value.slice(0, LONGEST_VALUE).toWellFormed()}…`
-		: value;
 }

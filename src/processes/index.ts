@@ -18,6 +18,7 @@ export type { LogLines, NewOutput, WholeOutput } from "./log/reading.ts";
 export { allBetween, piecesBetween, startOfLast } from "./log/start.ts";
 export { TerminalModes } from "./log/terminal-modes.ts";
 export type { ProcessMachine } from "./machine.ts";
+export { LastOutput } from "./piped/last-output.ts";
 export { type PipedProgram, startPiped } from "./piped/launch.ts";
 export { createProcesses } from "./processes.ts";
 export type {

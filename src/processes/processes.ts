@@ -357,6 +357,13 @@ class StoredProcesses implements Processes {
 		return this.#options.store.secrets.hide(text);
 	}
 
+	hideLines(text: string): string {
+		const { secrets } = this.#options.store;
+		const hidden = secrets.hide(text);
+		if (hidden === text || hidden.split("\n").length === text.split("\n").length) return hidden;
+		return Buffer.from(secrets.hideBytes(Buffer.from(text))).toString();
+	}
+
 	readonly #hide = (text: string): string => this.hide(text);
 }
 

@@ -146,6 +146,8 @@ export interface Processes {
 	): Promise<LogLines>;
 	/** Hides secrets in a text before it is cut: part of a secret would remain otherwise. */
 	hide(text: string): string;
+	/** The same, but lines stay lines: those of a secret over several lines become asterisks. */
+	hideLines(text: string): string;
 	/** A part of the log as text, from a position on. */
 	part(scope: ProcessScope, id: string, options: LogPartOptions): Promise<LogPart>;
 	/** The raw log. */

@@ -154,6 +154,7 @@ export function createProcessesOn({ machines, ...options }: SeveralOptions): Pro
 		tail: async (scope, id, most) => (await of(scope, id)).tail(scope, id, most),
 		output: async (scope, id, given) => (await of(scope, id, given.signal)).output(scope, id, given),
 		hide: (text) => usual.hide(text),
+		hideLines: (text) => usual.hideLines(text),
 		log: async (scope, id, given) => (await of(scope, id)).log(scope, id, given),
 		part: async (scope, id, given) => {
 			const process = await usual.find(scope, id);

@@ -108,9 +108,12 @@ export function latin(bytes: Uint8Array): string {
 	return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }
 
-/** A secret in hidden text. */
+/**
+ * A secret in hidden text. One kept in a file is named after its path: other signs than those of a variable become `_`, so that the whole
+ * of it is recognised as a name, and hidden from readers.
+ */
 export function nameOf(name: string): string {
-	return `\u0024{secret:${name}}`;
+	return `\u0024{secret:${name.replaceAll(/\W/g, "_")}}`;
 }
 
 function reading(

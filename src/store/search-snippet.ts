@@ -1,6 +1,6 @@
 // A snippet around a match. The text stays plain data, in pieces that say whether they are marked: nothing in it can become markup on a
 // page, or an escape sequence or line break in a terminal.
-import { secretNamesIn, type TextRange } from "../domain/index.ts";
+import { firstOf, nameAround, secretNamesIn, type TextRange } from "../domain/index.ts";
 import type { Matches, Occurrence } from "./search-match.ts";
 
 export interface SnippetPiece {
@@ -21,9 +21,9 @@ export function snippetOf(text: string, matches: Matches, names?: "marked"): rea
 	const kept = names === "marked" ? [] : secretNamesIn(text);
 	const occurrences = kept.length === 0 ? matches.occurrences : outside(kept, matches.occurrences);
 	const start = startOf(text, occurrences);
-	const from = around(kept, start)?.to ?? start;
+	const from = nameAround(kept, start)?.to ?? start;
 	const end = cutAfter(text, from);
-	const cut = around(kept, end);
+	const cut = nameAround(kept, end);
 	// The start of a longer name than a snippet is still recognised.
 	const to = cut && cut.from > from ? cut.from : end;
 	const pieces: { text: string; marked: boolean }[] = [];
@@ -55,17 +55,12 @@ function outside(ranges: readonly TextRange[], occurrences: readonly Occurrence[
 	});
 }
 
-/** The range that a cut here would divide. */
-function around(ranges: readonly TextRange[], at: number): TextRange | undefined {
-	return ranges.find(({ from, to }) => from < at && at < to);
-}
-
 /** The start of a text, on one line. */
 export function previewOf(text: string): string {
-	const head = inert(text.slice(0, PREVIEW_LENGTH * 4)).trim();
+	const head = inert(firstOf(text, PREVIEW_LENGTH * 4)).trim();
 	const points = Array.from(head);
 	if (points.length <= PREVIEW_LENGTH) return head;
-	return `${points.slice(0, PREVIEW_LENGTH - 1).join("")}…`;
+	return `${firstOf(head, points.slice(0, PREVIEW_LENGTH - 1).join("").length)}…`;
 }
 
 /** The first place that shows the most different groups at once. */

@@ -11,7 +11,7 @@ import {
 } from "../../src/testing/conformance/agent.ts";
 import { eventually } from "../support/soon.ts";
 import { inputOf, person } from "./input.ts";
-import { answer, Bench, begun, goneSoon, rowsOf, textIn, told } from "./support.ts";
+import { answer, Bench, begun, goneSoon, PROGRAM, rowsOf, textIn, told } from "./support.ts";
 
 describe.each([
 	["in the open", null],
@@ -384,6 +384,22 @@ describe.each([
 			const shown = told(await answer(agent, { history: [person("die"), said, person("tell")] }));
 			expect(shown).toMatchObject({ sessions: 1, prompts: 1 });
 			expect(shown.texts[1]).toContain("You wrote:\n| I am about to");
+		});
+
+		test.each([
+			["where its last output is cut", 40, 390],
+			["that is longer than the last output", 4000, 0],
+		])("one that dies leaves no part of a secret %s", async (_where, length, after) => {
+			const secrets = createSecrets(new Map([["KEY", "k3y-".repeat(length / 4)]]));
+			const { agent } = bench.make("good", {
+				args: ["--disable-warning=ExperimentalWarning", PROGRAM, "good", String(length), String(after)],
+				secrets,
+			});
+			const events = await answer(agent, "die with a secret");
+			const { failure } = events.at(-1) as { failure: { detail: string } };
+			expect(failure.detail).toMatch(
+				after === 0 ? /last output: \$\{secret:KEY\}$/ : /last output: (?:\$\{secret:KEY\})?x+$/,
+			);
 		});
 
 		test("one that dies in a call leaves a result of unknown outcome", async () => {

@@ -250,6 +250,13 @@ async function act({ requestId, asked, texts, sessionId, client, say, cancelled,
 			await flushed();
 			process.kill(process.pid, "SIGKILL");
 			return new Promise<never>(() => {});
+		case "die with a secret": {
+			const [length, ...after] = rest.map(Number);
+			process.stderr.write(`${"k3y-".repeat((length ?? 0) / 4)}${"x".repeat(after[0] ?? 0)}\n`);
+			await flushed();
+			process.exit(3);
+			break;
+		}
 		case "die while calling":
 			await call("tool_call", { toolCallId: "a", title: "Dig", kind: "execute", status: "in_progress" });
 			await say("Digging.");

@@ -14,6 +14,7 @@ import {
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KeryxError } from "../../src/errors.ts";
+import { createSecrets } from "../../src/secrets/index.ts";
 import { type Bench, filesOf, openBench, put, takeTurn, treeOf } from "./support.ts";
 
 let bench: Bench;
@@ -550,5 +551,21 @@ describe("a diff", () => {
 		const [diff] = await bench.checkpoints.diff(folder, before, "now");
 		expect(diff).toMatchObject({ insertions: 10_000, cut: true });
 		expect(diff?.text.length).toBe(64 * 1024);
+	});
+
+	test("cuts beside a secret, not inside it", async () => {
+		const value = "k3y-".repeat(10);
+		const careful = await openBench({}, createSecrets(new Map([["KEY", value]])));
+		const folder = careful.workspace();
+		put(folder, "a.txt", "");
+		const fill = (length: number): void =>
+			put(folder, "a.txt", `${"x".repeat(length)}${value}${"y".repeat(100_000)}\n`);
+		const before = await takeTurn(careful, folder, () => fill(1));
+		const [diff] = await careful.checkpoints.diff(folder, before, "now");
+		fill(64 * 1024 - (diff?.text.indexOf("+x") ?? 0) - 11);
+		const [cut] = await careful.checkpoints.diff(folder, before, "now");
+		expect(cut?.cut).toBe(true);
+		expect(cut?.text.slice(-20)).toBe("x".repeat(20));
+		await careful.end();
 	});
 });

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type CheckpointSettings, type Checkpoints, createCheckpoints } from "../../src/checkpoints/index.ts";
+import type { Secrets } from "../../src/secrets/index.ts";
 import { NO_SECRETS, openStore, type Store } from "../../src/store/index.ts";
 import { countedIds, createWallClock, type WallClock } from "../support/clock.ts";
 
@@ -39,12 +40,15 @@ export interface Bench {
 	end(): Promise<void>;
 }
 
-export async function openBench(settings: Partial<CheckpointSettings> = {}): Promise<Bench> {
+export async function openBench(
+	settings: Partial<CheckpointSettings> = {},
+	secrets: Secrets = NO_SECRETS,
+): Promise<Bench> {
 	const folder = mkdtempSync(join(tmpdir(), "keryx-checkpoints-"));
 	const home = join(folder, "home");
 	mkdirSync(home);
 	const clock = createWallClock();
-	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), secrets: NO_SECRETS });
+	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), secrets });
 	const logged: string[] = [];
 	const opened: Checkpoints[] = [];
 	const again = (changed: Partial<CheckpointSettings> = {}): Checkpoints => {

@@ -2,6 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { NO_SECRETS } from "../../src/secrets/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { createWebFetchTool } from "../../src/tools/index.ts";
 import { type Called, Workbench } from "./workbench.ts";
@@ -29,6 +30,7 @@ async function task(steps: readonly Step[], answer: string): Promise<Called[]> {
 		tools: [
 			createWebFetchTool({
 				clock: systemClock,
+				secrets: NO_SECRETS,
 				mode: () => "manual",
 				limits: () => ({ allowPrivate: ["127.0.0.1"], bytes: 1_000_000, ms: 20_000 }),
 			}),

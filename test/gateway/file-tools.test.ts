@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createSecrets } from "../../src/secrets/index.ts";
 import { OPERATOR } from "./support.ts";
 import { Workbench } from "./workbench.ts";
 
@@ -49,6 +50,34 @@ describe("read_file", () => {
 		const many = await text("read_file", { path: "many" });
 		expect(many.length).toBeLessThan(51_000);
 		expect(many).toMatch(/\[lines 1 to 49 of 400; continue with offset 50\]$/);
+	});
+
+	test("where a long line is cut, no part of a secret remains", async () => {
+		await bench.start({ secrets: createSecrets(new Map([["KEY", "k3y-".repeat(10)]])) });
+		bench.write("wide", `${"x".repeat(1990)}${"k3y-".repeat(10)}${"y".repeat(1000)}`);
+		const read = await text("read_file", { path: "wide" });
+		expect(read).toMatch(/^ +1\tx{1990} \[\.\.\. \d+ characters left out\]$/);
+	});
+
+	test("a secret over several lines is hidden in each of them, and lines keep their numbers", async () => {
+		const lines = ["correct-horse", "battery-staple", "and-more"];
+		await bench.start({ secrets: createSecrets(new Map([["KEY", lines.join("\n")]])) });
+		bench.write("file", ["begin", ...lines, "end", ""].join("\n"));
+		for (const offset of [1, 2, 3, 4])
+			for (const limit of [1, 2, 5]) {
+				const read = await text("read_file", { path: "file", offset, limit });
+				expect(read).not.toMatch(/correct|horse|battery|staple|and-more/);
+				if (offset + limit > 5) expect(read).toContain("     5\tend");
+			}
+	});
+
+	test("a secret over several lines of a file that is too large to send is hidden, too", async () => {
+		const lines = ["correct-horse", "battery-staple", "and-more"];
+		await bench.start({ secrets: createSecrets(new Map([["KEY", lines.join("\n")]])) });
+		bench.write("file", `${"row\n".repeat(200_000)}begin\n${lines.join("\n")}\nend\n`);
+		const read = await text("read_file", { path: "file", offset: 200_001, limit: 5 });
+		expect(read).not.toMatch(/correct|horse|battery|staple|and-more/);
+		expect(read).toContain("200005\tend");
 	});
 
 	test("reads a part of a file that is too large to send", async () => {
@@ -198,6 +227,13 @@ describe("list_files and find_in_files", () => {
 		bench.write(".git/config", "alpha\n");
 		bench.write("odd\nname", "alpha beta: 7:\n");
 		bench.write("bin", Buffer.from("alpha\0\xff", "latin1"));
+	});
+
+	test("where a long line is cut, no part of a secret remains", async () => {
+		await bench.start({ secrets: createSecrets(new Map([["KEY", "k3y-".repeat(10)]])) });
+		bench.write("wide", `${"x".repeat(290)}${"k3y-".repeat(10)}${"z".repeat(1000)}`);
+		const found = await text("find_in_files", { pattern: "xx" });
+		expect(found).toMatch(/^wide:1: x{290} \[\.\.\. \d+ characters left out\]$/);
 	});
 
 	test("lists a folder, or what fits a pattern below it", async () => {

@@ -60,6 +60,13 @@ test("a line has time, level, area, event and ids, and no secret; levels below t
 	expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
+test("a long value is cut beside a secret, not inside it", async () => {
+	const { path, log } = logAt("cut", { level: "info", file_mb: 1, keep: 2 });
+	log.write("info", "test", "long", { text: `${"x".repeat(497)}hunter2${"y".repeat(100)}` });
+	await log.end();
+	expect(linesOf(path)).toMatchObject([{ text: `${"x".repeat(497)}[hi…` }]);
+});
+
 test("files and their number are bounded, whatever is written", async () => {
 	const { path, log } = logAt("bounded", { level: "info", file_mb: 1, keep: 2 });
 	for (let n = 0; n < 60; n++) {

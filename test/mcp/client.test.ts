@@ -91,6 +91,29 @@ describe("a server that misbehaves", () => {
 		expect(running(scene.folder).length, "never more than one program each").toBeLessThanOrEqual(5);
 	});
 
+	test("the last words of one that dies are cut, and leave no part of a secret", async () => {
+		await scene.start(
+			{ it: scene.rogue("confess") },
+			{ env: { DEPLOY_KEY: "k3y-".repeat(10) }, config: { secrets: ["DEPLOY_KEY"], walls: { mode: "off" } } },
+		);
+		const failure = async () => (await scene.servers()).servers[0]?.last_failure ?? "";
+		await expect.poll(failure, { timeout: 8000 }).toMatch(/last output: /);
+		expect(await failure()).toMatch(/last output: (?:\$\{secret:DEPLOY_KEY\})?x+$/);
+	});
+
+	test("a long prompt is cut, and leaves no part of a secret", async () => {
+		await scene.start(
+			{ it: scene.rogue("tell") },
+			{ env: { DEPLOY_KEY: "k3y-".repeat(10) }, config: { secrets: ["DEPLOY_KEY"], walls: { mode: "off" } } },
+		);
+		await connected("it");
+		const answered = () =>
+			scene.channel.world.visible("chat-7").flatMap(({ text }) => text.match(/x{20,}.*/gs) ?? []);
+		await scene.ask("/it:tale");
+		await expect.poll(() => answered().join("").length, { timeout: 8000 }).toBeGreaterThanOrEqual(49_000);
+		expect(answered().join("")).toMatch(/^x+$/);
+	});
+
 	test("a call that is never answered ends with its time, and the server goes on", async () => {
 		await scene.start(
 			{ it: scene.rogue("good", { confirm: "never" }) },

@@ -6,6 +6,10 @@ if (manner === "crash") {
 	console.error("no such thing");
 	process.exit(3);
 }
+if (manner === "confess") {
+	console.error(`${"k3y-".repeat(10)}${"x".repeat(390)}`);
+	process.exit(3);
+}
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 let extra = 0;
 const tool = (name, rest = {}) => ({
@@ -40,12 +44,18 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 				id,
 				result: {
 					protocolVersion: "2025-06-18",
-					capabilities: { tools: { listChanged: true } },
+					capabilities: { tools: { listChanged: true }, ...(manner === "tell" && { prompts: {} }) },
 					serverInfo: { name: "rogue", version: "1" },
 				},
 			});
 		case "tools/list":
 			return say({ id, result: { tools: TOOLS() } });
+		case "prompts/list":
+			return say({ id, result: { prompts: [{ name: "tale" }] } });
+		case "prompts/get": {
+			const tale = `${"x".repeat(49_990)}${"k3y-".repeat(10)}y`;
+			return say({ id, result: { messages: [{ role: "user", content: { type: "text", text: tale } }] } });
+		}
 		case "tools/call":
 			switch (params.name) {
 				case "huge":

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { StepEvent } from "../../src/agents/index.ts";
+import { createSecrets } from "../../src/secrets/index.ts";
 import {
 	answers,
 	babbles,
@@ -82,6 +83,16 @@ describe("each failure has its kind", () => {
 		const failure = failureOf(await run(modelAgent({ base_url: server.url, retries: 0 })));
 		expect(failure.kind).toBe(kind);
 		expect(failure.detail).toBe(`openai-compatible test-model: ${status} ${error.message}`);
+	});
+
+	test("what a provider repeats of a secret is hidden before it is cut", async () => {
+		const secrets = createSecrets(new Map([["DEPLOY_KEY", "k3y-".repeat(10)]]));
+		const agent = modelAgent({ base_url: server.url, retries: 0 }, { hide: (text) => secrets.hide(text) });
+		const message = (before: string) => `${before}${"k3y-".repeat(10)}${"y".repeat(5000)}`;
+		server.next(refuses(400, { message: message("x".repeat(280)) }));
+		expect(failureOf(await run(agent)).detail).toMatch(/ x{280}\.\.\.$/);
+		server.next(refuses(400, { message: message(" ".repeat(3980)) }));
+		expect(failureOf(await run(agent)).detail).not.toContain("k3y");
 	});
 
 	test("400 for one bad image names that image", async () => {

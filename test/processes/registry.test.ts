@@ -295,7 +295,18 @@ describe("reading", () => {
 		);
 		await ended(id);
 		const { lines } = await processes.log(OPERATOR, id, { limit: 1 });
-		expect(lines.join()).toMatch(/^a{19990}\$\{secret:/);
+		expect(lines.join()).toMatch(/^a{19990}…$/);
+	});
+
+	test("where output is cut, no part of a secret's name remains", async () => {
+		const { id } = await start(`echo begin; echo correct "horse battery staple"; echo end`);
+		await ended(id);
+		for (let most = 1; most < 25; most++) {
+			const { text } = await processes.output(OPERATOR, id, { most, mark: () => "..." });
+			const tail = await processes.tail(OPERATOR, id, most);
+			expect(text.replace("\u0024{secret:TEST}", ""), `${most}`).not.toMatch(/[$ET}]/);
+			expect(tail.text.replace("\u0024{secret:TEST}", ""), `${most}`).not.toMatch(/[$ET}]/);
+		}
 	});
 
 	test("output beyond what is kept has both its ends, and a line for what was cut out", async () => {

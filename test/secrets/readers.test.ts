@@ -44,6 +44,30 @@ test.each([
 	}
 });
 
+test.each(["~/.keys/work-proxy.prod.key", "keys/my key (2).txt", "channel telegram@bot", "kéy"])(
+	"a secret named after %s is named to the operator, and wholly hidden from readers",
+	async (name) => {
+		const value = `value of ${name}, 8125`;
+		keryx.store.secrets.learn(new Map([[name, value]]));
+		const before = `before ${Buffer.from(name).toString("hex")}`;
+		await keryx.say(`${before} ${value} after`);
+		for (const path of ["/api/export", "/api/export?format=markdown", "/api/events?after="])
+			expect(await ask("GET", path, tokens.reader as string)).toContain(`${before} *** after`);
+		const shown = name.replaceAll(/[^A-Za-z0-9]/g, "_");
+		expect(await ask("GET", "/api/export", OPERATOR)).toContain(`${before} \u0024{secret:${shown}} after`);
+	},
+);
+
+test("the beginning of a conversation is cut beside a secret, not inside its name", async () => {
+	for (let before = 90; before < 125; before++) {
+		await keryx.say(`${"x".repeat(before)}${VALUE} ${"y".repeat(40)}`);
+		const { conversations } = JSON.parse(await ask("GET", "/api/conversations", tokens.reader as string)) as {
+			conversations: { preview: string }[];
+		};
+		for (const { preview } of conversations) expect(preview).not.toMatch(/[${}]|secret|DB|PASS/);
+	}
+});
+
 test.each(["secret", "password", "DB_PASSWORD", "pass*", '"secret db"', "findmehere"])(
 	"a search for %s shows a reader no part of the name, and the operator all of it",
 	async (query) => {

@@ -68,7 +68,7 @@ export function createAcpAgent({
 	const starter = async (input: LoopInput) => {
 		const { startProgram } = await import("./start.ts");
 		const cwd = workspaceOf(input.conversation);
-		return async () => startProgram({ ...options, cwd, wall: await wallOf(input) });
+		return async () => startProgram({ ...options, secrets, cwd, wall: await wallOf(input) });
 	};
 	return {
 		kind: "loop",

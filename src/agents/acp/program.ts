@@ -2,7 +2,6 @@
 // files or terminals, and its listener decides its permission requests.
 import type { ChildProcess } from "node:child_process";
 import { basename } from "node:path";
-import { stripVTControlCharacters } from "node:util";
 import {
 	type ClientConnection,
 	type ContentBlock,
@@ -16,7 +15,8 @@ import {
 } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import { inlineUntrusted } from "../../domain/index.ts";
-import type { PipedProgram } from "../../processes/index.ts";
+import { LastOutput, type PipedProgram } from "../../processes/index.ts";
+import type { Secrets } from "../../secrets/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { AgentFailure, Permission } from "../types.ts";
 import { ProgramFailure } from "./failures.ts";
@@ -29,9 +29,6 @@ import type { Spent } from "./report.ts";
 const START_SECONDS = 60;
 /** How long a program may take to end by itself after a request to stop. */
 const STOP_MS = 2000;
-/** Its last stderr output, to explain a crash. */
-const LINES = 3;
-const TAIL = 400;
 const MEBIBYTE = 1024 * 1024;
 
 /** The needed parts of its answers; the SDK does not check them. */
@@ -53,6 +50,8 @@ export interface ProgramOptions {
 	readonly command: string;
 	readonly cwd: string;
 	readonly clock: Clock;
+	/** Hidden in its last output, and in its name. */
+	readonly secrets: Secrets;
 	/** Left out: a minute. */
 	readonly startSeconds?: number;
 }
@@ -78,7 +77,8 @@ export class Program {
 	readonly #options: ProgramOptions;
 	readonly #launched: PipedProgram;
 	readonly #connection: ClientConnection;
-	#stderr = "";
+	/** From stderr, to explain a crash. */
+	readonly #printed: LastOutput;
 	/** Why it can no longer be used, if that is its fault. */
 	#problem: string | null = null;
 	#listener: { readonly session: string; readonly to: Listener } | null = null;
@@ -95,6 +95,7 @@ export class Program {
 		this.#options = options;
 		this.#name = basename(options.command);
 		this.#launched = launched;
+		this.#printed = new LastOutput(options.secrets);
 		const child = this.#child;
 		this.over = this.#watch();
 		const { stdin, stdout } = child;
@@ -102,9 +103,7 @@ export class Program {
 		if (!stdin || !stdout)
 			throw new ProgramFailure({ kind: "program_failed", detail: `${this.#name} could not start` });
 		for (const stream of child.stdio) stream?.on("error", () => undefined);
-		child.stderr?.on("data", (data: Buffer) => {
-			this.#stderr = (this.#stderr + data.toString("utf8")).slice(-4 * TAIL);
-		});
+		child.stderr?.on("data", (data: Buffer) => this.#printed.add(data));
 		this.#connection = client({ name: "keryx" })
 			.onRequest(methods.client.session.requestPermission, ({ params }) => this.#permit(params))
 			.connect(
@@ -144,7 +143,7 @@ export class Program {
 		try {
 			const { agentInfo, agentCapabilities, protocolVersion } = await this.#starting(request, initialized);
 			this.#reachesHttp = agentCapabilities?.mcpCapabilities?.http === true;
-			this.#name = inlineUntrusted(agentInfo?.name ?? "") || this.#name;
+			this.#name = inlineUntrusted(this.#options.secrets.hide(agentInfo?.name ?? "")) || this.#name;
 			if (protocolVersion === PROTOCOL_VERSION) return;
 			const detail = `${this.#name} speaks version ${protocolVersion} of the protocol, Keryx speaks ${PROTOCOL_VERSION}`;
 			throw new ProgramFailure({ kind: "malformed", detail });
@@ -227,12 +226,7 @@ export class Program {
 	}
 
 	#inWords(how: string): string {
-		const printed = stripVTControlCharacters(this.#stderr)
-			.trim()
-			.split("\n")
-			.slice(-LINES)
-			.join(" / ")
-			.slice(-TAIL);
+		const printed = this.#printed.end();
 		return `${this.#name}: ${how}${printed === "" ? "" : `; its last output: ${printed}`}`;
 	}
 

@@ -15,6 +15,8 @@ export interface ModelAgentOptions {
 	readonly keyFile?: AttemptOptions["keyFile"];
 	readonly clock: Clock;
 	readonly readBlob: ReadBlob;
+	/** Hides secrets in what a provider says, before it is cut (I12). Left out: only the key is hidden. */
+	readonly hide?: (text: string) => string;
 	/** From 0 to 1: spreads retries. */
 	readonly random?: () => number;
 }
@@ -29,7 +31,11 @@ export interface ModelAgent extends StepAgent {
 }
 
 export function createModelAgent({ random = Math.random, ...given }: ModelAgentOptions): ModelAgent {
-	const options = { keyFile: (path: string) => `${path} cannot be read here`, ...given };
+	const options = {
+		keyFile: (path: string) => `${path} cannot be read here`,
+		hide: (text: string) => text,
+		...given,
+	};
 	const { settings, clock } = options;
 	return {
 		kind: "step",

@@ -33,12 +33,14 @@ export interface AttemptOptions {
 	readonly keyFile: (path: string) => { readonly key: string } | string;
 	readonly clock: Pick<Clock, "now">;
 	readonly readBlob: ReadBlob;
+	/** Hides secrets in what a provider says, before it is cut (I12). */
+	readonly hide: (text: string) => string;
 }
 
 export async function* attempt(
 	target: Target,
 	input: StepInput,
-	{ settings, env, keyFile, clock, readBlob }: AttemptOptions,
+	{ settings, env, keyFile, clock, readBlob, hide }: AttemptOptions,
 ): AsyncGenerator<Shown, Attempt> {
 	const { signal } = input;
 	const key = readKey(target, { env, keyFile });
@@ -67,7 +69,11 @@ export async function* attempt(
 		}
 	} catch (error) {
 		if (signal.aborted) return { kind: "aborted" };
-		return { kind: "failed", verdict: verdictOn(error, { attachments, key, now: clock.now() }), target };
+		return {
+			kind: "failed",
+			verdict: verdictOn(error, { attachments, key, hide, now: clock.now() }),
+			target,
+		};
 	}
 	if (signal.aborted) return { kind: "aborted" };
 	return ending(answer, target, settings);

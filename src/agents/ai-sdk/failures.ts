@@ -1,6 +1,7 @@
 // Classifies errors of a provider, its library or the network, and what may be done. Providers agree on little beyond status codes, so
 // their messages are read too.
 import { hideSecretLike } from "../../config/index.ts";
+import { firstOf } from "../../domain/index.ts";
 import type { AgentFailure, FailureKind } from "../types.ts";
 import { TOO_LONG } from "./bounded.ts";
 import type { SentAttachment } from "./prompt.ts";
@@ -18,11 +19,13 @@ export interface Circumstances {
 	readonly attachments: readonly SentAttachment[];
 	/** Must not appear in the failure's description (I12). */
 	readonly key: string | null;
+	/** Hides secrets in what the provider says, before it is cut (I12). */
+	readonly hide: (text: string) => string;
 	readonly now: number;
 }
 
 export function verdictOn(error: unknown, circumstances: Circumstances): Verdict {
-	const facts = factsOf(error);
+	const facts = factsOf(error, circumstances.hide);
 	const { attachments } = circumstances;
 	const kind = kindOf(facts, attachments.length > 0);
 	const retryAfterMs =
@@ -70,13 +73,13 @@ interface Facts {
 }
 
 /** An error of the library or network, or a plain object from the stream. */
-function factsOf(error: unknown): Facts {
+function factsOf(error: unknown, hide: Circumstances["hide"]): Facts {
 	const held = (typeof error === "object" && error !== null ? error : { message: String(error) }) as Record<
 		string,
 		unknown
 	>;
 	const text = (field: string): string =>
-		typeof held[field] === "string" ? held[field].slice(0, LONGEST_READ) : "";
+		typeof held[field] === "string" ? firstOf(hide(held[field]), LONGEST_READ) : "";
 	const code = typeof held.code === "number" ? held.code : undefined;
 	const status =
 		typeof held.statusCode === "number"
@@ -85,7 +88,7 @@ function factsOf(error: unknown): Facts {
 				? code
 				: undefined;
 	// An answer that started well and broke: the cause is inside.
-	if (status !== undefined && status < 400 && held.cause instanceof Error) return factsOf(held.cause);
+	if (status !== undefined && status < 400 && held.cause instanceof Error) return factsOf(held.cause, hide);
 	const body = text("responseBody");
 	return {
 		name: text("name"),
@@ -190,7 +193,7 @@ function detailOf({ message, status }: Facts, key: string | null): string {
 	const said = `${status === undefined ? "" : `${status} `}${message}`;
 	const hidden = hideSecretLike(key ? said.replaceAll(key, "***") : said);
 	const line = hidden.replace(/\s+/g, " ").trim();
-	return line.length > LONGEST_DETAIL ? `${line.slice(0, LONGEST_DETAIL - 3).toWellFormed()}...` : line;
+	return line.length > LONGEST_DETAIL ? `${firstOf(line, LONGEST_DETAIL - 3).toWellFormed()}...` : line;
 }
 
 function blamed(facts: Facts, attachments: readonly SentAttachment[]): Blame {

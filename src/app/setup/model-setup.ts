@@ -35,7 +35,7 @@ const LIST_MS = 20_000;
 export interface ModelContext {
 	readonly home: string;
 	readonly env: Environment;
-	readonly secrets: Pick<Secrets, "learn">;
+	readonly secrets: Pick<Secrets, "hide" | "learn">;
 }
 
 export interface ModelWanted {
@@ -182,6 +182,7 @@ export function tryModel(
 		keyFile: () => ({ key: value ?? "" }),
 		clock: systemClock,
 		readBlob: () => Promise.resolve(null),
+		hide: (text) => context.secrets.hide(text),
 	});
 	return agent.check(signal ? AbortSignal.any([signal, deadline]) : deadline);
 }

@@ -173,6 +173,21 @@ describe("what the summariser reads and writes", () => {
 		expect(record.length).toBeLessThan(5000);
 	});
 
+	test("a long result is not cut inside the name of a secret", () => {
+		const name = "\u0024{secret:DEPLOY_TOKEN}";
+		for (let at = 0; at < name.length; at++) {
+			const rows = rowsOf([
+				user("look"),
+				calls("a"),
+				{ ...result("a"), content: "x".repeat(3000 - at) + name + "x".repeat(2000) },
+				calls("b"),
+				{ ...result("b"), content: "x".repeat(5000) + name + "x".repeat(1000 - at) },
+			]);
+			const record = compactionRecord(rows, { shared: false });
+			expect(record.replaceAll(name, "").match(/.{0,20}(?:\$|TOKEN).{0,20}/g)).toBeNull();
+		}
+	});
+
 	test("messages are counted as people count them, and words in any language", () => {
 		expect(
 			messagesIn(rowsOf([user("1"), { ...user("2"), observed: true }, { role: "meta", content: "n" }])),

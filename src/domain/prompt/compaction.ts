@@ -1,5 +1,6 @@
 // Selects the rows for a summary. Rows are never changed: a summary names the ranges it covers, and they stay as they were.
 import { type Content, contentText, type Message, type Range } from "../message.ts";
+import { firstOf, lastOf } from "../text/cut.ts";
 import { callKey, isCovered, type PromptMessage, promptHistory, standingRows } from "./prompt-history.ts";
 import { textTokens } from "./prompt-size.ts";
 
@@ -143,9 +144,8 @@ function inWords(content: Content, most: number): string {
 
 function shortened(text: string, most: number): string {
 	if (text.length <= most) return text;
-	const head = text.slice(0, (most * 3) / 4).toWellFormed();
-	const tail = text.slice(-most / 4).toWellFormed();
-	return `${head}\n[... ${text.length - most} characters left out ...]\n${tail}`;
+	const left = `[... ${text.length - most} characters left out ...]`;
+	return `${firstOf(text, (most * 3) / 4)}\n${left}\n${lastOf(text, most / 4)}`;
 }
 
 const HEADING = "Summary of what was said here before:";

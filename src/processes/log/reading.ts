@@ -1,6 +1,6 @@
 // Reads a log for people: the new part, the end, both ends, or lines. Bytes become text: whole characters, without colours, as a terminal
 // would finally show them. Work and memory are limited whatever a program printed.
-import { readableLength, terminalText } from "../../domain/index.ts";
+import { firstOf, lastOf, readableLength, terminalText } from "../../domain/index.ts";
 import type { ProcessMachine } from "../machine.ts";
 
 export type ReadLog = ProcessMachine["read"];
@@ -178,21 +178,4 @@ function decode(data: Buffer, middle: boolean): string {
 	let start = 0;
 	while (middle && start < 3 && ((data[start] ?? 0) & 0xc0) === 0x80) start++;
 	return new TextDecoder("utf-8", { ignoreBOM: true }).decode(data.subarray(start));
-}
-
-/** Never half a character at the cut. */
-function firstOf(text: string, most: number): string {
-	if (text.length <= most) return text;
-	return text.slice(0, isHigh(text, most - 1) ? most - 1 : most);
-}
-
-function lastOf(text: string, most: number): string {
-	if (text.length <= most) return text;
-	const at = text.length - most;
-	return text.slice(isHigh(text, at - 1) ? at + 1 : at);
-}
-
-function isHigh(text: string, at: number): boolean {
-	const code = text.charCodeAt(at);
-	return code >= 0xd800 && code <= 0xdbff;
 }

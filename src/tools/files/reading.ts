@@ -1,6 +1,6 @@
 // read_file, list_files and find_in_files. Results are limited, and each says what was left out and how to get it.
 import { z } from "zod";
-import { bytesInWords } from "../../domain/index.ts";
+import { bytesInWords, firstOf } from "../../domain/index.ts";
 import { defineTool, type Tool, type ToolResult } from "../types.ts";
 import { globMatcher, namePattern } from "./glob.ts";
 import { type FileToolsOptions, type HelperAnswer, problemOf, runHelper } from "./helper.ts";
@@ -48,14 +48,13 @@ export function createReadTool(options: FileToolsOptions): Tool {
 				context,
 			);
 			if ("problem" in answer) return problemOf(path, answer.problem, stored);
-			const hide = (text: string): string => options.processes.hide(text);
-			return { ...readText(path, answer, { offset, limit }, hide), stored };
+			return { ...readText(path, answer, { offset, limit }, options.processes), stored };
 		},
 	});
 }
 
-/** Hides secrets in a text before it is cut: part of a secret would remain otherwise. */
-type Hide = (text: string) => string;
+/** Secrets are hidden before a text is cut: part of one would remain otherwise. */
+type Hiding = Pick<FileToolsOptions["processes"], "hide" | "hideLines">;
 
 interface Window {
 	readonly offset: number;
@@ -67,7 +66,7 @@ function readText(
 	path: string,
 	{ facts, data }: HelperAnswer,
 	{ offset, limit }: Window,
-	hide: Hide,
+	hiding: Hiding,
 ): ToolResult {
 	const [kind, bytes, count] = facts;
 	const size = Number(bytes);
@@ -87,14 +86,16 @@ function readText(
 			`it is ${encoding}, ${bytesInWords(size)}: too large to show. Convert it in the terminal (iconv).`,
 		);
 	if (size === 0) return { content: `${path} is empty.` };
-	const given = isWhole ? decoded(data, encoding) : decoded(data.subarray(SAMPLE_BYTES), plain(encoding));
+	const given = hiding.hideLines(
+		isWhole ? decoded(data, encoding) : decoded(data.subarray(SAMPLE_BYTES), plain(encoding)),
+	);
 	const lines = given.split(/\r\n|\n/);
 	if (lines.at(-1) === "") lines.pop();
 	const total = isWhole ? lines.length : Number(count);
 	const asked = isWhole ? lines.slice(offset - 1, offset - 1 + limit) : lines;
 	if (asked.length === 0)
 		return problemOf(path, `it has ${total} lines, so there is nothing at offset ${offset}.`);
-	const shown = numbered(asked, offset, hide);
+	const shown = numbered(asked, offset, hiding);
 	const last = offset + shown.length - 1;
 	const notes = [
 		...(encoding === "utf-8" ? [] : [`encoding ${encoding}`]),
@@ -126,11 +127,11 @@ function wholeCharacters(bytes: Buffer): Buffer {
 }
 
 /** As many as fit, at least one. */
-function numbered(lines: readonly string[], first: number, hide: Hide): string[] {
+function numbered(lines: readonly string[], first: number, hiding: Hiding): string[] {
 	const shown: string[] = [];
 	let length = 0;
 	for (const [index, line] of lines.entries()) {
-		const text = `${String(first + index).padStart(6)}\t${cut(line, LONGEST_LINE, hide)}`;
+		const text = `${String(first + index).padStart(6)}\t${cut(line, LONGEST_LINE, hiding)}`;
 		length += text.length + 1;
 		if (index > 0 && length > MOST_CHARACTERS) break;
 		shown.push(text);
@@ -138,11 +139,11 @@ function numbered(lines: readonly string[], first: number, hide: Hide): string[]
 	return shown;
 }
 
-function cut(whole: string, most: number, hide: Hide): string {
-	const line = whole.length <= most ? whole : hide(whole);
+function cut(whole: string, most: number, hiding: Hiding): string {
+	const line = whole.length <= most ? whole : hiding.hide(whole);
 	return line.length <= most
 		? line
-		: `${line.slice(0, most)} [... ${line.length - most} characters left out]`;
+		: `${firstOf(line, most)} [... ${line.length - most} characters left out]`;
 }
 
 const listInput = z.object({
@@ -272,9 +273,7 @@ export function createFindTool(options: FileToolsOptions): Tool {
 			if ("problem" in answer) return problemOf(path, answer.problem, stored);
 			const isFit = pathFilter(path, files);
 			const isCut = answer.data.length >= MOST_BYTES;
-			const matches = matchesIn(answer.data, (text) => options.processes.hide(text)).filter((match) =>
-				isFit(match.path),
-			);
+			const matches = matchesIn(answer.data, options.processes).filter((match) => isFit(match.path));
 			const shown = fitting(matches.slice(0, limit));
 			const left = matches.length - shown.length;
 			const more = left > 0 || isCut ? [`[${left}${isCut ? " or more" : ""} further lines left out]`] : [];
@@ -294,13 +293,13 @@ const MARKED = /(?<path>[^\0]*)\0(?<line>\d+)(?<sign>[:-])(?<text>[^\n]*)\n/g;
 const UNMARKED = /^(?<path>.*?)(?<sign>[:-])(?<line>\d+)\k<sign>(?<text>.*)\n/gm;
 
 /** An incomplete last line is left out. */
-function matchesIn(data: Buffer, hide: Hide): Match[] {
+function matchesIn(data: Buffer, hiding: Hiding): Match[] {
 	const output = data.toString();
 	return [...output.matchAll(output.includes("\0") ? MARKED : UNMARKED)].map(({ groups = {} }) => {
 		const { path = "", line, sign, text = "" } = groups;
 		// Between matches with lines around them.
 		const name = withoutDots(path.replace(/^--\n/, ""));
-		return { path: name, text: `${oneLine(name)}${sign}${line}${sign} ${cut(text, LONGEST_MATCH, hide)}` };
+		return { path: name, text: `${oneLine(name)}${sign}${line}${sign} ${cut(text, LONGEST_MATCH, hiding)}` };
 	});
 }
 

@@ -67,7 +67,7 @@ async function lineTo(name: string, settings: McpServerSettings, parts: ServerPa
 		argv: [settings.command, ...settings.args],
 		cwd: parts.folderOf(name),
 		clock: parts.clock,
-		hide: (text) => parts.secrets.hide(text),
+		secrets: parts.secrets,
 	});
 }
 

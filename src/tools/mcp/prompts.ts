@@ -1,7 +1,7 @@
 // Prompts of servers, as people call them in a chat: `/<server>:<prompt> name=value ...`. A prompt's text becomes a note for the
 // agent, marked with its origin.
 import type { GetPromptResult } from "@modelcontextprotocol/client";
-import { inlineUntrusted } from "../../domain/index.ts";
+import { firstOf, inlineUntrusted } from "../../domain/index.ts";
 import type { McpServer } from "./server.ts";
 import type { McpPrompt } from "./types.ts";
 
@@ -60,11 +60,12 @@ export async function promptText(
 			{ name, arguments: promptArguments(prompt, rest) },
 			{ signal, timeout: ms },
 		);
-		const text = found.messages.map(lineOf).join("\n\n").slice(0, LONGEST).toWellFormed();
+		const whole = server.hide(found.messages.map(lineOf).join("\n\n").toWellFormed());
+		const text = firstOf(whole, LONGEST);
 		return `The person asked for the prompt ${inlineUntrusted(name)} of the MCP server ${server.name}. It says:\n\n${text}`;
 	} catch (error) {
 		if (signal.aborted) throw error;
-		return `The prompt ${inlineUntrusted(name)} of the MCP server ${server.name} could not be read: ${inlineUntrusted((error as Error).message)}. Say so.`;
+		return `The prompt ${inlineUntrusted(name)} of the MCP server ${server.name} could not be read: ${inlineUntrusted(server.hide((error as Error).message))}. Say so.`;
 	}
 }
 

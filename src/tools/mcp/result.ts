@@ -1,6 +1,6 @@
 // A server's answer as the result of a call: limited text, pictures and files as attachments, everything else in words.
 import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/client";
-import { contentText, inlineUntrusted } from "../../domain/index.ts";
+import { contentText, firstOf, inlineUntrusted, lastOf } from "../../domain/index.ts";
 import type { ToolPart, ToolResult } from "../types.ts";
 
 /** The same limit as for a command's output. */
@@ -85,6 +85,6 @@ function cut(whole: string, hide: Hide): string {
 	if (text.length <= MOST_TEXT) return text;
 	const head = Math.floor(MOST_TEXT * HEAD);
 	const left = text.length - MOST_TEXT;
-	const [begins, ends] = [text.slice(0, head), text.slice(text.length - (MOST_TEXT - head))];
-	return `${begins.toWellFormed()}\n[... ${left} characters left out ...]\n${ends.toWellFormed()}`;
+	const [begins, ends] = [firstOf(text, head), lastOf(text, MOST_TEXT - head)];
+	return `${begins}\n[... ${left} characters left out ...]\n${ends}`;
 }

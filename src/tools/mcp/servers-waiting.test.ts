@@ -1,6 +1,7 @@
 // How long turns wait for servers that do not come.
 import { expect, test } from "vitest";
 import { configFrom } from "../../config/index.ts";
+import { NO_SECRETS } from "../../secrets/index.ts";
 import { createVirtualClock } from "../../testing/index.ts";
 import { createMcpServers } from "./servers.ts";
 
@@ -10,7 +11,7 @@ test("turns go on without a server that has been starting for ten seconds, and l
 	const servers = createMcpServers({
 		clock,
 		version: "0.0.0",
-		secrets: { hide: (text) => text, learn: () => {} },
+		secrets: NO_SECRETS,
 		variable: () => undefined,
 		folderOf: () => "/",
 		// It never gets as far as being started.

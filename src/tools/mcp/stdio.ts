@@ -1,10 +1,10 @@
 // Connects to a server program over stdin and stdout. It is read only as fast as its messages are handled, its other output is limited,
 // and any failure ends only this program.
 
-import { stripVTControlCharacters } from "node:util";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { bytesInWords } from "../../domain/index.ts";
-import { type PipedProgram, startPiped } from "../../processes/index.ts";
+import { LastOutput, type PipedProgram, startPiped } from "../../processes/index.ts";
+import type { Secrets } from "../../secrets/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { CommandWall } from "../../walls/index.ts";
 import { messagesIn, tooLong } from "./messages.ts";
@@ -23,8 +23,6 @@ const HEARD: ReadonlySet<string> = new Set([
 	"notifications/subscriptions/acknowledged",
 	"notifications/cancelled",
 ]);
-/** Its last stderr output, to explain a crash. */
-const TAIL = 400;
 
 export interface StdioStart {
 	readonly name: string;
@@ -32,38 +30,38 @@ export interface StdioStart {
 	readonly argv: readonly string[];
 	readonly cwd: string;
 	readonly clock: Clock;
-	/** Hides secrets in its output before it is cut: part of a secret would remain otherwise. */
-	readonly hide: (text: string) => string;
+	/** Hidden in its output. */
+	readonly secrets: Pick<Secrets, "hide" | "stream">;
 }
 
 /** Throws if it may not or cannot be started. */
-export async function startStdio({ wall, argv, cwd, clock, hide }: StdioStart): Promise<Line> {
+export async function startStdio({ wall, argv, cwd, clock, secrets }: StdioStart): Promise<Line> {
 	if (wall.run === "refused")
 		throw new Error(`${wall.reason}${wall.remedy === null ? "" : `; what to do: ${wall.remedy}`}`);
 	if (wall.run === "elsewhere") throw new Error(`MCP servers run on this machine only, not ${wall.where}`);
-	return new StdioLine(await startPiped({ wall, argv, cwd }), clock, hide);
+	return new StdioLine(await startPiped({ wall, argv, cwd }), clock, new LastOutput(secrets));
 }
 
 class StdioLine implements Line {
 	readonly #program: PipedProgram;
 	readonly #clock: Clock;
-	readonly #hide: (text: string) => string;
 	readonly transport: StdioTransport;
 	readonly over: Promise<string>;
 	#why: string | null = null;
-	#printed = "";
+	/** From stderr, to explain a crash. */
+	readonly #printed: LastOutput;
 	/** Unrequested output, less its allowance since. */
 	#unaskedBytes = 0;
 	#unaskedAt = 0;
 
-	constructor(program: PipedProgram, clock: Clock, hide: (text: string) => string) {
+	constructor(program: PipedProgram, clock: Clock, printed: LastOutput) {
 		this.#program = program;
 		this.#clock = clock;
-		this.#hide = hide;
+		this.#printed = printed;
 		this.transport = new StdioTransport(program, () => this.close());
 		for (const stream of program.child.stdio) stream?.on("error", () => undefined);
 		program.child.stderr?.on("data", (data: Buffer) => {
-			this.#printed = (this.#printed + data.toString("utf8")).slice(-4 * TAIL);
+			this.#printed.add(data);
 			this.#unasked(data.length);
 		});
 		this.over = this.#watch();
@@ -140,12 +138,7 @@ class StdioLine implements Line {
 
 	#inWords(how: string): string {
 		if (this.#why !== null) return this.#why;
-		const printed = this.#hide(stripVTControlCharacters(this.#printed))
-			.trim()
-			.split("\n")
-			.slice(-3)
-			.join(" / ")
-			.slice(-TAIL);
+		const printed = this.#printed.end();
 		return printed === "" ? how : `${how}; its last output: ${printed}`;
 	}
 }

@@ -72,7 +72,7 @@ export interface Connection {
 export interface ServerParts {
 	readonly clock: Clock;
 	readonly version: string;
-	readonly secrets: Pick<Secrets, "hide" | "learn">;
+	readonly secrets: Pick<Secrets, "hide" | "learn" | "stream">;
 	/** A variable of Keryx's environment. */
 	variable(name: string): string | undefined;
 	/** The folder of the server's program; created if missing. */

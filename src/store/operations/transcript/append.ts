@@ -1,5 +1,6 @@
 // Appends rows to a transcript: the only place that inserts messages. Keeps seq dense and ids increasing in time, both read from the rows
 // within the operation; updates counters and the search index in the same transaction.
+import { firstOf } from "../../../domain/index.ts";
 import { seal } from "../../codec.ts";
 import { type Context, get, getReserving, type Op, run, sql } from "../../query.ts";
 import type { Content, Message, NewMessage } from "../../types.ts";
@@ -226,13 +227,12 @@ function asMessage(message: NewMessage, target: Target, id: number, seq: number,
 
 /** Single spaces, which need no change, are no match. */
 function previewOf(content: Content): string {
-	const text = textOf(content)
-		.slice(0, PREVIEW_LENGTH * 4)
+	const text = firstOf(textOf(content), PREVIEW_LENGTH * 4)
 		.replace(/\s{2,}|[^\S ]/g, " ")
 		.trim();
 	if (text.length <= PREVIEW_LENGTH) return text;
 	const end = afterPoints(text, 0, PREVIEW_LENGTH - 1);
-	return afterPoints(text, end, 1) < text.length ? `${text.slice(0, end)}…` : text;
+	return afterPoints(text, end, 1) < text.length ? `${firstOf(text, end)}…` : text;
 }
 
 /** The end of this many code points from a position. */
