@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
-import { settleHeap } from "../src/app/heap.ts";
+import { limitHeap } from "../src/app/heap.ts";
 import { systemClock } from "../src/gateway/index.ts";
 import { NO_SECRETS, openStore, type Store, systemIds } from "../src/store/index.ts";
 import { addConversations, chatOf } from "./gateway-data.ts";
@@ -22,8 +22,8 @@ const ALONE_BAR = 1.25;
 const MESSAGES_PER_SECOND = 500;
 
 export async function measureGateway(): Promise<Row[]> {
-	// As the command does for a gateway that has started.
-	settleHeap();
+	// As the command does for a gateway.
+	limitHeap();
 	return [
 		...(await inFolder((folder) => throughput(folder, 1000))),
 		...(await inFolder(eventLoopDelay)),

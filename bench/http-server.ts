@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { createAdaptorServer } from "@hono/node-server";
 import Database from "better-sqlite3";
 import { Hono } from "hono";
-import { settleHeap } from "../src/app/heap.ts";
+import { limitHeap } from "../src/app/heap.ts";
 import { createLocalChannel } from "../src/channels/local/index.ts";
 import { configSchema } from "../src/config/schema.ts";
 import { confirmationSettings, createConfirmations } from "../src/confirmations/index.ts";
@@ -21,8 +21,8 @@ import { createTools } from "../src/tools/index.ts";
 const PAGE = fileURLToPath(new URL("../dist/web", import.meta.url));
 
 const [which, folder = "", secret = ""] = process.argv.slice(2);
-// As the command does for a gateway that has started: what that costs is to be seen here.
-if (which === "keryx") settleHeap();
+// As the command does for a gateway: what that costs is to be seen here.
+if (which === "keryx") limitHeap();
 process.send?.(which === "keryx" ? await keryx() : { port: await bare() });
 
 /** Everything that Keryx does, with an agent that answers at once. */

@@ -12,12 +12,10 @@ const GROWTH_PERCENT = 20;
 /** Collections that follow each other faster mean load. */
 const BUSY_MS = 1000;
 
-/** Collects the garbage of the start, then keeps the heap small. For the whole process: there is no way back. */
-export function settleHeap(): void {
-	setFlagsFromString("--optimize-for-size");
-	setFlagsFromString("--expose-gc");
-	const collect: unknown = runInNewContext("gc");
-	if (typeof collect === "function") collect();
+/** From now on the heap grows slowly. For the whole process: there is no way back. */
+export function limitHeap(): void {
+	// V8's middle compiler saves 4 % of the CPU time under load, and keeps some 9 MiB.
+	setFlagsFromString("--no-maglev");
 	setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 	let before = Number.NEGATIVE_INFINITY;
 	const observer = new PerformanceObserver((list) => {
@@ -32,6 +30,14 @@ export function settleHeap(): void {
 		setFlagsFromString(`--semi-space-growth-factor=${size < NEW_SPACE_BYTES ? 2 : 1}`);
 	});
 	observer.observe({ entryTypes: ["gc"] });
+}
+
+/** Collects what the start left behind, and gives its memory back. */
+export function collectGarbage(): void {
+	setFlagsFromString("--optimize-for-size");
+	setFlagsFromString("--expose-gc");
+	const collect: unknown = runInNewContext("gc");
+	if (typeof collect === "function") collect();
 }
 
 function newSpaceBytes(): number {

@@ -1,10 +1,10 @@
 // Keeps the newest objects for a while, as messages on their way do, and prints how many MiB the space for new ones became. With
-// "settled", as a gateway that has started.
+// "limited", as a gateway that has started.
 import { setImmediate } from "node:timers/promises";
 import { getHeapSpaceStatistics } from "node:v8";
-import { settleHeap } from "../../src/app/heap.ts";
+import { limitHeap } from "../../src/app/heap.ts";
 
-if (process.argv[2] === "settled") settleHeap();
+if (process.argv[2] === "limited") limitHeap();
 let largest = 0;
 const kept: object[] = [];
 for (let n = 0; n < 3000; n++) {

@@ -18,7 +18,7 @@ async function largestNewSpace(how: string): Promise<number> {
 }
 
 test("the space for new objects of a busy gateway stays small", async () => {
-	const [bounded, unbounded] = await Promise.all([largestNewSpace("settled"), largestNewSpace("unsettled")]);
+	const [bounded, unbounded] = await Promise.all([largestNewSpace("limited"), largestNewSpace("unlimited")]);
 	expect(bounded).toBeLessThanOrEqual(8);
 	expect(unbounded).toBeGreaterThan(8);
 });

@@ -1,7 +1,7 @@
 // `keryx`: the gateway in this process, until stopped. On a terminal one can talk to it.
 
 import { flushCompileCache } from "node:module";
-import { settleHeap } from "../../app/heap.ts";
+import { collectGarbage, limitHeap } from "../../app/heap.ts";
 import { type Host, openHost } from "../../app/host.ts";
 import type { Config } from "../../config/index.ts";
 import { apiTransport, createClient } from "../../http/index.ts";
@@ -20,7 +20,8 @@ export async function runGateway(context: CliContext): Promise<void> {
 	if (hold === null && (await askAtFirstStart(context)) === "served") return;
 	const { config, output } = openConfig(context);
 	const host = await openHost({ context, config, output, as: "run", onPorts: true, hold });
-	const freed = systemClock.after(SETTLED_MS, settleHeap);
+	limitHeap();
+	const freed = systemClock.after(SETTLED_MS, collectGarbage);
 	const restart = forHandOver();
 	const update = untilAsked(host.home.path);
 	const tidying = tidyWhenOld(host.home.path, { clock: systemClock, warn: (text) => output.warn(text) });
@@ -40,7 +41,7 @@ export async function runGateway(context: CliContext): Promise<void> {
 	if (!isClosed || isLost) process.exit(1);
 }
 
-/** What a start leaves behind is garbage by then. Earlier, a small heap would take a third of its time. */
+/** What a start leaves behind is garbage by then. */
 const SETTLED_MS = 10_000;
 
 /** In addition to the time for running answers. */
