@@ -1,13 +1,16 @@
 // The last output of a program, to explain how it ended. Secrets are hidden as it comes, before anything is cut: the part of one that
 // remained would not be recognised (I12).
 import { stripVTControlCharacters } from "node:util";
-import { lastOf } from "../../domain/index.ts";
+import { firstOf, lastOf } from "../../domain/index.ts";
 import type { Secrets, TextStream } from "../../secrets/index.ts";
 
 const LINES = 3;
 const MOST = 400;
-/** More than is shown: colours take space, too. */
-const KEPT = 4 * MOST;
+/** An error as most languages print it, and what stands around it: where it was thrown, and Node's version. */
+const ERROR = /^(?:Uncaught )?[\w.]*(?:Error|Exception)\b.*:/;
+const AROUND = /^at |^\^+$|^Node\.js v\d|^$/;
+/** More than is shown: colours take space, too, and so does what follows an error. */
+const KEPT = 8 * MOST;
 
 export class LastOutput {
 	readonly #secrets: Pick<Secrets, "hide">;
@@ -24,11 +27,17 @@ export class LastOutput {
 		this.#keep(this.#stream.push(this.#decoder.decode(data, { stream: true })));
 	}
 
-	/** Its last lines, on one; "" if it printed nothing. Nothing may be added afterwards. */
+	/** Its last error, or else its last lines, on one; "" if it printed nothing. Nothing may be added afterwards. */
 	end(): string {
 		this.#keep(this.#stream.push(this.#decoder.decode()) + this.#stream.end());
 		const plain = this.#secrets.hide(stripVTControlCharacters(this.#text));
-		return lastOf(plain.trim().split("\n").slice(-LINES).join(" / "), MOST);
+		const lines = plain
+			.split("\n")
+			.map((line) => line.trim())
+			.filter((line) => !AROUND.test(line));
+		const error = lines.findLastIndex((line) => ERROR.test(line));
+		if (error < 0) return lastOf(lines.slice(-LINES).join(" / "), MOST);
+		return firstOf(lines.slice(error, error + LINES).join(" / "), MOST);
 	}
 
 	#keep(text: string): void {
