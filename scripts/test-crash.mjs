@@ -4,8 +4,10 @@
 // is published, where `npm test` runs them on the sources.
 import { join } from "node:path";
 import { prepare, root, run } from "./setup.mjs";
+import { prepareTestTools } from "./test-tools.mjs";
 
 const { node, env } = await prepare();
+await prepareTestTools();
 const kills = process.argv[2] ?? env.KERYX_CRASH_RUNS ?? "200";
 const messages = process.argv[3] ?? env.KERYX_TORTURE_MESSAGES ?? "10000";
 const schedules = process.argv[4] ?? env.KERYX_ORDER_SCHEDULES ?? "10000";
