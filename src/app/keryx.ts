@@ -18,8 +18,9 @@ import { KeryxError } from "../errors.ts";
 import { systemClock, workspaceFolders } from "../gateway/index.ts";
 import { apiTransport, createApi, createClient } from "../http/index.ts";
 import { Backups, logEvents, Retention, startTraces } from "../keeping/index.ts";
-import { type Engine, type Store, storeOn, systemIds } from "../store/index.ts";
+import { type Engine, OPERATOR, type Store, storeOn, systemIds } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
+import { isBehindWider } from "../tools/index.ts";
 import { ChannelFollower } from "./channels.ts";
 import { followConfig } from "./follow-config.ts";
 import { configOf, inHome, openGiven, webhooksOf } from "./given.ts";
@@ -168,6 +169,13 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			checkpoints,
 			workspaceOf: (conversation) => gateway.workspaceOf(conversation),
 			processes,
+			isBehindWider: async ({ conversation, wall }, standing) => {
+				const { profile } = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+				return isBehindWider({
+					usual: await walls.forCommand({ conversation, profile, standing }),
+					running: wall,
+				});
+			},
 			schedules,
 			...(options.page && { page: PAGE }),
 			config: isGiven

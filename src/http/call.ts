@@ -4,12 +4,13 @@ import type { z } from "@hono/zod-openapi";
 import type { Checkpoints } from "../checkpoints/index.ts";
 import type { ConfigView, EditableSetting, ModelProvider, Network } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
+import type { Standing } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Backups, Retention } from "../keeping/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { Schedules } from "../schedules/index.ts";
-import type { AuditVia, ConfigChangeEntry, Scope, Store } from "../store/index.ts";
+import type { AuditVia, ConfigChangeEntry, Process, Scope, Store } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { McpServers } from "../tools/index.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -30,6 +31,8 @@ export interface ApiHost {
 	readonly workspaceOf?: Gateway["workspaceOf"];
 	/** The agent's processes; absent: none. */
 	readonly processes?: Processes;
+	/** Whether a program runs behind a wider wall than usual for such a person, which was allowed for its start alone; absent: no walls. */
+	readonly isBehindWider?: (process: Process, standing: Standing) => Promise<boolean>;
 	/** Jobs; absent: none. */
 	readonly schedules?: Schedules;
 	/** The folder of the built page; may be missing. */

@@ -61,7 +61,7 @@ export function widerInputQuestion({
 	readonly running: string | null;
 	readonly question: ConfirmationQuestion | null;
 }): ConfirmationQuestion | null {
-	if (usual.run !== "walled" || !isWider(running, kindOf(usual))) return question;
+	if (!isBehindWider({ usual, running })) return question;
 	const also = question === null ? "" : `; also: ${question.description}`;
 	return {
 		action: WIDEN_WALL,
@@ -69,6 +69,17 @@ export function widerInputQuestion({
 		once: true,
 		...(question?.classes && { classes: question.classes }),
 	};
+}
+
+/** Its input needs the owner, each time. */
+export function isBehindWider({
+	usual,
+	running,
+}: {
+	readonly usual: CommandWall;
+	readonly running: string | null;
+}): boolean {
+	return usual.run === "walled" && isWider(running, kindOf(usual));
 }
 
 /** From the narrowest. */

@@ -3,7 +3,7 @@
 // Never here: who may use a tool, or the rows of its result.
 
 export { createAttachTool } from "./attach.ts";
-export { WIDEN_WALL } from "./call-wall.ts";
+export { isBehindWider, WIDEN_WALL } from "./call-wall.ts";
 export {
 	type CommandAction,
 	type CommandClass,

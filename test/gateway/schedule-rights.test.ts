@@ -109,7 +109,7 @@ describe("a target that was asked about", () => {
 		await scene.clock.advance(0);
 		expect(scene.texts("carol")).toEqual(["done"]);
 		expect(JSON.stringify(scene.shown.at(-1)?.history)).toContain(
-			"Somebody has to agree to this target first",
+			"needs the owner's approval of send_to_others",
 		);
 		expect(conversation).not.toBe(other);
 	});

@@ -351,6 +351,24 @@ describe("a wider wall", () => {
 		expect(asked).toMatchObject({ action: "widen_wall", status: "pending" });
 	});
 
+	test("is not had by editing another call that a member may approve", async () => {
+		await start();
+		const id = await say(call({ command: "rm -rf build" }), "bob");
+		const [asked] = await scene.store.confirmations({ scope: OPERATOR, now: scene.clock.now(), limit: 10 });
+		expect(asked).toMatchObject({ action: expect.not.stringMatching("widen_wall"), status: "pending" });
+		await scene.confirmations.resolve(
+			asked?.id as string,
+			"approved",
+			{ editedDetails: { command: `cat ${root}/beside/notes`, wider_wall: "to read it" } },
+			{ who: "principal:bob", role: "approver", via: "api", sessionKey: null },
+		);
+		await eventually(async () => {
+			await scene.clock.advance(0);
+			expect(JSON.stringify(await scene.rows(id))).toContain("needs the owner's approval of widen_wall");
+		});
+		expect(JSON.stringify(await scene.rows(id))).not.toContain("notes of somebody");
+	});
+
 	test("is the owner's to allow where nothing else is asked about, too", async () => {
 		await start({ approvals: { mode: "off" } });
 		const id = await say(call({ command: `cat ${root}/beside/notes`, wider_wall: "to read it" }), "bob");

@@ -28,6 +28,8 @@ interface Person {
 let home: ProcessHome;
 let keryx: Served;
 let processes: Processes;
+/** In the command of a program behind a wider wall. */
+const WIDER = "wider";
 let served: Awaited<ReturnType<typeof serveOnPort>>;
 let owner: Person;
 let ana: Person;
@@ -96,7 +98,8 @@ beforeAll(async () => {
 				clock: systemClock,
 				settings: () => scheduleSettings(values),
 			});
-			return { processes, schedules };
+			const isBehindWider = ({ command }: { command: string }) => Promise.resolve(command.includes(WIDER));
+			return { processes, schedules, isBehindWider };
 		},
 		{ home: home.path, tools: [dangerTool([])], web: true },
 	);
@@ -279,6 +282,54 @@ function follow(person: Person, on: (text: string) => void, signal: AbortSignal)
 	ended.catch(() => {});
 	return { begun: begun.promise, ended };
 }
+
+test("a member types into a program of theirs, but not into one behind a wider wall, over HTTP or in a terminal", async () => {
+	const conversation = await ana.say("hello");
+	const start = async (command: string) => {
+		const { id } = await processes.start(
+			{
+				command,
+				argv: ["/bin/cat"],
+				cwd: home.path,
+				env: { PATH: process.env.PATH ?? "" },
+				background: true,
+				pty: null,
+				notify: "none",
+			},
+			{
+				conversation: conversation as ConversationId,
+				principal: null,
+				turn: null,
+				role: "member",
+				destination: { platform: "web", account: "", chatId: "c1" },
+			},
+		);
+		return id;
+	};
+	const [usual, wider] = [await start("cat"), await start(`cat ${WIDER}`)];
+	const typed = { data: "a line\n" };
+	expect((await ana.call("POST", `/api/processes/${usual}/input`, { body: typed })).status).toBe(200);
+	const refused = await ana.call("POST", `/api/processes/${wider}/input`, { body: typed });
+	expect(refused.body).toMatchObject({
+		error: { code: "process.refused", hint: "ask the owner to type it" },
+	});
+	const socket = new WebSocket(
+		`ws://127.0.0.1:${served.port}/api/processes/${wider}/terminal`,
+		["keryx", `page.${ana.headers["x-keryx-page"]}`],
+		{ headers: { cookie: ana.headers.cookie as string, origin: ana.headers.origin as string } },
+	);
+	const said = new Promise<string>((resolve, reject) => {
+		socket.on("message", (data) => {
+			if (String(data).includes("you can watch")) resolve(String(data));
+		});
+		socket.once("error", reject);
+	});
+	socket.once("open", () => socket.send(JSON.stringify({ type: "input", ...typed })));
+	expect(await said).toContain("you can watch, but not type");
+	socket.close();
+	expect((await owner.call("POST", `/api/processes/${wider}/input`, { body: typed })).status).toBe(200);
+	for (const id of [usual, wider]) await processes.kill(OPERATOR, id);
+});
 
 test("revoking somebody ends their open stream and their terminal at once, and the login with them", async () => {
 	const ben = await loggedIn("ben", "member");

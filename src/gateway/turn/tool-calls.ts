@@ -12,7 +12,13 @@ import {
 import { KeryxError } from "../../errors.ts";
 import type { Store } from "../../store/index.ts";
 import { Aborted, type Clock, DeadlinePassed, Pauses, signalWithin, within } from "../../time/index.ts";
-import type { ConfirmationQuestion, PreparedCall, ToolContext, ToolRegistry } from "../../tools/index.ts";
+import {
+	type ConfirmationQuestion,
+	OWNER_ONLY,
+	type PreparedCall,
+	type ToolContext,
+	type ToolRegistry,
+} from "../../tools/index.ts";
 import type { Asked, Waiting } from "./asking.ts";
 import { storeAttachments } from "./attachments/attachments.ts";
 
@@ -121,7 +127,10 @@ function named(question: ConfirmationQuestion | null): ConfirmationQuestion | nu
 	return question && { ...question, action: actionName(question.action) ?? question.action };
 }
 
-/** An approved call; "started" is already committed. Its arguments are those that were shown. */
+/**
+ * An approved call; "started" is already committed. Its arguments are those that were shown, or as the approver edited them: what only the
+ * owner may allow needs a question of its own (I14).
+ */
 export async function runApproved(
 	call: ToolCall,
 	approved: string,
@@ -131,6 +140,13 @@ export async function runApproved(
 	if (!prepared) return result(call, `The tool ${call.name} no longer exists. Nothing was done.`, true);
 	if ("problem" in prepared)
 		return result(call, `The arguments for ${call.name} are not valid:\n${prepared.problem}`, true);
+	const needs = named(await prepared.question(environment.context))?.action ?? null;
+	if (needs !== null && needs !== approved && OWNER_ONLY.has(needs))
+		return result(
+			call,
+			`This needs the owner's approval of ${needs}, and ${approved} was approved. Nothing was done. Ask again.`,
+			true,
+		);
 	if (prepared.changesFiles(environment.context)) await environment.beforeFiles();
 	return run(call, prepared, approved, environment);
 }

@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../../errors.ts";
 import type { ListedProcess, ProcessActor, Processes } from "../../processes/index.ts";
-import type { ProcessScope } from "../../store/index.ts";
+import type { Process, ProcessScope } from "../../store/index.ts";
 import { type ApiHost, type Call, type HandlersOf, running } from "../call.ts";
 import { endpoint, flag, pageSize } from "../endpoint.ts";
 import { standingOf } from "../entry/scope.ts";
@@ -181,6 +181,7 @@ export const processHandlers: HandlersOf<typeof processEndpoints> = {
 		const processes = processesOf(host);
 		const found = await processes.find(scope, id);
 		const actor = await actorOn(found.id, call);
+		if (await isWidened(found, call)) throw widened(found);
 		const bytes = Buffer.from(data);
 		if (bytes.length > 0) await processes.write(actor, found.id, bytes);
 		if (end) await processes.endInput(actor, found.id);
@@ -193,6 +194,26 @@ async function actorOn(id: string, { host, scope, visitor }: Call): Promise<Proc
 	if (scope.kind === "operator") return scope;
 	const { conversation } = await processesOf(host).find(scope, id);
 	return { kind: "conversation", conversation, standing: standingOf(visitor) };
+}
+
+/** The program runs behind a wider wall than this person's: that was allowed for its start alone, so only the owner types into it (I14). */
+export async function isWidened(
+	process: Process,
+	{ host, visitor }: Pick<Call, "host" | "visitor">,
+): Promise<boolean> {
+	const standing = standingOf(visitor);
+	return standing !== "owner" && (await host.isBehindWider?.(process, standing)) === true;
+}
+
+function widened({ id }: Process): KeryxError {
+	return new KeryxError(
+		"process.refused",
+		`${id} runs behind a wider wall, which was allowed for its start alone`,
+		{
+			field: "id",
+			hint: "ask the owner to type it",
+		},
+	);
 }
 
 export function processesOf({ processes }: ApiHost): Processes {

@@ -4,7 +4,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { WebSocket } from "ws";
 import { isAtLeast } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { processesOf } from "../agent/processes.ts";
+import { isWidened, processesOf } from "../agent/processes.ts";
 import type { ApiHost } from "../call.ts";
 import type { Visitor } from "../entry/auth.ts";
 import { isPerson } from "../entry/people.ts";
@@ -51,6 +51,11 @@ export function addTerminals(app: App, host: ApiHost, closing: AbortSignal): voi
 		const process = await processes.find(scopeOf(visitor), c.req.valid("param").id);
 		if (open >= MOST) throw new KeryxError("http.rate", `${MOST} terminals are already open`);
 		const { from = null } = c.req.valid("query");
+		const mayType =
+			visitor.role === "operator" ||
+			(isPerson(visitor) &&
+				isAtLeast(visitor.role, process.role ?? "owner") &&
+				!(await isWidened(process, { host, visitor })));
 		const upgrade = upgradeWebSocket(() => ({
 			onOpen: (_event, { raw }) => {
 				open++;
@@ -60,9 +65,7 @@ export function addTerminals(app: App, host: ApiHost, closing: AbortSignal): voi
 					process,
 					from,
 					audiences,
-					mayType:
-						visitor.role === "operator" ||
-						(isPerson(visitor) && isAtLeast(visitor.role, process.role ?? "owner")),
+					mayType,
 					refused: (what) =>
 						host.confirmations.refused(
 							visitor,
