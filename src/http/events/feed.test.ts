@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { conversationId } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
 import type { Delta } from "../../gateway/index.ts";
-import { type LiveEvent, OPERATOR } from "../../store/index.ts";
+import { type Conversation, type LiveEvent, OPERATOR, type Scope, type Store } from "../../store/index.ts";
 import { Feed } from "./feed.ts";
 
 const HERE = conversationId("here");
@@ -11,6 +12,7 @@ const THERE = conversationId("there");
 function scene() {
 	const events: LiveEvent[] = [];
 	const reads: (() => void)[] = [];
+	const hidden = new Set<string>();
 	const commits = new Set<() => void>();
 	const listeners = new Set<(delta: Delta) => void>();
 	let text = "";
@@ -25,7 +27,10 @@ function scene() {
 			commits.add(listener);
 			return () => commits.delete(listener);
 		},
-		conversation: () => Promise.reject(new Error("not asked for")),
+		conversation: ({ ref }: Parameters<Store["conversation"]>[0]) =>
+			"id" in ref && hidden.has(ref.id)
+				? Promise.reject(new KeryxError("store.not_found", "no such conversation"))
+				: Promise.resolve({} as Conversation),
 	};
 	const gateway = {
 		partial: () => (text === "" ? null : { turn: "t", index: 0, text }),
@@ -42,9 +47,10 @@ function scene() {
 			for (const listener of listeners)
 				listener({ conversation: HERE, turn: "t", index: 0, offset, text: piece });
 		},
-		commit() {
-			const at = { at: 0, conversation: THERE, session: null, turn: null, subject: null };
-			const event = { ...at, cursor: cursorOf(events.length + 1), type: "turn.resumed", facts: {} };
+		hidden,
+		commit(type = "turn.resumed", conversation = THERE) {
+			const at = { at: 0, conversation, session: null, turn: null, subject: null };
+			const event = { ...at, cursor: cursorOf(events.length + 1), type, facts: {} };
 			events.push({ event, message: null, delivery: null } as unknown as LiveEvent);
 			for (const listener of commits) listener();
 		},
@@ -104,6 +110,30 @@ test("text that comes while the log is read is not lost if something was committ
 	readOn();
 	write("three");
 	expect(await view).toBe("one two three");
+});
+
+test("somebody who may no longer see a conversation hears no more of it, whatever types they follow", async () => {
+	const { feed, commit, readOn, hidden } = scene();
+	readOn();
+	const scope: Scope = { kind: "principal", principal: "p" as never, profile: null };
+	const leaving = new AbortController();
+	const { signal } = leaving;
+	const seen: string[] = [];
+	const following = (async () => {
+		for await (const frame of feed.follow({ scope, after: "now", types: new Set(["turn.resumed"]), signal }))
+			seen.push(frame.kind === "event" ? frame.event.cursor : frame.kind);
+	})();
+	await expect.poll(() => seen).toEqual(["hello"]);
+	commit();
+	await expect.poll(() => seen).toEqual(["hello", "e1"]);
+	hidden.add(THERE);
+	commit("conversation.deleted");
+	commit();
+	commit("turn.resumed", HERE);
+	await expect.poll(() => seen.at(-1)).toBe("e4");
+	expect(seen).toEqual(["hello", "e1", "e4"]);
+	leaving.abort();
+	await following;
 });
 
 test("a follower hears what was read, even if more is committed with every read", async () => {

@@ -79,6 +79,7 @@ export class Feed {
 			throw new KeryxError("store.not_found", `no conversation ${conversation}`);
 		for await (const batch of this.#batches(options)) {
 			const all = batch.stretch ? batch.stretch.shown(options, batch.heard) : batch.frames.map(shown);
+			sight?.hear(batch.stretch?.shown({}, batch.heard) ?? null);
 			yield sight ? await sight.seenOf(all) : all;
 		}
 	}

@@ -16,10 +16,15 @@ export class Sight {
 		this.#scope = scope;
 	}
 
+	/** Everything new, whatever their filter: some events change what they may see. Null: it is not known what was passed over. */
+	hear(all: readonly Shown[] | null): void {
+		const isChanged = all?.some((one) => one instanceof ShownEvent && CHANGES_SIGHT.test(one.type)) ?? true;
+		if (isChanged) this.#known.clear();
+	}
+
 	async seenOf(all: readonly Shown[]): Promise<Shown[]> {
 		const seen: Shown[] = [];
 		for (const one of all) {
-			if (one instanceof ShownEvent && CHANGES_SIGHT.test(one.type)) this.#known.clear();
 			const { kind, conversation: of } = one;
 			const isTheirs =
 				of === null ? kind === "hello" || kind === "resync" : await this.sees(conversationId(of));

@@ -30,6 +30,18 @@ test("followers with the same filter at the same place get the very same bytes",
 	expect(stretch?.bytes({ types: new Set(["turn.ended"]) }, 0)).toHaveLength(0);
 });
 
+test("whoever asks for no type of event, or for a strange one, takes nothing away from others", () => {
+	const tail = new Tail("e1");
+	tail.addEvent(event("e2"));
+	tail.settle();
+	for (const types of [[], [""], ["null"], [" ", ""]])
+		expect(tail.after(0)?.bytes({ types: new Set(types) }, 0)).toHaveLength(0);
+	for (const conversation of ["", "here false", "null"].map((id) => id as typeof HERE))
+		expect(tail.after(0)?.bytes({ conversation }, 0)).toHaveLength(0);
+	expect(String(tail.after(0)?.bytes({}, 0))).toContain("id: e2\n");
+	expect(String(tail.after(0)?.bytes({ conversation: HERE }, 0))).toContain("id: e2\n");
+});
+
 test("names of secrets are left out for those who may not see them, and only for those", () => {
 	const tail = new Tail("e1");
 	tail.addEvent(event("e2", HERE, "\u0024{secret:KEY}"));

@@ -165,5 +165,5 @@ export function isLater(a: string, b: string): boolean {
 }
 
 function keyOf({ conversation, types, nameless = false }: Filter): string {
-	return `${conversation ?? ""} ${nameless} ${types ? [...types].sort().join() : ""}`;
+	return JSON.stringify([conversation ?? null, nameless, types ? [...types].sort() : null]);
 }
