@@ -226,13 +226,15 @@ function isWildcard({ kind }: Token): boolean {
 /** Null: invalid. */
 function tokensOf(pattern: string, nameOnly: boolean, budget: IgnoreBudget): readonly Token[] | null {
 	const tokens: Token[] = [];
+	// git compares the text before the first wildcard by itself, and takes what follows as a pattern of its own.
+	const start = pattern.search(/[*?[\\]/);
 	for (let at = 0; at < pattern.length; ) {
 		const sign = pattern[at] as string;
 		if (sign === "*") {
 			const begin = at;
 			while (pattern[at] === "*") at++;
 			const isDouble = at - begin > 1;
-			const opens = begin === 0 || pattern[begin - 1] === "/";
+			const opens = begin === start || pattern[begin - 1] === "/";
 			const closes = at === pattern.length || pattern[at] === "/" || pattern.startsWith("\\/", at);
 			if (isDouble && opens && closes && !nameOnly) {
 				if (pattern[at] === "/") {
