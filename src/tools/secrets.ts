@@ -9,14 +9,47 @@ export interface WithSecrets {
 const PLACEHOLDER = /\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 const HEREDOC = /<<-?\s*[\w'"\\]/;
-const QUOTED_TEXT = /\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs;
+/** Neither a here-string nor a shift in arithmetic. */
+const CERTAIN_HEREDOC = /(?<!<)<<-?\s*[A-Za-z_'"\\]/;
 
 /**
  * Whether `***` stands where the shell would take it for a pattern, which means every name. It is what someone sees who may not see a
  * secret's name, and so a model may repeat it: nobody means all files by it. After a here-document it may be text.
  */
 export function hasMask(command: string): boolean {
-	return command.slice(0, HEREDOC.exec(command)?.index).replace(QUOTED_TEXT, "").includes("***");
+	return unquoted(command.slice(0, CERTAIN_HEREDOC.exec(command)?.index)).includes("***");
+}
+
+/** What is outside of quotes, also in a command inside of them; without comments, whose quotes are none. */
+function unquoted(command: string): string {
+	let text = "";
+	const outer: { readonly by: "(" | "`"; readonly quotes: Quotes }[] = [];
+	let quotes: Quotes = "none";
+	for (let at = 0; at < command.length; ) {
+		const character = command.charAt(at);
+		const taken = character === "\\" && quotes !== "single" ? command.slice(at, at + 2) : character;
+		if (taken === "#" && quotes === "none" && /^[\s;&|()]?$/.test(command.charAt(at - 1))) {
+			const end = command.indexOf("\n", at);
+			at = end < 0 ? command.length : end;
+			continue;
+		}
+		if (taken === "'" && quotes !== "double") quotes = quotes === "single" ? "none" : "single";
+		else if (taken === '"' && quotes !== "single") quotes = quotes === "double" ? "none" : "double";
+		else if (taken === "`" && quotes !== "single" && outer.at(-1)?.by === "`")
+			quotes = outer.pop()?.quotes ?? "none";
+		else if (
+			quotes !== "single" &&
+			(taken === "`" || (taken === "(" && (quotes === "none" || command.charAt(at - 1) === "$")))
+		) {
+			outer.push({ by: taken, quotes });
+			quotes = "none";
+		} else if (taken === ")" && quotes === "none" && outer.at(-1)?.by === "(")
+			quotes = outer.pop()?.quotes ?? "none";
+		else if (quotes === "none" && taken.length === 1) text += taken;
+		else text += " ";
+		at += taken.length;
+	}
+	return text;
 }
 
 /** The command for the shell, or what is wrong with its secret names. Values are inserted whole: the shell never parses them. */
