@@ -2,12 +2,11 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { AcpServer } from "../agents/index.ts";
-import type { Config, Environment } from "../config/index.ts";
+import { type Config, type Environment, readSecretFile, writeSecretFile } from "../config/index.ts";
 import type { ChatCommand, Walls, WorkspaceFolders } from "../gateway/index.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
 import { createMcpServers, type McpCaller, type McpServers, type McpServersOptions } from "../tools/index.ts";
-import { readSecretFile, writeSecretFile } from "./setup/secret-file.ts";
 import { version } from "./version.ts";
 
 export interface McpParts {
