@@ -13,7 +13,7 @@ export interface McpParts {
 	readonly folders: WorkspaceFolders;
 	readonly env: Environment;
 	readonly clock: Clock;
-	readonly secrets: Pick<Secrets, "hide" | "learn" | "stream">;
+	readonly secrets: Pick<Secrets, "hide" | "forOthers" | "isIn" | "changes" | "learn" | "stream">;
 	readonly walls: Pick<Walls, "forProgram">;
 	/** Read per call: it may change. */
 	config(): Config;
