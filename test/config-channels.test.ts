@@ -28,6 +28,33 @@ describe("an entry", () => {
 		},
 	);
 
+	test.each([
+		"token_file: it",
+		"app_token_file: it",
+		"signing_secret_file: it",
+		"server_password_file: it",
+		"irc: { certificate_file: it }",
+		"irc: { join: ['#open', { channel: '#c', key_file: it }] }",
+		"xmpp: { join: [{ room: r@x.example, password_file: it }] }",
+	])("I12: makes the content of the file in `%s` a secret, also if others can read it", (setting) => {
+		const file = join(home, "it");
+		for (const mode of [0o600, 0o644]) {
+			writeFileSync(file, `${TOKEN}\n`);
+			chmodSync(file, mode);
+			const { secrets } = check(`channels: { c: { platform: irc, ${setting} } }`);
+			expect([...secrets.values()]).toContain(TOKEN);
+		}
+		rmSync(file);
+	});
+
+	test("may name a file that is missing, a folder, or too long for a key: it is no secret", () => {
+		writeFileSync(join(home, "long"), "x".repeat(100_000));
+		const { secrets } = check(
+			"channels: { a: { token_file: none }, b: { token_file: . }, c: { token_file: long } }",
+		);
+		expect([...secrets.keys()].filter((name) => ["none", ".", "long"].includes(name))).toEqual([]);
+	});
+
 	test("has defaults for everything but its platform and where its token is", () => {
 		const { config, problems } = check("channels: { tg: { platform: telegram, token_env: TG } }");
 		expect(problems).toEqual([]);

@@ -10,14 +10,13 @@ import {
 	type ModelSettings,
 	parseScript,
 } from "../agents/index.ts";
-import { type Config, type Environment, keryxHome } from "../config/index.ts";
+import { type Config, type Environment, keryxHome, readSecretFile } from "../config/index.ts";
 import { conversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { createWorkspaces, type Walls, type WorkspaceFolders, workspaceFolders } from "../gateway/index.ts";
 import { OPERATOR, type Store } from "../store/index.ts";
 import { type Clock, systemClock } from "../time/index.ts";
 import type { McpCaller } from "../tools/index.ts";
-import { readSecretFile } from "./setup/secret-file.ts";
 
 /** Keryx's own, or the profile's of that name. */
 export interface AgentSettings extends Pick<Config, "agent" | "workspace"> {
@@ -72,7 +71,7 @@ function modelSettings({ agent }: AgentSettings): ModelSettings {
 	return { ...agent, provider, model };
 }
 
-/** Hidden from the moment it is read (I12). */
+/** Read at each use: the value of a changed file is hidden from then on (I12). */
 function keyIn(file: string, home: string, secrets: Store["secrets"]): { readonly key: string } | string {
 	const found = readSecretFile(file, home);
 	if (found.kind === "missing") return `there is no file ${found.path}`;

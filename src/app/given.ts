@@ -24,7 +24,7 @@ export function configOf(
 	if (config === undefined)
 		return { config: loadConfig({ home, env }), isFollowed: followsFile ?? true, isGiven: false };
 	if (isLoaded(config)) return { config, isFollowed: followsFile ?? false, isGiven: false };
-	return { config: configFrom(config, env), isFollowed: false, isGiven: true };
+	return { config: configFrom(config, env, home), isFollowed: false, isGiven: true };
 }
 
 function isLoaded(config: ConfigInput | LoadedConfig): config is LoadedConfig {

@@ -2,19 +2,18 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { AcpServer } from "../agents/index.ts";
-import type { Config, Environment } from "../config/index.ts";
+import { type Config, type Environment, readSecretFile, writeSecretFile } from "../config/index.ts";
 import type { ChatCommand, Walls, WorkspaceFolders } from "../gateway/index.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
 import { createMcpServers, type McpCaller, type McpServers, type McpServersOptions } from "../tools/index.ts";
-import { readSecretFile, writeSecretFile } from "./setup/secret-file.ts";
 import { version } from "./version.ts";
 
 export interface McpParts {
 	readonly folders: WorkspaceFolders;
 	readonly env: Environment;
 	readonly clock: Clock;
-	readonly secrets: Pick<Secrets, "hide" | "learn" | "stream">;
+	readonly secrets: Pick<Secrets, "hide" | "forOthers" | "isIn" | "changes" | "learn" | "stream">;
 	readonly walls: Pick<Walls, "forProgram">;
 	/** Read per call: it may change. */
 	config(): Config;

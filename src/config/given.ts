@@ -10,12 +10,12 @@ const SOURCE = "createKeryx";
 
 /**
  * Checked like a file, with defaults for the rest. `env` holds the variables it names; KERYX_ variables are ignored, because the program
- * decides.
+ * decides. Relative names of key files are looked for in the home.
  */
-export function configFrom(values: ConfigInput, env: Environment): LoadedConfig {
+export function configFrom(values: ConfigInput, env: Environment, home: string): LoadedConfig {
 	const named = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("KERYX_")));
 	const { config, problems } = checkConfig({
-		home: "",
+		home,
 		env: named,
 		// JSON is YAML.
 		text: JSON.stringify(values),

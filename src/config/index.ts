@@ -41,6 +41,7 @@ export { nearest } from "./nearest.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
 export { type Connection, connections, ownPlatforms, unreached } from "./reach.ts";
 export { authRules, CONFIG_KEYS, type Config, type ConfigInput } from "./schema.ts";
+export { readSecretFile, writeSecretFile } from "./secret-file.ts";
 export { hideSecretLike, hideVariablesIn } from "./secrets.ts";
 export { resolvePolicy, type SessionReset, sessionResetSchema } from "./session-reset.ts";
 export type { Origin } from "./settings.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createSecrets, type Secrets, SHORTEST_HIDDEN } from "../secrets/index.ts";
 import { readDocument } from "./document.ts";
 import { readEnvironment } from "./environment.ts";
+import { valuesInFiles } from "./key-files.ts";
 import type { Key } from "./keys.ts";
 import { USUAL_KEY_VARIABLES } from "./models.ts";
 import { type ConfigProblem, configError } from "./problems.ts";
@@ -75,6 +76,7 @@ export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck
 	const names = secretNames(settings);
 	const values = new Map([
 		...secretValues([...names, ...USUAL_KEYS, "PGPASSWORD"], env),
+		...valuesInFiles(settings, home),
 		...passwordIn(settings),
 	]);
 	const secrets = createSecrets(values, { maskShapes: !isOff(settings, "privacy.mask_shapes") });

@@ -181,6 +181,7 @@ class StoredProcesses implements Processes {
 			most,
 			ended,
 			hide: this.#hide,
+			hideBytes: this.#hideBytes,
 		});
 		await this.#keeper.soon(() => store.processPolled({ id: process.id, to: output.to }));
 		return { process, output };
@@ -188,7 +189,11 @@ class StoredProcesses implements Processes {
 
 	async tail(scope: ProcessScope, id: string, most: number): Promise<NewOutput> {
 		const process = await this.find(scope, id);
-		return tailOf(this.#options.machine.read, process.id, { most, hide: this.#hide });
+		return tailOf(this.#options.machine.read, process.id, {
+			most,
+			hide: this.#hide,
+			hideBytes: this.#hideBytes,
+		});
 	}
 
 	async output(
@@ -204,7 +209,11 @@ class StoredProcesses implements Processes {
 		},
 	): Promise<WholeOutput> {
 		const process = await this.find(scope, id, signal);
-		return bothEnds(this.#options.machine.read, process.id, { ...options, hide: this.#hide });
+		return bothEnds(this.#options.machine.read, process.id, {
+			...options,
+			hide: this.#hide,
+			hideBytes: this.#hideBytes,
+		});
 	}
 
 	async log(
@@ -224,7 +233,7 @@ class StoredProcesses implements Processes {
 		const found = await logPart(this.#options.machine.read, process.id, {
 			...options,
 			ended,
-			hideBytes: (bytes) => this.#options.store.secrets.hideBytes(bytes),
+			hideBytes: this.#hideBytes,
 		});
 		return { ...found, text: this.#hide(found.text) };
 	}
@@ -365,6 +374,7 @@ class StoredProcesses implements Processes {
 	}
 
 	readonly #hide = (text: string): string => this.hide(text);
+	readonly #hideBytes = (bytes: Uint8Array): Uint8Array => this.#options.store.secrets.hideBytes(bytes);
 }
 
 function isUnknown(error: unknown): boolean {

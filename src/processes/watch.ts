@@ -95,6 +95,7 @@ export class ProcessWatch {
 			most: PROGRESS_LENGTH,
 			ended: false,
 			hide: (text) => store.secrets.hide(text),
+			hideBytes: (bytes) => store.secrets.hideBytes(bytes),
 		});
 		const isNew = output.to > checkedTo;
 		const now = clock.now();

@@ -114,6 +114,32 @@ describe("a server that misbehaves", () => {
 		expect(answered().join("")).toMatch(/^x+$/);
 	});
 
+	test("I12: a secret in what a server says of its tools is hidden from the model and in the API", async () => {
+		const described: string[] = [];
+		const agent = scene.agent() as unknown as { step(input: { tools: readonly object[] }): unknown };
+		const watched = {
+			...agent,
+			step: (input: { tools: readonly object[] }) => {
+				described.push(JSON.stringify(input.tools));
+				return agent.step(input);
+			},
+		};
+		await scene.start(
+			{ it: scene.rogue("tell") },
+			{
+				env: { DEPLOY_KEY: "k3y-".repeat(10) },
+				config: { secrets: ["DEPLOY_KEY"], walls: { mode: "off" } },
+				agent: watched as never,
+			},
+		);
+		await connected("it");
+		await scene.ask("hello");
+		for (const shown of [JSON.stringify(await scene.servers()), described.join()]) {
+			expect(shown).toContain("It has ***");
+			expect(shown).not.toContain("k3y-");
+		}
+	});
+
 	test("a call that is never answered ends with its time, and the server goes on", async () => {
 		await scene.start(
 			{ it: scene.rogue("good", { confirm: "never" }) },

@@ -20,7 +20,7 @@ const tool = (name, rest = {}) => ({
 	...rest,
 });
 const TOOLS = () => [
-	tool("ping"),
+	tool("ping", manner === "tell" ? { description: `It has ${"k3y-".repeat(10)}` } : {}),
 	tool("write", { annotations: { readOnlyHint: false } }),
 	tool("unsaid", { annotations: undefined }),
 	tool("huge"),

@@ -14,6 +14,7 @@ import {
 	NETWORK_PLATFORMS,
 	NETWORKS,
 	writeConfig,
+	writeSecretFile,
 } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { ChannelSetup } from "../../http/index.ts";
@@ -22,7 +23,6 @@ import { type ChannelPlatform, PLATFORMS } from "../platforms/index.ts";
 import type { ChannelIdentity } from "../platforms/types.ts";
 import type { TokenContext } from "./channel-token.ts";
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
-import { writeSecretFile } from "./secret-file.ts";
 
 export interface NewChannel {
 	readonly platform: ChannelPlatform;

@@ -1,9 +1,8 @@
 // A channel's token: in an environment variable, or a file that only its owner can read. Read at every connect, so that a new one needs
 // no restart, and hidden from the moment it is read (I12).
-import type { ChannelSettings, Environment } from "../../config/index.ts";
+import { type ChannelSettings, type Environment, readSecretFile } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Secrets } from "../../secrets/index.ts";
-import { readSecretFile } from "./secret-file.ts";
 
 export interface TokenContext {
 	readonly env: Environment;

@@ -5,12 +5,12 @@ import {
 	type Config,
 	type Environment,
 	type ModelProvider,
+	readSecretFile,
 	USUAL_KEY_VARIABLES,
 } from "../../config/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Answering } from "../agents.ts";
-import { readSecretFile } from "./secret-file.ts";
 
 const ANSWER_MS = 5000;
 const KEPT_MS = 600_000;

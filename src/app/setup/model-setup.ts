@@ -9,15 +9,16 @@ import {
 	editConfig,
 	MODEL_PROVIDERS,
 	type ModelProvider,
+	readSecretFile,
 	USUAL_KEY_VARIABLES,
 	writeConfig,
+	writeSecretFile,
 } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { ModelSetup } from "../../http/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
 import { systemClock } from "../../time/index.ts";
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
-import { readSecretFile, writeSecretFile } from "./secret-file.ts";
 
 /** The usual choice; a suggestion, never written unasked. */
 export const SUGGESTED_MODELS: Readonly<Record<ModelProvider, string>> = {

@@ -65,6 +65,7 @@ export class ProcessEnds {
 		const output = await tailOf(machine.read, row.id, {
 			most: NOTE_LENGTH,
 			hide: (text) => store.secrets.hide(text),
+			hideBytes: (bytes) => store.secrets.hideBytes(bytes),
 		});
 		const note = completionNote(row, end, { at, output, survivors });
 		await this.#record(row, end, { at, logBytes: output.to, logLost: await machine.lost(row.id), note });

@@ -1,6 +1,6 @@
 // A part of a log as text, for reading piece by piece: each continues where the previous ended.
 import { readableLength, terminalText } from "../../domain/index.ts";
-import type { LogPiece } from "../types.ts";
+import { withoutHalves } from "./halves.ts";
 import type { ReadLog } from "./reading.ts";
 import { startOfLast } from "./start.ts";
 
@@ -49,27 +49,4 @@ export async function logPart(
 	const length = isWhole ? data.length : readableLength(data);
 	const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(data.subarray(0, length));
 	return { text: raw ? text : terminalText(text), from, to: from + length, lost, size };
-}
-
-/** Longer than any form of any secret. */
-const AROUND = 64 * 1024;
-
-/** A secret that crosses the piece's boundary would not be recognised in it: its bytes are hidden here. */
-async function withoutHalves(
-	read: ReadLog,
-	id: string,
-	{ from, next, data }: LogPiece,
-	hideBytes: (bytes: Uint8Array) => Uint8Array,
-): Promise<Uint8Array> {
-	if (data.length === 0) return data;
-	const earliest = Math.max(0, from - AROUND);
-	const before = await read(id, { from: earliest, limit: from - earliest });
-	const after = await read(id, { from: next, limit: AROUND });
-	const left = before.next === from ? before.data : Buffer.alloc(0);
-	const right = after.from === next ? after.data : Buffer.alloc(0);
-	const hidden = hideBytes(Buffer.concat([left, data, right])).subarray(
-		left.length,
-		left.length + data.length,
-	);
-	return Buffer.compare(hidden, hideBytes(data)) === 0 ? data : hidden;
 }

@@ -2,6 +2,7 @@
 // would finally show them. Work and memory are limited whatever a program printed.
 import { firstOf, lastOf, readableLength, terminalText } from "../../domain/index.ts";
 import type { ProcessMachine } from "../machine.ts";
+import { type HideBytes, withoutHalves } from "./halves.ts";
 
 export type ReadLog = ProcessMachine["read"];
 
@@ -21,6 +22,12 @@ export interface NewOutput {
 /** Hides secrets in a text before it is cut: part of a secret would remain otherwise. */
 type Hide = (text: string) => string;
 
+interface Hiding {
+	readonly hide: Hide;
+	/** For what is read: a secret may lie across its edges. */
+	readonly hideBytes: HideBytes;
+}
+
 /** Output from a position on: only its end if longer than `most`. An incomplete character is left for later. */
 export async function newOutput(
 	read: ReadLog,
@@ -30,11 +37,12 @@ export async function newOutput(
 		most,
 		ended,
 		hide,
-	}: { readonly from: number; readonly most: number; readonly ended: boolean; readonly hide: Hide },
+		hideBytes,
+	}: Hiding & { readonly from: number; readonly most: number; readonly ended: boolean },
 ): Promise<NewOutput> {
 	const { size } = await read(id, { from, limit: 1 });
 	const start = Math.max(from, size - most * BYTES_PER_CHARACTER);
-	const { data, lost } = await bytesBetween(read, id, start, size);
+	const { data, lost } = await bytesWithin(read, id, { from: start, to: size, hideBytes });
 	const readable = ended ? data.length : readableLength(data);
 	const text = hide(terminalText(decode(data.subarray(0, readable), start > from)));
 	const shown = lastOf(text, most);
@@ -49,7 +57,7 @@ export async function newOutput(
 export async function tailOf(
 	read: ReadLog,
 	id: string,
-	options: { readonly most: number; readonly hide: Hide },
+	options: Hiding & { readonly most: number },
 ): Promise<NewOutput> {
 	return newOutput(read, id, { ...options, from: 0, ended: true });
 }
@@ -67,11 +75,11 @@ export async function bothEnds(
 		most,
 		mark,
 		hide,
-	}: {
+		hideBytes,
+	}: Hiding & {
 		readonly most: number;
 		/** `isKept`: the log has what is left out here. */
 		readonly mark: (leftOut: string, isKept: boolean) => string;
-		readonly hide: Hide;
 	},
 ): Promise<WholeOutput> {
 	const { size } = await read(id, { from: 0, limit: 1 });
@@ -86,8 +94,10 @@ export async function bothEnds(
 		const left = [...over, ...(lost > 0 ? [`${lost} bytes missing from the log`] : [])].join(", and ");
 		return { text: joined(firstOf(text, head), lastOf(text, tail), mark(left, lost === 0)), truncated: true };
 	}
-	const first = hide(terminalText(decode((await bytesBetween(read, id, 0, window)).data, false)));
-	const last = hide(terminalText(decode((await bytesBetween(read, id, size - window, size)).data, true)));
+	const start = await bytesWithin(read, id, { from: 0, to: window, hideBytes });
+	const end = await bytesWithin(read, id, { from: size - window, to: size, hideBytes });
+	const first = hide(terminalText(decode(start.data, false)));
+	const last = hide(terminalText(decode(end.data, true)));
 	const [begins, ends] = [firstOf(first, head), lastOf(last, tail)];
 	const left = `about ${size - Buffer.byteLength(begins) - Buffer.byteLength(ends)} bytes`;
 	return { text: joined(begins, ends, mark(left, true)), truncated: true };
@@ -153,6 +163,19 @@ export async function logLines(
 		first:
 			offset === undefined ? total - window.filter(({ isLine }) => isLine).length : Math.min(offset, total),
 	};
+}
+
+/** The same without halves of secrets at the edges. */
+async function bytesWithin(
+	read: ReadLog,
+	id: string,
+	{ from, to, hideBytes }: { readonly from: number; readonly to: number; readonly hideBytes: HideBytes },
+): Promise<{ readonly data: Buffer; readonly lost: number }> {
+	const { data, lost } = await bytesBetween(read, id, from, to);
+	// After a gap the positions are unknown.
+	if (lost > 0) return { data, lost };
+	const whole = await withoutHalves(read, id, { from, next: from + data.length, data }, hideBytes);
+	return { data: Buffer.from(whole.buffer, whole.byteOffset, whole.length), lost };
 }
 
 async function bytesBetween(

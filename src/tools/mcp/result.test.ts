@@ -17,3 +17,16 @@ test.each([
 		expect(content).not.toMatch(/hunter|value/);
 	}
 });
+
+test("I12: names of resources are cut after hiding", () => {
+	const secret = "hunter2value99";
+	for (let before = 220; before <= 240; before++) {
+		const name = `${"n".repeat(before)}${secret}`;
+		const shown = [
+			toResult({ content: [{ type: "resource_link", name, uri: "x:y" }] }, hide),
+			toResult({ content: [{ type: "resource", resource: { uri: `x:/${name}`, blob: "" } }] }, hide),
+			toAttachments({ contents: [{ uri: `x:/${name}`, blob: "" }] }, hide),
+		];
+		for (const { content } of shown) expect(JSON.stringify(content)).not.toMatch(/nh/);
+	}
+});

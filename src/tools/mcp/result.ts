@@ -15,7 +15,7 @@ type Contents = ReadResourceResult["contents"][number];
 type Hide = (text: string) => string;
 
 export function toResult({ content, structuredContent, isError }: CallToolResult, hide: Hide): ToolResult {
-	const parts = content.map(partOf);
+	const parts = content.map((block) => partOf(block, hide));
 	// For programs; used alone if it says more than the text.
 	if (content.length === 0 && structuredContent !== undefined)
 		parts.push({ type: "text", text: JSON.stringify(structuredContent) });
@@ -23,10 +23,15 @@ export function toResult({ content, structuredContent, isError }: CallToolResult
 }
 
 export function toAttachments({ contents }: ReadResourceResult, hide: Hide): ToolResult {
-	return { content: bounded(contents.map(resourcePart), hide) };
+	return {
+		content: bounded(
+			contents.map((one) => resourcePart(one, hide)),
+			hide,
+		),
+	};
 }
 
-function partOf(block: Block): ToolPart {
+function partOf(block: Block, hide: Hide): ToolPart {
 	switch (block.type) {
 		case "text":
 			return { type: "text", text: block.text };
@@ -38,15 +43,15 @@ function partOf(block: Block): ToolPart {
 				mediaType: mediaTypeOf(block.mimeType),
 			};
 		case "resource":
-			return resourcePart(block.resource);
+			return resourcePart(block.resource, hide);
 		case "resource_link":
-			return { type: "text", text: `Resource ${inlineUntrusted(block.name)}: ${block.uri}` };
+			return { type: "text", text: `Resource ${inlineUntrusted(hide(block.name))}: ${block.uri}` };
 		default:
 			return { type: "text", text: JSON.stringify(block) };
 	}
 }
 
-function resourcePart(resource: Contents): ToolPart {
+function resourcePart(resource: Contents, hide: Hide): ToolPart {
 	if ("text" in resource) return { type: "text", text: `${resource.uri}:\n${resource.text}` };
 	const mediaType = mediaTypeOf(resource.mimeType);
 	const kind = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;
@@ -54,7 +59,7 @@ function resourcePart(resource: Contents): ToolPart {
 		type: kind ?? "file",
 		data: Buffer.from(resource.blob, "base64"),
 		mediaType,
-		name: nameIn(resource.uri),
+		name: nameIn(hide(resource.uri)),
 	};
 }
 

@@ -177,7 +177,7 @@ export class McpServer {
 			}
 			connection = made.connection;
 			this.#connection = connection;
-			this.#offer = await offerOf(this.name, connection.client, signal);
+			this.#offer = await this.#offerOf(connection, signal);
 			this.#become({ kind: "connected", since: this.#parts.clock.now() });
 			return await connection.line.over;
 		} catch (error) {
@@ -198,7 +198,7 @@ export class McpServer {
 			return;
 		}
 		this.#isStale = false;
-		this.#refreshing = offerOf(this.name, connection.client, this.#stop.signal)
+		this.#refreshing = this.#offerOf(connection, this.#stop.signal)
 			.then((offer) => {
 				if (this.#connection === connection) this.#offer = offer;
 			})
@@ -232,6 +232,10 @@ export class McpServer {
 	#tellChange(): void {
 		this.#changed.resolve();
 		this.#changed = Promise.withResolvers<void>();
+	}
+
+	#offerOf({ client }: Connection, signal: AbortSignal): Promise<Offer> {
+		return offerOf(this.name, client, { signal, secrets: this.#parts.secrets });
 	}
 
 	hide(text: string): string {

@@ -7,7 +7,8 @@ import { createMcpServers } from "./servers.ts";
 
 test("turns go on without a server that has been starting for ten seconds, and later ones do not wait for it", async () => {
 	const clock = createVirtualClock(0);
-	const { servers: settings } = configFrom({ mcp: { servers: { mute: { command: "cat" } } } }, {}).values.mcp;
+	const { servers: settings } = configFrom({ mcp: { servers: { mute: { command: "cat" } } } }, {}, "").values
+		.mcp;
 	const servers = createMcpServers({
 		clock,
 		version: "0.0.0",

@@ -72,7 +72,7 @@ export interface Connection {
 export interface ServerParts {
 	readonly clock: Clock;
 	readonly version: string;
-	readonly secrets: Pick<Secrets, "hide" | "learn" | "stream">;
+	readonly secrets: Pick<Secrets, "hide" | "forOthers" | "isIn" | "changes" | "learn" | "stream">;
 	/** A variable of Keryx's environment. */
 	variable(name: string): string | undefined;
 	/** The folder of the server's program; created if missing. */

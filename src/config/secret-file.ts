@@ -6,15 +6,16 @@ import { dirname, resolve } from "node:path";
 export type SecretFile =
 	| { readonly kind: "read"; readonly path: string; readonly value: string }
 	| { readonly kind: "missing"; readonly path: string }
-	| { readonly kind: "exposed"; readonly path: string };
+	/** Others can read it, so its value is not used; only hidden. */
+	| { readonly kind: "exposed"; readonly path: string; readonly value: string };
 
 /** Relative names are looked for in Keryx's home. */
 export function readSecretFile(file: string, home: string): SecretFile {
 	const path = file.startsWith("~/") ? resolve(homedir(), file.slice(2)) : resolve(home, file);
 	const facts = statSync(path, { throwIfNoEntry: false });
 	if (!facts?.isFile()) return { kind: "missing", path };
-	if ((facts.mode & 0o077) !== 0) return { kind: "exposed", path };
-	return { kind: "read", path, value: readFileSync(path, "utf8").trim() };
+	const value = readFileSync(path, "utf8").trim();
+	return { kind: (facts.mode & 0o077) === 0 ? "read" : "exposed", path, value };
 }
 
 export function writeSecretFile(path: string, value: string): void {
