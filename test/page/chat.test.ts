@@ -603,8 +603,11 @@ describe("a question", () => {
 		expect((await keryx.client.confirm("POST", `/confirm/${id}/deny`, { reason: "not today" })).status).toBe(
 			200,
 		);
-		await decided("It was denied by the operator.").click();
-		await reason().waitFor();
+		// What is drawn anew under the pointer has to be clicked again.
+		await eventually(async () => {
+			if (!(await reason().isVisible())) await decided("It was denied by the operator.").click();
+			expect(await reason().isVisible()).toBe(true);
+		});
 	});
 
 	test("that was unfolded stays so when the event of its row comes late, and when it is drawn again", async () => {
