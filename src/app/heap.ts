@@ -17,8 +17,6 @@ const BUSY_MS = 1000;
 
 /** From now on the heap grows slowly. For the whole process: there is no way back. */
 export function limitHeap(): void {
-	// V8's middle compiler saves 4 % of the CPU time under load, and keeps some 9 MiB.
-	setFlagsFromString("--no-maglev");
 	setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 	let before = Number.NEGATIVE_INFINITY;
 	const observer = new PerformanceObserver((list) => {
