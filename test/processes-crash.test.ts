@@ -171,8 +171,9 @@ async function nothingIsLeft(folder: string): Promise<void> {
 
 /** What has not come to its end, was not told, or has left something behind that still runs. */
 async function unfinished(store: Store, folder: string): Promise<readonly string[]> {
-	const { inbox, turns, deliveries } = await store.workload({ scope: OPERATOR });
+	// In this order: an end puts its note into the inbox, so one that is among these rows is still there, or was told.
 	const rows = await store.processes({ scope: OPERATOR, limit: 10_000 });
+	const { inbox, turns, deliveries } = await store.workload({ scope: OPERATOR });
 	const ledger = ledgerLines(folder);
 	const open = rows.filter(({ status }) => status === "running" || status === "starting");
 	const late = rows.filter(({ id, status, command }) => {

@@ -56,17 +56,40 @@ export function processFolder(home: string, id: string): string {
 	return join(processesFolder(home), id);
 }
 
-/** Refuses a used id. */
-export async function createFolder(home: string, id: string): Promise<string> {
+/** The first file in a process's folder says who took the id. */
+type First = "meta.json" | "given-up";
+
+/** Refuses a used id. The folder appears with its first file in it: one without would never say whether its maker is still at work. */
+async function createFolder(home: string, id: string, first: First, value: unknown): Promise<string> {
 	const folder = processFolder(home, id);
+	const draft = draftOf(folder, first);
+	await mkdir(draft, { recursive: true, mode: 0o700 });
 	try {
-		await mkdir(folder, { mode: 0o700 });
+		await writeWhole(draft, first, value);
+		await rename(draft, folder);
 	} catch (cause) {
-		if ((cause as NodeJS.ErrnoException).code === "EEXIST")
+		await rm(draft, { recursive: true, force: true });
+		const { code } = cause as NodeJS.ErrnoException;
+		if (code === "ENOTEMPTY" || code === "EEXIST")
 			throw new KeryxError("process.taken", `process ${id} already exists`, { cause });
 		throw cause;
 	}
 	return folder;
+}
+
+/** Whoever dies while making a folder leaves this. */
+function draftOf(folder: string, first: First): string {
+	return `${folder}.${first}`;
+}
+
+/** Takes the id for a program that is about to be started. */
+export function createRecord(home: string, id: string, meta: ProcessMeta): Promise<string> {
+	return createFolder(home, id, "meta.json", meta);
+}
+
+/** To give up a start, take its id first. A host that gets the request later finds it taken, and starts nothing. */
+export async function createGivenUp(home: string, id: string, host: ProcessIdentity | null): Promise<void> {
+	await createFolder(home, id, "given-up", { host });
 }
 
 export async function hasFolder(home: string, id: string): Promise<boolean> {
@@ -95,15 +118,12 @@ export async function readHolder(home: string, id: string): Promise<ProcessIdent
 	return (await readJson<ProcessMeta>(join(processFolder(home, id), "meta.json")))?.host ?? null;
 }
 
-/** To give up a start, take its folder first. A host that gets the request later finds it taken, and starts nothing. */
-export async function writeGivenUp(folder: string, host: ProcessIdentity | null): Promise<void> {
-	await writeWhole(folder, "given-up", { host });
-}
-
-/** The host that may still have the request queued; null if none. */
-export async function readGivenUp(home: string, id: string): Promise<ProcessIdentity | null> {
-	const found = await readJson<{ host: ProcessIdentity | null }>(join(processFolder(home, id), "given-up"));
-	return found?.host ?? null;
+/** The host that may still have the request queued, null if none; or null: its start was not given up. */
+export function readGivenUp(
+	home: string,
+	id: string,
+): Promise<{ readonly host: ProcessIdentity | null } | null> {
+	return readJson(join(processFolder(home, id), "given-up"));
 }
 
 export async function writeMeta(folder: string, meta: ProcessMeta): Promise<void> {
@@ -123,8 +143,10 @@ export async function writeForgotten(folder: string): Promise<void> {
 	await writeFile(join(folder, "forgotten"), "", { mode: 0o600 });
 }
 
+/** With what was left of making it. */
 export async function removeFolder(folder: string): Promise<void> {
-	await rm(folder, { recursive: true, force: true });
+	for (const path of [draftOf(folder, "meta.json"), draftOf(folder, "given-up"), folder])
+		await rm(path, { recursive: true, force: true });
 }
 
 /** On disk under its name when it returns. */

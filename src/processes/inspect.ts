@@ -4,7 +4,7 @@ import { KeryxError } from "../errors.ts";
 import { findNamespace } from "../walls/index.ts";
 import { endFamily } from "./ending.ts";
 import {
-	createFolder,
+	createGivenUp,
 	hasFolder,
 	type ProcessRecord,
 	processFolder,
@@ -15,7 +15,6 @@ import {
 	removePipes,
 	wallStatusFile,
 	writeForgotten,
-	writeGivenUp,
 } from "./files.ts";
 import { bootId, identityOf, isAlive } from "./identity.ts";
 import { logSize } from "./log/files.ts";
@@ -61,12 +60,12 @@ export async function killSurvivors(
 /** True: it will never be started. False: it has been started. */
 export async function giveUpProcess(home: string, id: string, hostPid: number | null): Promise<boolean> {
 	try {
-		const folder = await createFolder(home, id);
-		await writeGivenUp(folder, hostPid === null ? null : identityOf(hostPid));
+		await createGivenUp(home, id, hostPid === null ? null : identityOf(hostPid));
 		return true;
 	} catch (error) {
-		if (error instanceof KeryxError && error.code === "process.taken") return false;
-		throw error;
+		if (!(error instanceof KeryxError) || error.code !== "process.taken") throw error;
+		// By a gateway that died before it could say so.
+		return (await readGivenUp(home, id)) !== null;
 	}
 }
 
@@ -84,7 +83,7 @@ export async function removeProcess(home: string, id: string): Promise<void> {
 	if (record) refuseWhileAlive(record);
 	else if (!(await hasFolder(home, id))) throw unknown(id);
 	else {
-		const host = await readGivenUp(home, id);
+		const host = (await readGivenUp(home, id))?.host;
 		if (host && isAlive(host))
 			throw new KeryxError("process.running", `the host that was asked for ${id} may still read that`);
 	}

@@ -752,6 +752,25 @@ test("what the last owner asked its host for may still be on its way: it is give
 	expect(await processes.find(OPERATOR, other)).toMatchObject({ status: "running" });
 });
 
+test.each([
+	["its host died before it had written down what it starts", "proc_00000000abcf.meta.json", "meta.json.new"],
+	["a gateway gave it up and died before it could say so", "proc_00000000abcf", "given-up"],
+])("%s: it has failed, though a host runs", async (_, folder, file) => {
+	await start("sleep 1000");
+	await beginOnly("proc_00000000abcf");
+	mkdirSync(join(home.path, "processes", folder));
+	writeFileSync(join(home.path, "processes", folder, file), '{"host":null}');
+	await restart();
+	await eventually(async () => {
+		clock.pass(1000);
+		expect(await processes.find(OPERATOR, "proc_00000000abcf")).toMatchObject({ status: "failed_start" });
+	});
+	await home.killHost();
+	processes.discard("proc_00000000abcf");
+	await restart();
+	expect(readdirSync(join(home.path, "processes")).join()).not.toContain("abcf");
+});
+
 function environOf(pid: string): string | null {
 	return readOf(`/proc/${pid}/environ`);
 }

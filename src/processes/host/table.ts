@@ -1,6 +1,6 @@
 // The processes of a home: those this host holds, from memory; all others, from their files.
 import { KeryxError } from "../../errors.ts";
-import { createFolder, type ProcessMeta, removeFolder, writeEnd, writeMeta } from "../files.ts";
+import { createRecord, type ProcessMeta, removeFolder, writeEnd, writeMeta } from "../files.ts";
 import { identityOf } from "../identity.ts";
 import {
 	forgetProcess,
@@ -44,7 +44,6 @@ export class ProcessTable {
 		const { id } = request;
 		this.#starting++;
 		try {
-			const folder = await createFolder(this.#home, id);
 			const meta: ProcessMeta = {
 				argv: request.shownArgv ?? request.argv,
 				cwd: request.cwd,
@@ -53,7 +52,9 @@ export class ProcessTable {
 				host: identityOf(process.pid) ?? { bootId: "", pid: process.pid, startTime: "" },
 				identity: null,
 			};
-			const started = await this.#start(request, folder, meta);
+			// Before it starts: if the host dies in between, its mark identifies it.
+			const folder = await createRecord(this.#home, id, meta);
+			const started = await this.#start(request, folder);
 			if (started instanceof Error) return await this.#recordFailure(id, folder, started);
 			return await this.#hold(id, folder, meta, started, request.maxLogBytes);
 		} finally {
@@ -107,10 +108,8 @@ export class ProcessTable {
 	}
 
 	/** Returns why it cannot be started; rejects, and leaves nothing behind, if it cannot be tried. */
-	async #start(request: SpawnRequest, folder: string, meta: ProcessMeta): Promise<Started | Error> {
+	async #start(request: SpawnRequest, folder: string): Promise<Started | Error> {
 		try {
-			// Before it starts: if the host dies in between, its mark identifies it.
-			await writeMeta(folder, meta);
 			const marked = { ...request, env: { ...request.env, [MARK]: request.id } };
 			return await start(marked, folder).catch(orReason);
 		} catch (error) {
