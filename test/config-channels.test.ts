@@ -20,13 +20,17 @@ function check(text: string, env: Record<string, string> = {}) {
 const problemsOf = (text: string) => check(text).problems.map((problem) => describeProblem(problem));
 
 describe("an entry", () => {
-	test.each(["token_env", "app_token_env", "signing_secret_env", "server_password_env"])(
-		"makes the variable of its %s a secret",
-		(key) => {
-			const { secrets } = check(`channels: { c: { platform: irc, ${key}: WORD } }`, { WORD: TOKEN });
-			expect(secrets.get("WORD")).toBe(TOKEN);
-		},
-	);
+	test.each([
+		"token_env: WORD",
+		"app_token_env: WORD",
+		"signing_secret_env: WORD",
+		"server_password_env: WORD",
+		"irc: { join: ['#open', { channel: '#c', key_env: WORD }] }",
+		"xmpp: { join: [{ room: r@x.example, password_env: WORD }] }",
+	])("I12: makes the variable in `%s` a secret", (setting) => {
+		const { secrets } = check(`channels: { c: { platform: irc, ${setting} } }`, { WORD: TOKEN });
+		expect(secrets.get("WORD")).toBe(TOKEN);
+	});
 
 	test.each([
 		"token_file: it",

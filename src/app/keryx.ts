@@ -158,6 +158,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			}),
 		};
 		const secret = operatorSecret(home, ids.bytes);
+		secrets.learn(new Map([["operator.secret", secret]]));
 		const webhooks = webhooksOf(values, env);
 		let served: Awaited<ReturnType<NonNullable<KeryxOptions["serve"]>>> | null = null;
 		let following: ConfigWatch | null = null;

@@ -177,7 +177,12 @@ function secretNames(settings: readonly Setting[]): string[] {
 	const items = (key: string) => at(key).flatMap((value): unknown[] => (Array.isArray(value) ? value : []));
 	const inItems = (key: string, name: string) =>
 		items(key).map((entry) => (entry as Readonly<Record<string, unknown>> | null)?.[name]);
-	const listed = [...inItems("failover", "api_key_env"), ...inItems("notify", "secret_env")];
+	const listed = [
+		...inItems("failover", "api_key_env"),
+		...inItems("notify", "secret_env"),
+		...inItems("join", "key_env"),
+		...inItems("join", "password_env"),
+	];
 	// For the agent, every profile, signatures, and variables given to one program only.
 	const names = [
 		...items("secrets"),

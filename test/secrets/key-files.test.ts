@@ -29,6 +29,12 @@ test("I12: the key in a file is hidden in the first message after a start", asyn
 	expect(traces(FIRST)).toEqual([]);
 });
 
+test("I12: Keryx's own secret is hidden like any other", async () => {
+	const own = readFileSync(join(keryx.home, "operator.secret"), "utf8").trim();
+	await keryx.talk(own, [says("ok")]);
+	expect(traces(own)).toEqual([]);
+});
+
 test("I12: that of a file which the configuration names later is hidden as soon as the configuration is read", async () => {
 	const config = JSON.parse(readFileSync(join(keryx.home, "config.yaml"), "utf8"));
 	const other = { provider: "openai-compatible", model: "o", base_url: keryx.model.url };
