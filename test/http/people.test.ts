@@ -268,6 +268,37 @@ test("the stream of a member carries their own events and texts, also those of l
 	expect(refused.text).toContain("not_found");
 });
 
+/** A member's program, which waits for input. The command is what is shown. */
+async function startIn(conversation: string, command: string): Promise<string> {
+	const { id } = await processes.start(
+		{
+			command,
+			argv: ["/bin/cat"],
+			cwd: home.path,
+			env: { PATH: process.env.PATH ?? "" },
+			background: true,
+			pty: null,
+			notify: "none",
+		},
+		{
+			conversation: conversation as ConversationId,
+			principal: null,
+			turn: null,
+			role: "member",
+			destination: { platform: "web", account: "", chatId: "c1" },
+		},
+	);
+	return id;
+}
+
+function terminalOf({ headers }: Person, id: string): WebSocket {
+	return new WebSocket(
+		`ws://127.0.0.1:${served.port}/api/processes/${id}/terminal`,
+		["keryx", `page.${headers["x-keryx-page"]}`],
+		{ headers: { cookie: headers.cookie as string, origin: headers.origin as string } },
+	);
+}
+
 function follow(person: Person, on: (text: string) => void, signal: AbortSignal) {
 	const begun = Promise.withResolvers<void>();
 	const ended = fetch(`http://127.0.0.1:${served.port}/events`, { headers: person.headers, signal }).then(
@@ -285,39 +316,14 @@ function follow(person: Person, on: (text: string) => void, signal: AbortSignal)
 
 test("a member types into a program of theirs, but not into one behind a wider wall, over HTTP or in a terminal", async () => {
 	const conversation = await ana.say("hello");
-	const start = async (command: string) => {
-		const { id } = await processes.start(
-			{
-				command,
-				argv: ["/bin/cat"],
-				cwd: home.path,
-				env: { PATH: process.env.PATH ?? "" },
-				background: true,
-				pty: null,
-				notify: "none",
-			},
-			{
-				conversation: conversation as ConversationId,
-				principal: null,
-				turn: null,
-				role: "member",
-				destination: { platform: "web", account: "", chatId: "c1" },
-			},
-		);
-		return id;
-	};
-	const [usual, wider] = [await start("cat"), await start(`cat ${WIDER}`)];
+	const [usual, wider] = [await startIn(conversation, "cat"), await startIn(conversation, `cat ${WIDER}`)];
 	const typed = { data: "a line\n" };
 	expect((await ana.call("POST", `/api/processes/${usual}/input`, { body: typed })).status).toBe(200);
 	const refused = await ana.call("POST", `/api/processes/${wider}/input`, { body: typed });
 	expect(refused.body).toMatchObject({
 		error: { code: "process.refused", hint: "ask the owner to type it" },
 	});
-	const socket = new WebSocket(
-		`ws://127.0.0.1:${served.port}/api/processes/${wider}/terminal`,
-		["keryx", `page.${ana.headers["x-keryx-page"]}`],
-		{ headers: { cookie: ana.headers.cookie as string, origin: ana.headers.origin as string } },
-	);
+	const socket = terminalOf(ana, wider);
 	const said = new Promise<string>((resolve, reject) => {
 		socket.on("message", (data) => {
 			if (String(data).includes("you can watch")) resolve(String(data));
@@ -334,31 +340,10 @@ test("a member types into a program of theirs, but not into one behind a wider w
 test("revoking somebody ends their open stream and their terminal at once, and the login with them", async () => {
 	const ben = await loggedIn("ben", "member");
 	const conversation = await ben.say("hello");
-	const { id } = await processes.start(
-		{
-			command: "sleep 600",
-			argv: ["/bin/sh", "-c", "sleep 600"],
-			cwd: home.path,
-			env: { PATH: process.env.PATH ?? "" },
-			background: true,
-			pty: null,
-			notify: "none",
-		},
-		{
-			conversation: conversation as ConversationId,
-			principal: null,
-			turn: null,
-			role: "member",
-			destination: { platform: "web", account: "", chatId: "c1" },
-		},
-	);
+	const id = await startIn(conversation, "cat");
 	const stream = follow(ben, () => {}, new AbortController().signal);
 	await stream.begun;
-	const socket = new WebSocket(
-		`ws://127.0.0.1:${served.port}/api/processes/${id}/terminal`,
-		["keryx", `page.${ben.headers["x-keryx-page"]}`],
-		{ headers: { cookie: ben.headers.cookie as string, origin: ben.headers.origin as string } },
-	);
+	const socket = terminalOf(ben, id);
 	const closed = new Promise<number>((resolve) => socket.once("close", resolve));
 	await new Promise((resolve, reject) => {
 		socket.once("open", resolve);
