@@ -9,7 +9,7 @@ import type { CallOutcome } from "./tool-calls.ts";
 export class TurnRows {
 	readonly #store: Store;
 	readonly #start: TurnStart;
-	readonly #all: Message[];
+	#all: Message[];
 	#count: number;
 	#cap: number;
 	#nextIndex: number;
@@ -52,6 +52,11 @@ export class TurnRows {
 		this.#count = messages;
 		this.#cap = cap;
 		this.#all.push(...rows);
+	}
+
+	/** Once the agent is asked nothing more. The rows before are most of what a turn holds, and its end may take a while to be written. */
+	keepOwn(): void {
+		this.#all = this.#all.filter((row) => row.turn === this.#start.turn);
 	}
 
 	indexed(messages: readonly NewMessage[]): readonly (NewMessage & { readonly index: number })[] {

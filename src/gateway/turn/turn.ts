@@ -181,6 +181,7 @@ export class Turn {
 	/** Throws turn.stale. */
 	#end(given: Outcome): Promise<"ended" | "lost"> {
 		this.#isEnding = true;
+		this.#rows.keepOwn();
 		// Before it is split: part of a secret would not be recognised.
 		const outcome = this.#with.store.secrets.hideIn(given);
 		return writeEnd(new Ending(outcome, this.#lastRows(outcome)), {
