@@ -1,4 +1,5 @@
 // Who may do what. Roles come only from authentication; nothing in a request can change them.
+import type { Speaker } from "../domain/index.ts";
 import type { AuditVia, ConfirmationScope, TokenRole } from "../store/index.ts";
 
 /** A token's role, or that of a person logged in to the page; an owner is an operator. */
@@ -14,6 +15,8 @@ export interface Caller {
 	readonly sessionKey: string | null;
 	/** For a member or guest: they see requests in their own conversations. */
 	readonly principal?: string | null;
+	/** A person who is not the owner, as the speaker of what they write (I18). */
+	readonly speaker?: Speaker;
 }
 
 export type Attempt =

@@ -152,6 +152,7 @@ class StoredConfirmations implements Confirmations {
 			...(reason && { reason }),
 			...(grant && { grant }),
 			...(before && editedDetails && { edited: editedForm(store.secrets, before, editedDetails) }),
+			...(caller.speaker && { speaker: caller.speaker }),
 			useWithinMs: this.#settings.useWithinMinutes * 60_000,
 		};
 	}

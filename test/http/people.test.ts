@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import WebSocket from "ws";
 import { configSchema } from "../../src/config/schema.ts";
-import type { ConversationId } from "../../src/domain/index.ts";
+import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import { systemClock } from "../../src/gateway/index.ts";
 import { serveOnPort } from "../../src/http/index.ts";
 import { createProcesses, type Processes, processSettings } from "../../src/processes/index.ts";
@@ -313,6 +313,33 @@ function follow(person: Person, on: (text: string) => void, signal: AbortSignal)
 	ended.catch(() => {});
 	return { begun: begun.promise, ended };
 }
+
+test.each([
+	["a plain yes", "approve", {}, ["owner"]],
+	["an edit", "approve", { edited_details: { what: "pepper" } }, ["owner", "member"]],
+	["a yes with a reason", "approve", { reason: "and show me more" }, ["owner", "member"]],
+	["a no with a reason", "deny", { reason: "rather show me more" }, ["owner", "member"]],
+])(
+	"I18: %s of a member to what the owner's turn asked speaks for whoever's words it has",
+	async (what, how, body, roles) => {
+		const conversation = await ana.say("hello", what);
+		expect(await owner.say("danger", what, { conversation })).toBe(conversation);
+		const { body: asked } = await ana.call("GET", "/confirm?status=pending");
+		const confirmation = (asked.confirmations as readonly { id: string }[])[0];
+		expect((await ana.call("POST", `/confirm/${confirmation?.id}/${how}`, { body })).status).toBe(200);
+		const turns = async () => {
+			const { liveSession } = await keryx.store.conversation({
+				scope: OPERATOR,
+				ref: { id: conversation as ConversationId },
+			});
+			const rows = await keryx.store.transcript({ scope: OPERATOR, session: liveSession as SessionId });
+			return [...new Set(rows.map(({ turn }) => turn))];
+		};
+		await until(async () => (await turns()).length === 3);
+		const last = await keryx.store.turn({ scope: OPERATOR, id: (await turns()).at(-1) as string });
+		expect(last.speakers.map(({ role }) => role)).toEqual(roles);
+	},
+);
 
 test("a member types into a program of theirs, but not into one behind a wider wall, over HTTP or in a terminal", async () => {
 	const conversation = await ana.say("hello");

@@ -158,9 +158,10 @@ async function find(id: string | undefined, context: CommandContext): Promise<re
 }
 
 /** Throws for someone who may not decide anything. A poster has proved who they are by now. */
-function callerOf({ source, role, poster }: CommandContext): Caller {
+function callerOf({ source, role, speaker, poster }: CommandContext): Caller {
 	const { platform, userId, chatId } = source;
-	if (poster) return { who: poster.who, role: "approver", via: poster.via, sessionKey: null };
+	const caller = { role: "approver", sessionKey: null, ...(role !== "owner" && { speaker }) } as const;
+	if (poster) return { ...caller, who: poster.who, via: poster.via };
 	if (role === "guest") throw new KeryxError("confirmation.refused", texts.approve.mayNot);
-	return { who: `${platform}:${userId ?? chatId}`, role: "approver", via: "chat", sessionKey: null };
+	return { ...caller, who: `${platform}:${userId ?? chatId}`, via: "chat" };
 }

@@ -272,7 +272,9 @@ export class Access {
 			const now = await this.#login(digest);
 			return now?.person.role === person.role;
 		});
-		return { ...NOBODYS, who, role, via: "page", principal, proven: true, person, stay };
+		const visitor = { ...NOBODYS, who, role, via: "page", principal, proven: true, person, stay } as const;
+		if (role === "operator") return visitor;
+		return { ...visitor, speaker: { principal, role, platform: "web" } };
 	}
 
 	async #login(digest: string): Promise<LiveLogin | null> {

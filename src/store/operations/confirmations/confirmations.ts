@@ -1,5 +1,6 @@
 // Confirmations (I14): asked once (request.ts), resolved once, used once, each step with its audit entry in the same transaction. The
 // schema's triggers enforce the order of steps; this file decides who, when and what follows.
+import type { Speaker } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Context, type Op, run, sql } from "../../query.ts";
@@ -39,6 +40,8 @@ export interface ResolveArgs {
 	/** The arguments as edited by the approver. */
 	readonly edited?: { readonly details: Readonly<Record<string, unknown>>; readonly digest: string };
 	readonly useWithinMs: number;
+	/** Who decides, if they are not the owner. */
+	readonly speaker?: Speaker;
 }
 
 export type Resolved =
@@ -74,7 +77,9 @@ export function* resolveConfirmation(context: Context, args: ResolveArgs): Op<Re
 		said,
 	});
 	if (approved && args.grant) yield* grant(context, yield* grantFor(row, args.grant), args.by, args.via);
-	const woken = yield* answerTurn(context, row, args.decision, said.reason);
+	// Their own words, in a reason or in arguments, have their rights, not the asker's (I18).
+	const words = said.reason !== undefined || said.details !== undefined ? args.speaker : undefined;
+	const woken = yield* answerTurn(context, row, args.decision, { reason: said.reason, of: words });
 	return { kind: "resolved", confirmation: yield* readBack(context, row.id), woken };
 }
 

@@ -1,5 +1,5 @@
 // How a confirmation ends (I14): by a decision or by expiry, once, with its audit entry; and how the waiting caller learns of it.
-import { leastStanding, lesser, type Speaker, type Standing, soleSpeaker } from "../../../domain/index.ts";
+import { distinctSpeakers, leastStanding, lesser, type Speaker, type Standing, soleSpeaker } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
@@ -116,24 +116,25 @@ export function* settle(
 	yield* endQuestion(context, row.id, to.status);
 }
 
-/** The outcome as an inbox event of the waiting conversation: it starts a turn, exactly once, even after a crash. */
+/** The outcome as an inbox event of the waiting conversation: it starts a turn, exactly once, even after a crash. `of`: whose words it has. */
 export function* answerTurn(
 	context: Context,
 	row: ConfirmationRow,
 	status: Outcome,
-	reason?: string,
+	words: { readonly reason?: string | undefined; readonly of?: Speaker | undefined } = {},
 ): Op<Woken | null> {
 	if (row.waiter !== "turn" || row.conversation === null) return null;
 	const turn = row.turn === null ? undefined : yield* get(askingTurn, row.turn);
+	const askers = turn === undefined ? [] : (JSON.parse(turn.speakers) as Speaker[]);
 	return yield* wake(context, {
 		kind: "confirmation",
 		about: row.id,
 		conversation: row.conversation,
 		principal: turn?.principal ?? null,
-		content: outcomeNote(row, status, reason),
+		content: outcomeNote(row, status, words.reason),
 		destination: JSON.parse(row.destination ?? "null") as unknown,
 		confirmation: row.id,
-		speakers: turn === undefined ? [] : (JSON.parse(turn.speakers) as Speaker[]),
+		speakers: words.of && askers.length > 0 ? distinctSpeakers([...askers, words.of]) : askers,
 	});
 }
 
