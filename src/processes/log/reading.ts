@@ -148,8 +148,8 @@ export async function logLines(
 		}
 		const parts = (rest + decoder.decode(piece.data, { stream: true })).split("\n");
 		rest = parts.pop() ?? "";
-		// An unfinished line is kept as far as it is shown.
-		if (rest.length > 2 * LONGEST_LINE) rest = rest.slice(0, 2 * LONGEST_LINE);
+		// An unfinished line is kept as far as it is shown. Hidden before it is cut: half of a secret would not be recognised.
+		if (rest.length > 2 * LONGEST_LINE) rest = hide(rest).slice(0, 2 * LONGEST_LINE);
 		for (const line of parts) add(line);
 		if (piece.next >= piece.size || piece.next === from) break;
 		from = piece.next;
