@@ -81,8 +81,11 @@ export async function forgetProcess(home: string, id: string): Promise<void> {
 export async function removeProcess(home: string, id: string): Promise<void> {
 	const record = await readRecord(home, id);
 	if (record) refuseWhileAlive(record);
-	else if (!(await hasFolder(home, id))) throw unknown(id);
-	else {
+	else if (!(await hasFolder(home, id))) {
+		// Its host may have died while it made the folder.
+		await removeFolder(processFolder(home, id));
+		throw unknown(id);
+	} else {
 		const host = (await readGivenUp(home, id))?.host;
 		if (host && isAlive(host))
 			throw new KeryxError("process.running", `the host that was asked for ${id} may still read that`);

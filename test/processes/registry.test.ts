@@ -591,8 +591,11 @@ describe("while the host does not answer", () => {
 		expect(existsSync(join(home.path, "processes", (await given)?.id ?? ""))).toBe(wasSent);
 	});
 
-	test("one that the host has begun with is not given up", async () => {
-		await restart({ machine: { ...home.place, giveUp: () => Promise.resolve(false) } });
+	test.each([
+		["that the host has begun with", () => Promise.resolve(false)],
+		["whose giving up cannot be written down", () => Promise.reject(new Error("ENOSPC"))],
+	])("one %s is not given up", async (_, giveUp) => {
+		await restart({ machine: { ...home.place, giveUp } });
 		await start("sleep 1000");
 		const giving = new AbortController();
 		let given: Promise<Process> | undefined;
@@ -766,8 +769,9 @@ test.each([
 		expect(await processes.find(OPERATOR, "proc_00000000abcf")).toMatchObject({ status: "failed_start" });
 	});
 	await home.killHost();
-	processes.discard("proc_00000000abcf");
 	await restart();
+	processes.discard("proc_00000000abcf");
+	await processes.close();
 	expect(readdirSync(join(home.path, "processes")).join()).not.toContain("abcf");
 });
 

@@ -169,9 +169,13 @@ export class ProcessKeeper {
 		else if (info.identity) await this.#started(id, info.identity);
 	}
 
-	/** False: its host has started it. */
+	/** False: its host has started it, or may still, since giving up could not be written down. */
 	async #giveUp(row: Process, backend: ProcessBackend): Promise<boolean> {
-		if (!(await this.#options.machine.giveUp(row.id, backend))) return false;
+		const isGivenUp = await this.#options.machine.giveUp(row.id, backend).catch((error: unknown) => {
+			this.#options.log(`the start of ${row.id} cannot be given up`, error);
+			return false;
+		});
+		if (!isGivenUp) return false;
 		await this.#ends.neverStarted(row, GIVEN_UP);
 		return true;
 	}
