@@ -65,7 +65,7 @@ export function widerInputQuestion({
 	const also = question === null ? "" : `; also: ${question.description}`;
 	return {
 		action: WIDEN_WALL,
-		description: `The program that gets this input runs behind the wider wall ${running}, which was allowed for its start alone${also}`,
+		description: `The program that gets this input runs ${running === null ? "without a wall" : `behind the wider wall ${running}`}, which was allowed for its start alone${also}`,
 		once: true,
 		...(question?.classes && { classes: question.classes }),
 	};
@@ -79,14 +79,18 @@ export function isBehindWider({
 	readonly usual: CommandWall;
 	readonly running: string | null;
 }): boolean {
-	return usual.run === "walled" && isWider(running, kindOf(usual));
+	// Where a command would not run at all, no program runs behind as narrow a wall.
+	return (
+		usual.run === "refused" ||
+		(usual.run === "walled" && (running === null || isWider(running, kindOf(usual))))
+	);
 }
 
 /** From the narrowest. */
 const BY_WIDTH: readonly string[] = ["box", "view", "mask"] satisfies WallKind[];
 
-function isWider(kind: string | null, than: WallKind): boolean {
-	return kind !== null && BY_WIDTH.indexOf(kind) > BY_WIDTH.indexOf(than);
+function isWider(kind: string, than: WallKind): boolean {
+	return BY_WIDTH.indexOf(kind) > BY_WIDTH.indexOf(than);
 }
 
 function kindOf({ request }: Extract<CommandWall, { run: "walled" }>): WallKind {

@@ -270,15 +270,18 @@ async function questionAbout(
 	given: Input,
 	caller: ToolCaller,
 ): Promise<ConfirmationQuestion | null> {
-	if (given.action !== "write" && given.action !== "submit") return null;
-	if (mode() === "readonly")
+	const types = given.action === "write" || given.action === "submit";
+	if (!types && given.action !== "close") return null;
+	if (types && mode() === "readonly")
 		return { action: "run_command", description: "What a program does with its input may change something." };
 	const process = await processes.find(scopeOf(caller), idOf(given)).catch(ifNotThere);
 	if (!process) return null;
-	const typed = `${given.data ?? ""}${given.action === "submit" ? ENTER : ""}`;
 	const usual = await wallOf(turnOf(caller));
+	const typed = `${given.data ?? ""}${given.action === "submit" ? ENTER : ""}`;
 	const options = { mode: mode(), unwalled: unwalledReason(usual) };
-	const question = inputQuestion(process.command, typed, { ...known, cwd: process.cwd }, options);
+	const question = types
+		? inputQuestion(process.command, typed, { ...known, cwd: process.cwd }, options)
+		: null;
 	return widerInputQuestion({ usual, running: process.wall, question });
 }
 

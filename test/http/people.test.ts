@@ -268,8 +268,12 @@ test("the stream of a member carries their own events and texts, also those of l
 	expect(refused.text).toContain("not_found");
 });
 
-/** A member's program, which waits for input. The command is what is shown. */
-async function startIn(conversation: string, command: string): Promise<string> {
+/** A program that waits for input. The command is what is shown. */
+async function startIn(
+	conversation: string,
+	command: string,
+	role: "owner" | "member" = "member",
+): Promise<string> {
 	const { id } = await processes.start(
 		{
 			command,
@@ -284,7 +288,7 @@ async function startIn(conversation: string, command: string): Promise<string> {
 			conversation: conversation as ConversationId,
 			principal: null,
 			turn: null,
-			role: "member",
+			role,
 			destination: { platform: "web", account: "", chatId: "c1" },
 		},
 	);
@@ -346,8 +350,8 @@ test("a member types into a program of theirs, but not into one behind a wider w
 	const [usual, wider] = [await startIn(conversation, "cat"), await startIn(conversation, `cat ${WIDER}`)];
 	const typed = { data: "a line\n" };
 	expect((await ana.call("POST", `/api/processes/${usual}/input`, { body: typed })).status).toBe(200);
-	const refused = await ana.call("POST", `/api/processes/${wider}/input`, { body: typed });
-	expect(refused.body).toMatchObject({
+	const answered = await ana.call("POST", `/api/processes/${wider}/input`, { body: typed });
+	expect(answered.body).toMatchObject({
 		error: { code: "process.refused", hint: "ask the owner to type it" },
 	});
 	const socket = terminalOf(ana, wider);
@@ -360,8 +364,15 @@ test("a member types into a program of theirs, but not into one behind a wider w
 	socket.once("open", () => socket.send(JSON.stringify({ type: "input", ...typed })));
 	expect(await said).toContain("you can watch, but not type");
 	socket.close();
+	// It is the owner's, and may print what only the owner may see.
+	const owners = await startIn(conversation, "cat", "owner");
+	const refused = terminalOf(ana, owners);
+	const heard: string[] = [];
+	refused.on("message", (data) => heard.push(String(data)));
+	expect(await new Promise((resolve) => refused.once("close", resolve))).toBe(1008);
+	expect(heard).toEqual([expect.stringContaining("you cannot watch it")]);
 	expect((await owner.call("POST", `/api/processes/${wider}/input`, { body: typed })).status).toBe(200);
-	for (const id of [usual, wider]) await processes.kill(OPERATOR, id);
+	for (const id of [usual, wider, owners]) await processes.kill(OPERATOR, id);
 });
 
 test("revoking somebody ends their open stream and their terminal at once, and the login with them", async () => {

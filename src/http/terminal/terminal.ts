@@ -24,6 +24,8 @@ const BEAT_MS = 15_000;
 const CLOSING_MS = 1000;
 /** Input not passed on yet; beyond it, the socket is not read. */
 const MOST_WAITING = 256 * 1024;
+const NOT_FOR_YOU =
+	"with your role you cannot watch it: what it prints may hold secrets of whoever started it";
 const CLOSED = { done: 1000, server: 1001, refused: 1008, failed: 1011 } as const;
 
 /** The used part of a WebSocket. */
@@ -45,8 +47,10 @@ export interface TerminalOptions {
 	/** Null: the current screen, or the end of the output. */
 	readonly from: number | null;
 	readonly audiences: Audiences;
-	readonly mayType: boolean;
-	/** Records an attempt that the role does not allow. */
+	/** False: the reason is told, and nothing else. */
+	readonly mayWatch: boolean;
+	mayType(): Promise<boolean>;
+	/** Records an attempt that is not allowed. */
 	refused(what: string): Promise<void>;
 	readonly revoked: AbortSignal;
 	readonly closing: AbortSignal;
@@ -86,7 +90,7 @@ class Terminal {
 	}
 
 	async run(): Promise<void> {
-		const { socket, revoked, closing } = this.#options;
+		const { socket, revoked, closing, mayWatch } = this.#options;
 		this.#left.signal.addEventListener("abort", () => void this.#backend?.close());
 		socket.on("close", () => this.#left.abort());
 		// A broken connection ends it, and its close says why.
@@ -103,8 +107,15 @@ class Terminal {
 		if (revoked.aborted) onRevoked();
 		if (closing.aborted) onClosing();
 		try {
-			await this.#show();
-			this.#hangUp(CLOSED.done, "the process has ended");
+			if (mayWatch) {
+				await this.#show();
+				this.#hangUp(CLOSED.done, "the process has ended");
+			} else {
+				await this.#tellError(
+					new KeryxError("http.forbidden", NOT_FOR_YOU, { hint: "read its log: they are hidden there" }),
+				);
+				this.#hangUp(CLOSED.refused, "your role may read its log");
+			}
 		} catch (error) {
 			if (!this.#left.signal.aborted) await this.#tellError(error).catch(() => {});
 			this.#hangUp(CLOSED.failed, "it can no longer be shown");
@@ -202,7 +213,7 @@ class Terminal {
 		await this.#ready.promise;
 		const backend = this.#backend;
 		if (this.#left.signal.aborted) return;
-		if (!mayType) {
+		if (!(await mayType())) {
 			if (!this.#wasRefused) await refused("type into");
 			this.#wasRefused = true;
 			throw new KeryxError("http.forbidden", "with your role you can watch, but not type");

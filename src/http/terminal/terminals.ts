@@ -51,11 +51,9 @@ export function addTerminals(app: App, host: ApiHost, closing: AbortSignal): voi
 		const process = await processes.find(scopeOf(visitor), c.req.valid("param").id);
 		if (open >= MOST) throw new KeryxError("http.rate", `${MOST} terminals are already open`);
 		const { from = null } = c.req.valid("query");
-		const mayType =
-			visitor.role === "operator" ||
-			(isPerson(visitor) &&
-				isAtLeast(visitor.role, process.role ?? "owner") &&
-				!(await isWidened(process, { host, visitor })));
+		// What it prints is shown as it is, and may hold secrets of the role it was started with.
+		const mayWatch =
+			visitor.role === "operator" || (isPerson(visitor) && isAtLeast(visitor.role, process.role ?? "owner"));
 		const upgrade = upgradeWebSocket(() => ({
 			onOpen: (_event, { raw }) => {
 				open++;
@@ -65,7 +63,9 @@ export function addTerminals(app: App, host: ApiHost, closing: AbortSignal): voi
 					process,
 					from,
 					audiences,
-					mayType,
+					mayWatch,
+					// Each time: walls may have become narrower.
+					mayType: async () => !(await isWidened(process, { host, visitor })),
 					refused: (what) =>
 						host.confirmations.refused(
 							visitor,
