@@ -3,7 +3,7 @@
 // lines on its stdin. See machine.sh, which starts it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
@@ -111,11 +111,17 @@ interface Ended {
 	readonly code: number | null;
 }
 
-/** Again, while the processes of a line before are still being ended: together they may be as many as a user can have. */
+/**
+ * Again, while the processes of a line before are still being ended: together they may be as many as a user can have, and what they wrote
+ * fills the disk until they are gone.
+ */
 async function begun(begin: () => Promise<Ended>): Promise<Ended> {
 	for (;;) {
-		const ended = await begin();
-		if (!BUSY.test(ended.output)) return ended;
+		const ended = await begin().catch((error: NodeJS.ErrnoException) => {
+			if (error.code === "ENOSPC") return null;
+			throw error;
+		});
+		if (ended && !BUSY.test(ended.output)) return ended;
 		await delay(100);
 	}
 }
@@ -184,7 +190,12 @@ function written(): Map<string, string> {
 		for (const entry of namesIn(join(WRITTEN, below))) {
 			const path = join(below, entry);
 			if (isInside(path, PROJECT) || isInside(path, join(HOME, "tmp"))) continue;
-			const { mode, size, mtimeMs, ino } = lstatSync(join(WRITTEN, path));
+			const looked = lookAt(join(WRITTEN, path));
+			if (!looked) {
+				found.set(path, "out of reach");
+				continue;
+			}
+			const { mode, size, mtimeMs, ino } = looked;
 			const isFolder = (mode & 0o170000) === 0o040000;
 			found.set(path, isFolder ? `${mode}` : `${mode} ${size} ${mtimeMs} ${ino}`);
 			if (isFolder) walk(path);
@@ -198,7 +209,9 @@ function signature(folder: string): string {
 	return namesIn(folder)
 		.map((name) => {
 			const path = join(folder, name);
-			const { mode, size, mtimeMs, ino } = lstatSync(path);
+			const found = lookAt(path);
+			if (!found) return `${name} out of reach`;
+			const { mode, size, mtimeMs, ino } = found;
 			const isFolder = (mode & 0o170000) === 0o040000;
 			return isFolder ? `${name} ${mode} (${signature(path)})` : `${name} ${mode} ${size} ${mtimeMs} ${ino}`;
 		})
@@ -225,7 +238,7 @@ function isInside(path: string, folder: string): boolean {
 function contents(folder: string): string[] {
 	return namesIn(folder).flatMap((name) => {
 		const path = join(folder, name);
-		const found = lstatSync(path, { throwIfNoEntry: false });
+		const found = lookAt(path);
 		if (found?.isDirectory()) return contents(path);
 		if (!found?.isFile() || found.size > 1024 * 1024) return [];
 		try {
@@ -234,6 +247,15 @@ function contents(folder: string): string[] {
 			return [];
 		}
 	});
+}
+
+/** Null: it is not there, or its folder's mode no longer lets anyone look. */
+function lookAt(path: string): Stats | null {
+	try {
+		return lstatSync(path);
+	} catch {
+		return null;
+	}
 }
 
 function namesIn(folder: string): string[] {

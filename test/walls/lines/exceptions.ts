@@ -19,6 +19,7 @@ export const EXCEPTIONS: readonly Exception[] = [
 			"mkdir -p ~/.config/tool && echo x > ~/.config/tool/rc && cat ~/.config/tool/rc",
 			"git config --global init.defaultBranch main",
 			"gpg --list-keys",
+			"gcloud config list",
 		],
 	},
 	{ wall: "view", why: "it needs Unix sockets", lines: ["tmux new-session -d -s dev"] },
