@@ -62,7 +62,7 @@ describe.each([
 		});
 		expect(one?.stdout.trimEnd().split("\n")).toHaveLength(1);
 		expect(asJson(ofGroup as Run).sessions).toMatchObject([{ id: past.group }]);
-		expect(none).toEqual({ code: 0, stdout: "", stderr: expect.stringContaining("no sessions") });
+		expect(none).toEqual({ code: 0, stdout: "", stderr: expect.stringContaining("no such sessions") });
 	});
 
 	test("show prints who said what and when, with tool calls folded and Markdown as it is", async () => {

@@ -1,4 +1,5 @@
 // Tells a gateway that runs of each change of config.yaml, and its operator of what came of it.
+import { KERYX } from "../called.ts";
 import {
 	type Config,
 	type ConfigWatch,
@@ -56,8 +57,10 @@ export function followConfig({
 			const [first] = problems;
 			if (!first) return;
 			const { key, line } = first;
+			const more = problems.length - 1;
+			const others = more === 0 ? "" : ` (and ${more} more: \`${KERYX} config check\`)`;
 			output.warn(
-				`config.yaml was not accepted, so the last good version stays in use: ${describeProblem(first)}`,
+				`config.yaml was not accepted, so the last good version stays in use: ${describeProblem(first)}${others}`,
 			);
 			gateway.refuseConfig({ ...(key && { key }), ...(line && { line }) }).catch(notRecorded);
 		},

@@ -46,7 +46,7 @@ Examples:
   $ keryx chat --new                    start a new session
   $ echo hello | keryx chat             one message per line, answers on stdout
   $ echo hello | keryx chat --json      everything that happens, one JSON object per line`,
-		keys: "/help lists commands, Tab completes them, Alt-Enter adds a line, Ctrl-C leaves",
+		keys: "/help lists commands, Tab completes them, Alt-Enter adds a line, Ctrl-C twice leaves",
 		running: "Keryx is running. Write a message to start.",
 		sessionLine: (session: Shown, where: Shown) => `session ${session}${where}`,
 		nothingToUndo: "There is nothing to undo.",
@@ -174,6 +174,7 @@ Columns: conversation, session, title or first words, messages, last active (a t
 Exit codes: 0 done, 1 failure (no such conversation), 2 wrong usage.`,
 			either: "use --archived or --deleted, not both",
 			none: `There are no sessions yet. \`${KERYX} chat\` or \`${KERYX} send\` starts one.`,
+			noneOfThese: "There are no such sessions.",
 		},
 		rename: {
 			about: "name a conversation",

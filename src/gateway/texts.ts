@@ -109,7 +109,7 @@ export const texts = {
 		notWaiting: (id: Shown) => `confirmation ${id} is not waiting here`,
 		listHint: `run \`${KERYX} confirm list\` to see everything that is waiting`,
 		several: (count: Shown, list: Shown) => `${count} requests are waiting: ${list}`,
-		pickOne: (id: Shown) => `choose one: /approve ${id}`,
+		pickOne: (id: Shown) => `write the id of one of them after the command, such as ${id}`,
 		mayNot: "only the owner or a member can decide this",
 		react: "Or react to this message: 👍 for yes, 👎 for no.",
 	},

@@ -61,7 +61,9 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
 			}));
 			return output.value({ sessions });
 		}
-		if (listed.length === 0) return output.note(texts.sessions.list.none);
+		const isPart = [flags.conversation, flags.platform, flags.archived, flags.deleted].some(Boolean);
+		if (listed.length === 0)
+			return output.note(isPart ? texts.sessions.list.noneOfThese : texts.sessions.list.none);
 		output.table(
 			["conversation", "session", "about", "messages", "active"],
 			listed.map(({ session, conversation }, index) => [
