@@ -1,5 +1,12 @@
 // How a confirmation ends (I14): by a decision or by expiry, once, with its audit entry; and how the waiting caller learns of it.
-import { distinctSpeakers, leastStanding, lesser, type Speaker, type Standing, soleSpeaker } from "../../../domain/index.ts";
+import {
+	distinctSpeakers,
+	leastStanding,
+	lesser,
+	type Speaker,
+	type Standing,
+	soleSpeaker,
+} from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
