@@ -1516,7 +1516,7 @@ Exit codes: 0 if the configuration is valid, 2 if it is not.`,
 		show: {
 			about: "show the current values and where each comes from",
 			help: `
-Anything that looks like a key, token or password is shown as ***.
+Anything that looks like a key, token or password is shown as •••.
 
 Examples:
   $ keryx config show

@@ -12,11 +12,11 @@ test.each([
 	"d41d8cd98f00b204e9800998ecf8427e",
 	"-----BEGIN RSA PRIVATE KEY-----\nMIIE\nxyz",
 ])("%j looks like a secret", (text) => {
-	expect(hideSecretLike(`it is ${text}`)).toBe("it is ***");
+	expect(hideSecretLike(`it is ${text}`)).toBe("it is •••");
 });
 
 test("of an address with a password only the password is hidden", () => {
-	expect(hideSecretLike("postgres://ann:hunter2@db/x")).toBe("postgres://ann:***@db/x");
+	expect(hideSecretLike("postgres://ann:hunter2@db/x")).toBe("postgres://ann:•••@db/x");
 });
 
 test.each([

@@ -1,16 +1,17 @@
 // What looks like a secret, known or not: it may be in the wrong place.
+import { HIDDEN } from "../secrets/index.ts";
 
-/** Replaces anything that looks like a key, token or password by `***`. */
+/** Hides anything that looks like a key, token or password. */
 export function hideSecretLike(text: string): string {
-	return SECRET_LIKE.reduce((hidden, pattern) => hidden.replace(pattern, "***"), text);
+	return SECRET_LIKE.reduce((hidden, pattern) => hidden.replace(pattern, HIDDEN), text);
 }
 
-/** For everyone but the operator: replaces the names of these variables by `***` (I12). */
+/** For everyone but the operator: hides the names of these variables (I12). */
 export function hidingNames(names: readonly string[]): (text: string) => string {
 	const any = names.filter((name) => name !== "").map((name) => name.replace(/[^\w]/g, "\\$&"));
 	if (any.length === 0) return (text) => text;
 	const pattern = new RegExp(`(?<!\\w)(?:${any.join("|")})(?!\\w)`, "g");
-	return (text) => text.replace(pattern, "***");
+	return (text) => text.replace(pattern, HIDDEN);
 }
 
 /** The same for one setting, whatever the current names are: every variable that it names. `key`: dotted. */
@@ -25,7 +26,7 @@ export function hideVariablesIn(key: string, value: unknown): unknown {
 const NAMES_VARIABLES = /(?:^|\.)(?:secrets|env|env_pass|\w+_env)(?:$|\.)/;
 
 function hideAll(value: unknown): unknown {
-	if (typeof value === "string") return "***";
+	if (typeof value === "string") return HIDDEN;
 	if (typeof value !== "object" || value === null) return value;
 	if (Array.isArray(value)) return value.map(hideAll);
 	return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, hideAll(held)]));

@@ -3,8 +3,11 @@
 import { MOST_BACKSLASHES } from "./reading.ts";
 import { latin, nameOf, type Stretch, type Words } from "./words.ts";
 
-/** Replaces a secret whose name would reveal too much. */
-export const HIDDEN = "***";
+/**
+ * Replaces a secret whose name would reveal too much. A model may repeat it in a command or as the name of a file: for a shell it is no
+ * pattern, in Markdown no mark.
+ */
+export const HIDDEN = "•••";
 
 /** The reader of the hidden text. */
 export type Audience = "owner" | "others";
@@ -157,14 +160,14 @@ function covered(bytes: Uint8Array, stretches: readonly Stretch[]): Uint8Array {
 }
 
 function cover(bytes: Uint8Array, from: number, to: number): Uint8Array {
-	for (let at = from; at < to; at++)
-		if (bytes[at] !== LINE_FEED && bytes[at] !== RETURN) bytes[at] = ASTERISK;
+	for (let at = from; at < to; at++) if (bytes[at] !== LINE_FEED && bytes[at] !== RETURN) bytes[at] = COVER;
 	return bytes;
 }
 
 const LINE_FEED = 10;
 const RETURN = 13;
-const ASTERISK = 42;
+/** `x`, for the same reason. */
+const COVER = 120;
 
 function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
 	return a.length === 0 ? b : new Uint8Array(Buffer.concat([a, b]));

@@ -2,6 +2,7 @@
 // Streams, values and bytes go through the same search.
 // Never here: where a secret is kept or read from.
 
+export { HIDDEN } from "./hider.ts";
 export { NameStream } from "./name-stream.ts";
 export {
 	type ByteStream,

@@ -54,20 +54,20 @@ test("text that comes in pieces is hidden as if it had come whole, and little of
 test("what is streamed to others has no names either", () => {
 	const stream = createSecrets().forOthers.stream();
 	const shown = ["so \u0024{sec", "ret:A_", "B} and", " \u0024{"].map((text) => stream.push(text));
-	expect([...shown, stream.end()].join("")).toBe("so *** and \u0024{");
+	expect([...shown, stream.end()].join("")).toBe("so ••• and \u0024{");
 });
 
 test("a name without an end costs no more than other text", () => {
 	const stream = new NameStream();
-	expect(stream.push("so: \u0024{secret:")).toBe("so: ***");
+	expect(stream.push("so: \u0024{secret:")).toBe("so: •••");
 	for (let n = 0; n < 100_000; n++) expect(stream.push("ABCDEFGHIJ")).toBe("");
 	expect(stream.push("} and")).toBe(" and");
 });
 
 test.each([
-	["a line break", "ls # \u0024{secret:A\nrm\tx", "ls # ***\nrm\tx"],
-	["a line break that JSON has written", 'ls # \u0024{secret:A\\nrm"', 'ls # ***\\nrm"'],
-	["a backslash", "\u0024{secret:A\\rm\\x}", "***\\rm\\x}"],
+	["a line break", "ls # \u0024{secret:A\nrm\tx", "ls # •••\nrm\tx"],
+	["a line break that JSON has written", 'ls # \u0024{secret:A\\nrm"', 'ls # •••\\nrm"'],
+	["a backslash", "\u0024{secret:A\\rm\\x}", "•••\\rm\\x}"],
 ])("what follows a name after %s is shown", (_, text, shown) => {
 	expect(withoutNames(text)).toBe(shown);
 });
@@ -75,6 +75,6 @@ test.each([
 test.each([NAMED, "\\\u0024\\{secret:A\\_B\\}", "\\\\\u0024\\\\{secret:A\\\\_B\\\\}", "\u0024{secret:A_"])(
 	"%s is a name",
 	(text) => {
-		expect(withoutNames(`a ${text} b`)).toBe("a *** b");
+		expect(withoutNames(`a ${text} b`)).toBe("a ••• b");
 	},
 );

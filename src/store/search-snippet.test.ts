@@ -77,7 +77,7 @@ describe("the name of a secret", () => {
 		(query) => {
 			const pieces = snippet(`use ${NAMED} now`, query);
 			expect(pieces.map(({ text }) => text).join("")).toBe(`use ${NAMED} now`);
-			expect(shown(read(pieces)).replaceAll(/[[\]]/g, "")).toBe("use *** now");
+			expect(shown(read(pieces)).replaceAll(/[[\]]/g, "")).toBe("use ••• now");
 		},
 	);
 

@@ -12,7 +12,7 @@ import { classifyCommand } from "./classifier/index.ts";
 import { commandQuestion } from "./command-question.ts";
 import { createFileTools } from "./files/index.ts";
 import { createProcessTool } from "./process.ts";
-import { hasMask, withSecrets } from "./secrets.ts";
+import { withSecrets } from "./secrets.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
 import {
 	type ConfirmationQuestion,
@@ -92,7 +92,7 @@ async function questionAbout(
 	caller: ToolCaller,
 ): Promise<ConfirmationQuestion | null> {
 	const cwd = workspaceOf(options, caller);
-	if (cwd === null || hasMask(given.command)) return null;
+	if (cwd === null) return null;
 	try {
 		const wall = await options.wallOf(turnOf(caller), widening(given));
 		if (wall.run === "refused") return null;

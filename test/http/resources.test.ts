@@ -113,7 +113,7 @@ describe("channels", () => {
 				).text();
 			expect(await ask(SECRET)).toContain("WORD");
 			const read = await ask(token);
-			expect(read).toContain("***");
+			expect(read).toContain("•••");
 			expect(read).not.toContain("WORD");
 		}
 	});
@@ -140,7 +140,7 @@ describe("the configuration", () => {
 		const answer = await exchange(where, "GET", "/api/config", { bearer: SECRET });
 		expect(answer.text).not.toContain(PASSWORD);
 		expect(answer.text).not.toContain(TOKEN);
-		expect(answer.text).toContain("https://example.org/***");
+		expect(answer.text).toContain("https://example.org/•••");
 		const checked = await keryx.client.validateConfig({ yaml: `agent:\n  provider: ${TOKEN}\n` });
 		expect(checked.ok).toBe(false);
 		expect(JSON.stringify(checked)).not.toContain(TOKEN);
@@ -170,7 +170,7 @@ describe("the configuration", () => {
 		const operator = createClient(apiTransport(keryx.api, { bearer: SECRET }));
 		for (const role of ["reader", "approver"] as const) {
 			const { token } = await operator.createToken({ name: `config-${role}`, role });
-			expect(JSON.parse(await shown(token))).toEqual(JSON.parse(told.replaceAll(named, "***")));
+			expect(JSON.parse(await shown(token))).toEqual(JSON.parse(told.replaceAll(named, "•••")));
 			writeFileSync(file, `${yaml}\nhttp: {port: UNSET_WORD}\nagnet: {api_key_env: OTHER_WORD}\n`);
 			const wrong = await shown(token);
 			expect(JSON.parse(wrong)).toMatchObject({ problems: [{}, {}] });

@@ -1,4 +1,4 @@
-// I12 in the API: the operator sees names in the place of secrets, everybody else sees ***.
+// I12 in the API: the operator sees names in the place of secrets, everybody else sees •••.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSecrets } from "../../src/secrets/index.ts";
 import { SECRET as OPERATOR, type Served, serve } from "../http/support.ts";
@@ -40,7 +40,7 @@ test.each([
 	expect(told).toContain("\u0024{secret:DB_PASSWORD}");
 	for (const role of ["reader", "approver"]) {
 		const masked = await ask("GET", path, tokens[role] as string);
-		expect(masked).toBe(told.replaceAll("\u0024{secret:DB_PASSWORD}", "***"));
+		expect(masked).toBe(told.replaceAll("\u0024{secret:DB_PASSWORD}", "•••"));
 	}
 });
 
@@ -52,7 +52,7 @@ test.each(["~/.keys/work-proxy.prod.key", "keys/my key (2).txt", "channel telegr
 		const before = `before ${Buffer.from(name).toString("hex")}`;
 		await keryx.say(`${before} ${value} after`);
 		for (const path of ["/api/export", "/api/export?format=markdown", "/api/events?after="])
-			expect(await ask("GET", path, tokens.reader as string)).toContain(`${before} *** after`);
+			expect(await ask("GET", path, tokens.reader as string)).toContain(`${before} ••• after`);
 		const shown = name.replaceAll(/[^A-Za-z0-9]/g, "_");
 		expect(await ask("GET", "/api/export", OPERATOR)).toContain(`${before} \u0024{secret:${shown}} after`);
 	},
@@ -82,13 +82,13 @@ test.each(["secret", "password", "DB_PASSWORD", "pass*", '"secret db"', "findmeh
 		expect(textIn(await ask("GET", path, OPERATOR))).toContain("PASSWORD}");
 		for (const role of ["reader", "approver"]) {
 			const read = textIn(await ask("GET", path, tokens[role] as string));
-			expect(read).toContain(query === "findmehere" ? "findmehere" : "***");
+			expect(read).toContain(query === "findmehere" ? "findmehere" : "•••");
 			expect(read).not.toMatch(/DB_|PASS|WORD/);
 		}
 	},
 );
 
-test("a program that talks through a token reads *** back, whole and streamed, and so does the model that answers it", async () => {
+test("a program that talks through a token reads ••• back, whole and streamed, and so does the model that answers it", async () => {
 	for (const stream of [false, true]) {
 		const messages = [{ role: "user", content: `is it ${VALUE}?` }];
 		const said = await ask("POST", "/v1/chat/completions", tokens.agent as string, {
@@ -96,7 +96,7 @@ test("a program that talks through a token reads *** back, whole and streamed, a
 			stream,
 			messages,
 		});
-		expect(said).toContain("***");
+		expect(said).toContain("•••");
 		expect(said).not.toMatch(/DB_PASSWORD|Tr0ub4dor/);
 	}
 });
@@ -112,7 +112,7 @@ test("an approver is shown every line of what a name begins, and lists stay JSON
 	for (const path of [`/confirm/${id}`, "/confirm"]) {
 		const shown = await ask("GET", path, tokens.approver as string);
 		expect(() => JSON.parse(shown)).not.toThrow();
-		expect(shown).toContain("ls # ***\\nreboot\\tnow");
+		expect(shown).toContain("ls # •••\\nreboot\\tnow");
 		expect(shown).not.toContain("secret:A");
 	}
 });
@@ -129,7 +129,7 @@ test("the audit of a change of settings names variables to the operator alone", 
 	for (const role of ["reader", "approver"]) {
 		const read = await ask("GET", "/audit/log", tokens[role] as string);
 		expect(read).not.toContain("_WORD");
-		expect(read).toContain('"before":null,"after":{"command":"track","env":["***"]}');
+		expect(read).toContain('"before":null,"after":{"command":"track","env":["•••"]}');
 		expect(read).toContain('"before":7717,"after":7800');
 	}
 });
@@ -146,7 +146,7 @@ test("live events have no names for a reader", async () => {
 	};
 	expect(await followed(OPERATOR)).toContain("\u0024{secret:DB_PASSWORD}");
 	const masked = await followed(tokens.reader as string);
-	expect(masked).toContain("it is ***");
+	expect(masked).toContain("it is •••");
 	expect(masked).not.toContain("DB_PASSWORD");
 });
 

@@ -2,6 +2,7 @@
 // their messages are read too.
 import { hideSecretLike } from "../../config/index.ts";
 import { firstOf } from "../../domain/index.ts";
+import { HIDDEN } from "../../secrets/index.ts";
 import type { AgentFailure, FailureKind } from "../types.ts";
 import { TOO_LONG } from "./bounded.ts";
 import type { SentAttachment } from "./prompt.ts";
@@ -191,7 +192,7 @@ const LONGEST_DETAIL = 300;
 /** One line for the record, without a key in it. */
 function detailOf({ message, status }: Facts, key: string | null): string {
 	const said = `${status === undefined ? "" : `${status} `}${message}`;
-	const hidden = hideSecretLike(key ? said.replaceAll(key, "***") : said);
+	const hidden = hideSecretLike(key ? said.replaceAll(key, HIDDEN) : said);
 	const line = hidden.replace(/\s+/g, " ").trim();
 	return line.length > LONGEST_DETAIL ? `${firstOf(line, LONGEST_DETAIL - 3).toWellFormed()}...` : line;
 }

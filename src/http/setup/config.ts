@@ -24,7 +24,7 @@ const entry = z
 		key: z.string(),
 		value: z.unknown().openapi({
 			description:
-				"the current value; anything that looks like a secret is ***, and so are names of secrets, except for the operator",
+				"the current value; anything that looks like a secret is •••, and so are names of secrets, except for the operator",
 		}),
 		from: z.enum(["default", "file", "environment"]),
 		file: z.string().nullable(),
