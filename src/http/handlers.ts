@@ -124,12 +124,11 @@ export const handlers: HandlersOf<Endpoints> = {
 		const { messages, more } = await host.store.transcriptEnd({ scope, session, limit });
 		return { messages: messages.map(toWireMessage), more };
 	},
-	search: async ({ q, limit, conversation, platform, role, from, to, cursor }, { host, scope, visitor }) => {
+	search: async ({ q, limit, conversation, platform, role, from, to, cursor }, { host, scope }) => {
 		const { hits, total, next } = await host.store.search({
 			scope,
 			query: q,
 			limit,
-			...(visitor.role === "operator" && { names: "marked" as const }),
 			...(conversation !== undefined && { conversation }),
 			...(platform !== undefined && { platform }),
 			...(role !== undefined && { role }),

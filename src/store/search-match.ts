@@ -1,6 +1,6 @@
 // Finds the groups of a query in a text: for the literal check, the score and the marks.
 import type { Group } from "./search-query.ts";
-import { foldBetween, foldSigns, type Word, wordsOf } from "./search-text.ts";
+import { foldBetween, foldSigns, searchable, type Word, wordsOf } from "./search-text.ts";
 
 export interface Occurrence {
 	/** The group, and its first and last word in the text. */
@@ -18,7 +18,8 @@ export interface Matches {
 	readonly occurrences: readonly Occurrence[];
 }
 
-export function matchesIn(text: string, groups: readonly Group[]): Matches {
+export function matchesIn(given: string, groups: readonly Group[]): Matches {
+	const text = searchable(given);
 	const words = wordsOf(text);
 	const starts = new Map<string, { readonly group: Group; readonly index: number }[]>();
 	const prefixes: { readonly group: Group; readonly index: number }[] = [];
@@ -39,7 +40,9 @@ export function matchesIn(text: string, groups: readonly Group[]): Matches {
 }
 
 /** The matches in the first part of a text that has any: enough for a snippet, however long the text. */
-export function firstMatchesIn(text: string, groups: readonly Group[]): Matches {
+export function firstMatchesIn(given: string, groups: readonly Group[]): Matches {
+	// Before it is split: half of a secret's name would not be recognised.
+	const text = searchable(given);
 	if (text.length <= STRETCH) return matchesIn(text, groups);
 	for (let from = 0; from < text.length; from += STRETCH - OVERLAP) {
 		const { words, occurrences } = matchesIn(text.slice(from, from + STRETCH), groups);
@@ -101,7 +104,8 @@ function withSigns(
 }
 
 /** Whether every group is in the text. */
-export function holdsAll(text: string, groups: readonly Group[]): boolean {
+export function holdsAll(given: string, groups: readonly Group[]): boolean {
+	const text = searchable(given);
 	if (!mayHoldAll(text, groups)) return false;
 	const found = new Set(matchesIn(text, groups).occurrences.map(({ group }) => group));
 	return found.size === groups.length;

@@ -1,7 +1,7 @@
 // Translates a person's query for the index. Only quotes ("a phrase") and a final star (pre*) are syntax; everything else, including AND,
 // NOT, brackets and colons, is text. No input can cause an SQLite error.
 import { KeryxError } from "../errors.ts";
-import { foldBetween, type Word, wordsOf } from "./search-text.ts";
+import { foldBetween, searchable, type Word, wordsOf } from "./search-text.ts";
 
 const MAX_LENGTH = 2000;
 const MAX_WORDS = 200;
@@ -30,7 +30,7 @@ export function parseQuery(input: string): readonly Group[] {
 		});
 	const groups = new Map<string, Group>();
 	let words = 0;
-	for (const { 0: chunk, 1: phrase, 2: star } of input
+	for (const { 0: chunk, 1: phrase, 2: star } of searchable(input)
 		.replace(/[“”„‟]/g, '"')
 		.matchAll(/"([^"]*)"(\*)?|\S+/g)) {
 		const group = phrase === undefined ? groupOfChunk(chunk) : groupOf(phrase.trim(), star !== undefined);

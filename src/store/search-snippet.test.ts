@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createSecrets, withoutNamesInJson } from "../secrets/index.ts";
-import { matchesIn } from "./search-match.ts";
+import { holdsAll, matchesIn } from "./search-match.ts";
 import { parseQuery } from "./search-query.ts";
 import { previewOf, type SnippetPiece, snippetOf } from "./search-snippet.ts";
 
@@ -81,11 +81,12 @@ describe("the name of a secret", () => {
 		},
 	);
 
-	test("is not marked for others, and marked for the operator as any other word", () => {
-		const text = `use ${NAMED}`;
-		const matches = matchesIn(text, parseQuery("use token"));
-		expect(shown(snippetOf(text, matches))).toBe(`[use] ${NAMED}`);
-		expect(shown(snippetOf(text, matches, "marked"))).toBe("[use] \u0024{secret:DEPLOY_[TOKEN]}");
+	test("is no match, whatever of it is looked for", () => {
+		const text = `use ${NAMED} or its token`;
+		expect(shown(snippet(text, "use token"))).toBe(`[use] ${NAMED} or its [token]`);
+		expect(parseQuery(NAMED)).toEqual([]);
+		for (const query of ["deploy", "DEPLOY_T*", "{secret", "TOKEN}"])
+			expect(holdsAll(`use ${NAMED}`, parseQuery(query))).toBe(false);
 	});
 
 	test("is not cut at either end", () => {

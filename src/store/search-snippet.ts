@@ -1,6 +1,6 @@
 // A snippet around a match. The text stays plain data, in pieces that say whether they are marked: nothing in it can become markup on a
 // page, or an escape sequence or line break in a terminal.
-import { firstOf, nameAround, secretNamesIn, type TextRange } from "../domain/index.ts";
+import { firstOf, nameAround, secretNamesIn } from "../domain/index.ts";
 import type { Matches, Occurrence } from "./search-match.ts";
 
 export interface SnippetPiece {
@@ -13,13 +13,9 @@ const SNIPPET_LENGTH = 200;
 const LEAD = 60;
 const PREVIEW_LENGTH = 120;
 
-/**
- * Names of secrets are whole and unmarked, so that whoever passes the snippet on can hide them (I12). `names` marks and cuts them as any
- * other text: for the operator alone.
- */
-export function snippetOf(text: string, matches: Matches, names?: "marked"): readonly SnippetPiece[] {
-	const kept = names === "marked" ? [] : secretNamesIn(text);
-	const occurrences = kept.length === 0 ? matches.occurrences : outside(kept, matches.occurrences);
+/** Names of secrets are whole, so that whoever passes the snippet on can hide them (I12). They are no matches. */
+export function snippetOf(text: string, { occurrences }: Matches): readonly SnippetPiece[] {
+	const kept = secretNamesIn(text);
 	const start = startOf(text, occurrences);
 	const from = nameAround(kept, start)?.to ?? start;
 	const end = cutAfter(text, from);
@@ -44,15 +40,6 @@ export function snippetOf(text: string, matches: Matches, names?: "marked"): rea
 	add(to, false);
 	if (to < text.length) pieces.push({ text: "…", marked: false });
 	return pieces;
-}
-
-/** Without those that touch a range. Both are in order. */
-function outside(ranges: readonly TextRange[], occurrences: readonly Occurrence[]): readonly Occurrence[] {
-	let index = 0;
-	return occurrences.filter(({ start, end }) => {
-		while ((ranges[index]?.to ?? Number.POSITIVE_INFINITY) <= start) index++;
-		return end <= (ranges[index]?.from ?? Number.POSITIVE_INFINITY);
-	});
 }
 
 /** The start of a text, on one line. */

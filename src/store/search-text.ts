@@ -1,5 +1,6 @@
 // The content of the search index, and its words. The index and a snippet's marks use the same words, because both come from here;
 // SQLite's tokenizer leaves them unchanged (a test compares the two).
+import { SECRET_NAME } from "../domain/index.ts";
 
 export interface Word {
 	/** As indexed: case, diacritics and compatibility forms folded. */
@@ -52,8 +53,17 @@ const DIACRITICS = new RegExp(
 	"gu",
 );
 
+/**
+ * The text that is searched, of the same length: without names of secrets, which nobody may find by guessing (I12). It is all that the index,
+ * the comparisons and the marks ever see.
+ */
+export function searchable(text: string): string {
+	return text.includes("secret:") ? text.replace(SECRET_NAME, ({ length }) => " ".repeat(length)) : text;
+}
+
 /** Text as indexed: `Tōkyō 東京都` becomes `tokyo 東京 京都 都`. Plain ASCII is left to SQLite, which splits it the same way. */
-export function searchText(text: string): string {
+export function searchText(given: string): string {
+	const text = searchable(given);
 	if (ASCII.test(text)) return text;
 	return wordsOf(text)
 		.map(({ word }) => word)

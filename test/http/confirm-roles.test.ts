@@ -264,7 +264,7 @@ describe("what is asked and granted", () => {
 			details: { password: "hunter2hunter2" },
 		};
 		const answer = await keryx.call("POST", "/confirm", { bearer: agent, body });
-		const details = { password: "***" };
+		const details = { password: "•••" };
 		expect(answer.body).toMatchObject({
 			details,
 			digest: confirmationDigest({ action: "login", details, requester: "agent", sessionKey: "" }),

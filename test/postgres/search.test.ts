@@ -23,6 +23,7 @@ const WORDS = [
 	..."مرحبا بالعالم العالم كِتاب".split(" "),
 	..."नमस्ते दुनिया สวัสดีชาวโลก ชาวโลก 😀 👍🏽 ½ ﬁ".split(" "),
 	"x".repeat(600),
+	"\u0024{secret:DB_PASSWORD}",
 ];
 
 describe("search", () => {

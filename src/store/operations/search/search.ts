@@ -6,7 +6,7 @@ import type { Op } from "../../query.ts";
 import { closenessOf, firstMatchesIn, frequencyOf, matchesIn } from "../../search-match.ts";
 import { type Group, parseQuery } from "../../search-query.ts";
 import { type SnippetPiece, snippetOf } from "../../search-snippet.ts";
-import { tag } from "../../search-text.ts";
+import { searchable, tag } from "../../search-text.ts";
 import type { Scope } from "../../types.ts";
 import { samePrincipals } from "../people/principals.ts";
 import { isOfProfile } from "../people/scope.ts";
@@ -37,8 +37,6 @@ export interface SearchArgs {
 	/** Messages from this time on and before the other; titles of sessions active in between. */
 	readonly from?: number;
 	readonly to?: number;
-	/** Snippets mark and cut names of secrets as any other text: for the operator alone (I12). */
-	readonly names?: "marked";
 	/** 1 to 100. */
 	readonly limit: number;
 	/** `next` of the previous page, with the same query. */
@@ -97,7 +95,7 @@ export function* search(args: SearchArgs): Op<SearchResult> {
 		args.limit,
 	);
 	const hits: SearchHit[] = [];
-	for (const one of chosen) hits.push(yield* toHit(one, groups, args.names));
+	for (const one of chosen) hits.push(yield* toHit(one, groups));
 	return { hits, total, next: next && written({ ...next, loose }) };
 }
 
@@ -156,7 +154,7 @@ function* rankedBlock(
 	const chosen: Chosen[] = [];
 	for (const row of yield* readRows([...scores.keys()])) {
 		if (!mayRead(readers, row)) continue;
-		const matches = matchesIn(rowText(row).slice(0, SCORED_LENGTH), groups);
+		const matches = matchesIn(searchable(rowText(row)).slice(0, SCORED_LENGTH), groups);
 		const near = groups.length > 1 ? 0.5 * closenessOf(matches, groups) : 0;
 		const first = scores.get(row.id) as number;
 		chosen.push({ row, score: first + frequencyOf(matches, groups.length) + near });
@@ -164,10 +162,10 @@ function* rankedBlock(
 	return chosen.sort((a, b) => b.score - a.score || b.row.id - a.row.id);
 }
 
-function* toHit({ row, score }: Chosen, groups: readonly Group[], names: SearchArgs["names"]): Op<SearchHit> {
+function* toHit({ row, score }: Chosen, groups: readonly Group[]): Op<SearchHit> {
 	const text = yield* wholeText(row);
 	const { session, conversation, created_at: createdAt } = row;
-	const snippet = snippetOf(text, firstMatchesIn(text, groups), names);
+	const snippet = snippetOf(text, firstMatchesIn(text, groups));
 	const hit = { session, conversation, createdAt, score: Math.round(score * 1000) / 1000, snippet };
 	if (row.id < 0) return { kind: "title", ...hit };
 	const role = row.role as MessageHit["role"];

@@ -158,6 +158,26 @@ export function searchConformance(tell: Tell): void {
 		await scene.store.setTitle({ session: bob.session, title: "Northern lights", source: "user" });
 		expect(await found("northern")).toEqual([bob.conversation]);
 	});
+
+	tell("search does not find names of secrets, whole or in part (I12)", async (scene) => {
+		const named = "\u0024{secret:DEPLOY_TOKEN}";
+		const { session } = await scene.exchange(`use ${named} now`, `Ünder \\$\\{secret:DEPLOY\\_TOKEN\\} kept`);
+		await scene.store.setTitle({ session, title: `with ${named}`, source: "user" });
+		const found = async (query: string) =>
+			(await scene.store.search({ scope: OPERATOR, query, limit: 10 })).hits.length;
+		const guesses = [
+			"deploy",
+			"d*",
+			"DEPLOY_TOKEN",
+			"DEPLOY_TO*",
+			'"use secret"',
+			'"secret deploy"*',
+			"secret",
+			named,
+		];
+		for (const query of guesses) expect([query, await found(query)]).toEqual([query, 0]);
+		expect([await found("use"), await found("kept"), await found("with")]).toEqual([1, 1, 1]);
+	});
 }
 
 /** Two sessions of one conversation, the first with a title and an undone turn. */
