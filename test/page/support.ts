@@ -13,7 +13,7 @@ import type {
 	Page,
 	Request,
 } from "playwright-core";
-import { expect } from "vitest";
+import { afterEach, expect } from "vitest";
 import { stringify } from "yaml";
 import { type Host, openHost } from "../../src/app/host.ts";
 import { type CliContext, openConfig } from "../../src/cli/context.ts";
@@ -26,6 +26,15 @@ export { openBrowser } from "./chromium.ts";
 
 /** Looked at by people; not kept in git. */
 export const SCREENSHOTS = join(import.meta.dirname, "../../.cache/screenshots");
+
+/** Every open page of this file's tests. */
+const openPages = new Set<Page>();
+
+afterEach(async ({ task }) => {
+	if (task.result?.state !== "fail") return;
+	for (const page of openPages)
+		console.error(`${task.name}: ${page.url()} showed\n${await page.locator("body").ariaSnapshot()}`);
+});
 
 export interface Keryx {
 	readonly home: string;
@@ -124,6 +133,8 @@ export async function takeSeat(
 	const unwatch: (() => void)[] = [];
 	const watch = (page: Page) => {
 		unwatch.push(watchFor(page, keryx.url, troubles));
+		openPages.add(page);
+		page.on("close", () => openPages.delete(page));
 		return page;
 	};
 	const unmeant = (meant: readonly RegExp[]) =>

@@ -68,25 +68,39 @@ test("the beginning of a conversation is cut beside a secret, not inside its nam
 	}
 });
 
-test.each(["secret", "password", "DB_PASSWORD", "pass*", '"secret db"', "findmehere"])(
-	"a search for %s shows a reader no part of the name, and the operator all of it",
-	async (query) => {
+test.each([
+	["region", "•••"],
+	["findmehere", "findmehere"],
+])(
+	"a snippet around %s shows a reader no part of a name, and the operator all of it",
+	async (query, shown) => {
 		await keryx.say(
 			`{"pad":"${"p".repeat(30)}","t":"${VALUE}","region":"eu-west-in-the-second-zone","kind":"findmehere"}`,
 		);
-		const path = `/api/search?q=${encodeURIComponent(query)}`;
-		const textIn = (answer: string) =>
-			(JSON.parse(answer) as { hits: { snippet: { text: string }[] }[] }).hits
-				.map(({ snippet }) => snippet.map(({ text }) => text).join(""))
-				.join("\n");
-		expect(textIn(await ask("GET", path, OPERATOR))).toContain("PASSWORD}");
+		const told = await snippetsFor(query, OPERATOR);
 		for (const role of ["reader", "approver"]) {
-			const read = textIn(await ask("GET", path, tokens[role] as string));
-			expect(read).toContain(query === "findmehere" ? "findmehere" : "•••");
+			const read = await snippetsFor(query, tokens[role] as string);
+			expect(read).toContain(shown);
+			expect(read).toBe(told.replaceAll("\u0024{secret:DB_PASSWORD}", "•••"));
 			expect(read).not.toMatch(/DB_|PASS|WORD/);
 		}
 	},
 );
+
+test.each(["secret", "password", "DB_PASSWORD", "pass*", '"secret db"', "\u0024{secret:DB_PASSWORD}"])(
+	"a search for %s finds no name of a secret, whoever asks",
+	async (query) => {
+		await keryx.say(`the key is ${VALUE} here`);
+		for (const token of [OPERATOR, tokens.reader as string]) expect(await snippetsFor(query, token)).toBe("");
+	},
+);
+
+async function snippetsFor(query: string, token: string): Promise<string> {
+	const { hits } = JSON.parse(await ask("GET", `/api/search?q=${encodeURIComponent(query)}`, token)) as {
+		hits: { snippet: { text: string }[] }[];
+	};
+	return hits.map(({ snippet }) => snippet.map(({ text }) => text).join("")).join("\n");
+}
 
 test("a program that talks through a token reads ••• back, whole and streamed, and so does the model that answers it", async () => {
 	for (const stream of [false, true]) {
