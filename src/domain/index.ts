@@ -63,7 +63,7 @@ export { type ContextPromptInput, contextPrompt, type HomeChannel } from "./prom
 export { type ModelOverride, sanitizeModelOverride } from "./prompt/model-override.ts";
 export { hasPlatformTools } from "./prompt/platform-notes.ts";
 export { INTERRUPTED_RESULT, type PromptMessage, promptHistory } from "./prompt/prompt-history.ts";
-export { lastMeasure, type Measure, promptSize, textTokens } from "./prompt/prompt-size.ts";
+export { lastMeasure, type Measure, promptSize, promptSizeAtMost, textTokens } from "./prompt/prompt-size.ts";
 export { TITLE_SYSTEM, titleIn, titleQuestion } from "./prompt/title-prompt.ts";
 export {
 	distinctSpeakers,

@@ -83,6 +83,7 @@ export type { ImportCounts } from "./operations/transfer/import-lookup.ts";
 export type { Spent } from "./operations/turns/usage.ts";
 export type { Workload } from "./operations/workload.ts";
 export { OPERATOR } from "./operator.ts";
+export { type PackedTranscript, unpackTranscript } from "./packed-transcript.ts";
 export { isPassing } from "./passing.ts";
 export { shownUrl } from "./postgres/address.ts";
 export { NodeCalls } from "./postgres/node-calls.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
-import type { Store } from "../../src/store/index.ts";
+import { type Store, unpackTranscript } from "../../src/store/index.ts";
 import { OPERATOR } from "../../src/testing/conformance/store/scene.ts";
 import type { WallClock } from "./clock.ts";
 import { ModelConversation, type ModelSession } from "./store-model.ts";
@@ -160,7 +160,11 @@ async function compareTranscript(
 	model: ModelConversation,
 	session: ModelSession,
 ): Promise<void> {
-	const rows = await world.store.transcript({ scope: OPERATOR, session: session.id as SessionId });
+	const asked = { scope: OPERATOR, session: session.id as SessionId };
+	const rows = await world.store.transcript(asked);
+	const turn = { conversation: model.id as ConversationId, speakers: [], now: world.clock.now() };
+	const facts = await world.store.turnFacts({ ...asked, ...turn });
+	expect(unpackTranscript(facts.transcript)).toEqual(rows);
 	const expected = model.transcript(session);
 	for (const [index, row] of expected.entries()) row.content ??= String(rows[index]?.content);
 	expect(

@@ -22,6 +22,7 @@ export type PromptMessage =
 	  };
 
 const NO_CALLS: readonly ToolCall[] = [];
+const NO_RESULTS: ReadonlyMap<string, Message> = new Map();
 
 export const INTERRUPTED_RESULT = "interrupted: the outcome of this call is unknown";
 
@@ -35,9 +36,7 @@ export function promptHistory(
 ): PromptMessage[] {
 	const visible = standingRows(rows);
 	const leftOut = leftOutOf(rows, without);
-	const results = new Map<string, Message>();
-	for (const row of visible)
-		if (row.role === "tool" && row.toolCallId) results.set(callKey(row, row.toolCallId), row);
+	const results = resultsIn(visible);
 	const history: PromptMessage[] = [];
 	const show = (message: PromptMessage) => history.push(withoutAttachments(message, leftOut));
 	for (const row of visible) {
@@ -46,9 +45,20 @@ export function promptHistory(
 		else if (row.role === "user") show({ role: "user", kind: "person", content: withAuthor(row, shared) });
 		else if (row.role === "meta" || row.role === "system")
 			show({ role: "user", kind: "note", content: row.content });
-		else if (row.role === "assistant") for (const message of withResults(row, results)) show(message);
+		else if (row.role === "assistant") {
+			show(said(row));
+			for (const call of row.toolCalls ?? NO_CALLS) show(resultOf(call, row, results));
+		}
 	}
 	return history;
+}
+
+/** By call. */
+function resultsIn(rows: readonly Message[]): ReadonlyMap<string, Message> {
+	let results: Map<string, Message> | undefined;
+	for (const row of rows)
+		if (row.role === "tool" && row.toolCallId) (results ??= new Map()).set(callKey(row, row.toolCallId), row);
+	return results ?? NO_RESULTS;
 }
 
 /** As a note, not as the agent's own turn: it did not write this in this exchange, and no provider accepts a history that starts so. */
@@ -60,8 +70,8 @@ function sentNote({ content, sentFrom, createdAt }: Message): Content {
 }
 
 /** A prompt's rows, in order: a valid summary is where its covered rows were. */
-export function standingRows(rows: readonly Message[]): Message[] {
-	const visible = rows.filter((row) => !row.hidden);
+export function standingRows(rows: readonly Message[]): readonly Message[] {
+	const visible = rows.some(({ hidden }) => hidden) ? rows.filter(({ hidden }) => !hidden) : rows;
 	return visible.some(isSummary) ? withSummaries(visible, rows) : visible;
 }
 
@@ -90,22 +100,25 @@ function withoutAttachments<Shown extends PromptMessage>(
 	return { ...message, content };
 }
 
-/** An assistant's message, each of its calls answered at once; a result that nobody asked for is left out by this. */
-function withResults(row: Message, results: ReadonlyMap<string, Message>): PromptMessage[] {
-	const toolCalls = row.toolCalls ?? NO_CALLS;
-	const answers = toolCalls.map((call): PromptMessage => {
-		const result = results.get(callKey(row, call.id));
-		return {
-			role: "tool",
-			toolCallId: call.id,
-			toolName: call.name,
-			content: result?.content ?? INTERRUPTED_RESULT,
-			isError: result ? result.isError === true : true,
-		};
-	});
-	const said = { role: "assistant", content: row.content, toolCalls } as const;
-	const assistant: PromptMessage = row.reasoning === undefined ? said : { ...said, reasoning: row.reasoning };
-	return [assistant, ...answers];
+function said({ content, toolCalls = NO_CALLS, reasoning }: Message): PromptMessage {
+	if (reasoning === undefined) return { role: "assistant", content, toolCalls };
+	return { role: "assistant", content, toolCalls, reasoning };
+}
+
+/** Each call is answered at once; so a result that nobody asked for is left out. */
+function resultOf(
+	{ id, name }: ToolCall,
+	row: Message,
+	results: ReadonlyMap<string, Message>,
+): PromptMessage {
+	const result = results.get(callKey(row, id));
+	return {
+		role: "tool",
+		toolCallId: id,
+		toolName: name,
+		content: result?.content ?? INTERRUPTED_RESULT,
+		isError: result ? result.isError === true : true,
+	};
 }
 
 /** Call ids are the provider's and unique within a turn only. */

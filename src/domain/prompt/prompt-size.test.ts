@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message, NewMessage } from "../message.ts";
 import type { SessionId } from "../types.ts";
-import { lastMeasure, promptSize, textTokens } from "./prompt-size.ts";
+import { lastMeasure, promptSize, promptSizeAtMost, textTokens } from "./prompt-size.ts";
 
 const session = "20260310_120000_00000001" as SessionId;
 
@@ -75,6 +75,41 @@ describe("the size of a prompt", () => {
 				},
 			),
 		);
+	});
+
+	test("what it is at most is never less, whatever the rows are, and not far from it for plain text", () => {
+		const row = fc.tuple(
+			fc.oneof(
+				anyMessage,
+				fc.record({ role: fc.constantFrom("user", "assistant", "meta", "tool"), content: anyText }),
+				fc.record({
+					role: fc.constant("assistant"),
+					content: anyText,
+					kind: fc.constantFrom("sent", "summary"),
+				}),
+				fc.record({
+					role: fc.constant("user"),
+					content: anyText,
+					quoted: fc.record({ text: anyText, own: fc.boolean() }),
+				}),
+				fc.record({
+					role: fc.constant("assistant"),
+					content: anyText,
+					toolCalls: fc.array(fc.record({ id: anyText, name: anyText, input: fc.jsonValue() })),
+				}),
+				fc.record({ role: fc.constant("user"), content: anyText, observed: fc.constant(true) }),
+			) as fc.Arbitrary<NewMessage>,
+			fc.boolean(),
+		);
+		fc.assert(
+			fc.property(fc.array(row, { maxLength: 8 }), fc.boolean(), (drawn, shared) => {
+				const rows = rowsOf(drawn.map(([message, hidden]) => ({ ...message, hidden })));
+				const asked = { rows, shared, overheadTokens: 7 };
+				expect(promptSizeAtMost(asked)).toBeGreaterThanOrEqual(promptSize({ ...asked, known: null }));
+			}),
+		);
+		const rows = rowsOf([{ role: "user", content: "a".repeat(30_000) }]);
+		expect(promptSizeAtMost({ rows, shared: false, overheadTokens: 7 })).toBeLessThan(50_000);
 	});
 
 	test("what a model counted holds for everything before its last finished row", () => {

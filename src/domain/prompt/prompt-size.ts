@@ -8,6 +8,8 @@ import { type PromptMessage, promptHistory } from "./prompt-history.ts";
 const AROUND = 8;
 /** The size of an image, a sound or a file is unknown before the model counts it. */
 const ATTACHMENT = 2000;
+/** The most tokens of one UTF-16 unit; a text's are rounded up. */
+const MOST_OF_UNIT = 1.5;
 
 /** A model's count, and the number of rows in the counted prompt. */
 export interface Measure {
@@ -26,6 +28,21 @@ export interface PromptSizeInput {
 export function promptSize({ rows, shared, overheadTokens, known }: PromptSizeInput): number {
 	if (known) return known.tokens + historyTokens(promptHistory(rows.slice(known.rows), { shared }));
 	return overheadTokens + historyTokens(promptHistory(rows, { shared }));
+}
+
+/**
+ * At least `promptSize` without a count, from the lengths alone: it is asked before every step, and most prompts are far from the limit.
+ * Infinite if a row has more than plain text.
+ */
+export function promptSizeAtMost({ rows, shared, overheadTokens }: Omit<PromptSizeInput, "known">): number {
+	if (shared) return Number.POSITIVE_INFINITY;
+	let units = 0;
+	for (const { content, toolCalls, reasoning, quoted, observed, kind } of rows) {
+		const isPlain = !toolCalls && reasoning === undefined && !quoted && !observed && kind !== "sent";
+		if (!isPlain || typeof content !== "string") return Number.POSITIVE_INFINITY;
+		units += content.length;
+	}
+	return overheadTokens + rows.length * (AROUND + 1) + units * MOST_OF_UNIT;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 	type Measure,
 	type Message,
 	promptSize,
+	promptSizeAtMost,
 	rowsToCover,
 	SUMMARY_SYSTEM,
 	summaryContent,
@@ -77,9 +78,10 @@ export class PromptCompactor {
 	/** Before a step: summarises if the prompt is too long. Returns the added rows. */
 	async compactIfLong(rows: readonly Message[]): Promise<readonly Message[]> {
 		const { config } = this.#options;
-		if (!this.#isOn()) return [];
+		const limit = config.compaction.threshold * config.agent.context_window;
+		if (!this.#isOn() || this.#isFarBelow(limit, rows)) return [];
 		const size = this.#size(rows);
-		if (size < config.compaction.threshold * config.agent.context_window || this.#isPutOff(size)) return [];
+		if (size < limit || this.#isPutOff(size)) return [];
 		return this.#attempt(rows, size, true);
 	}
 
@@ -228,17 +230,28 @@ export class PromptCompactor {
 		return this.#options.config.agent.context_window * GROWTH;
 	}
 
+	/** As nearly all prompts are: found without reading them. */
+	#isFarBelow(limit: number, rows: readonly Message[]): boolean {
+		return this.#measureOf(rows) === null && promptSizeAtMost(this.#sizing(rows)) < limit;
+	}
+
 	#size(rows: readonly Message[]): number {
+		return promptSize({ ...this.#sizing(rows), known: this.#measureOf(rows) });
+	}
+
+	#sizing(rows: readonly Message[]) {
 		const { start, overheadTokens } = this.#options;
-		const { session, promptTokens } = start;
-		if (this.#known === undefined) this.#known = lastMeasure(rows, { session, tokens: promptTokens });
-		const known = this.#known;
-		return promptSize({
+		return {
 			rows,
 			shared: start.conversationInfo.shared,
-			overheadTokens: known ? 0 : overheadTokens(),
-			known,
-		});
+			overheadTokens: this.#measureOf(rows) ? 0 : overheadTokens(),
+		};
+	}
+
+	#measureOf(rows: readonly Message[]): Measure | null {
+		const { session, promptTokens } = this.#options.start;
+		if (this.#known === undefined) this.#known = lastMeasure(rows, { session, tokens: promptTokens });
+		return this.#known;
 	}
 }
 

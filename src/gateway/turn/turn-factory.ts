@@ -4,7 +4,7 @@ import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
 import { type ConversationId, mayJoin, type Standing } from "../../domain/index.ts";
-import { type Conversation, type Job, OPERATOR, type Store } from "../../store/index.ts";
+import { type Conversation, type Job, OPERATOR, type Store, unpackTranscript } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../../tools/index.ts";
 import type { Channel } from "../channel.ts";
@@ -188,7 +188,7 @@ export class TurnFactory {
 		const { profile } = start.conversationInfo;
 		this.#with.began(start.conversation, start.turn);
 		const own = profile === "" ? undefined : config.profiles[profile];
-		return new Turn(start, transcript, {
+		return new Turn(start, unpackTranscript(transcript), {
 			store,
 			outlet: this.#with.outlet,
 			agent:

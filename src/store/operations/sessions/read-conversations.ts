@@ -14,6 +14,7 @@ import {
 } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
+import { type PackedTranscript, PackedTranscriptWriter } from "../../packed-transcript.ts";
 import { all, get, type Op, sql } from "../../query.ts";
 import type {
 	BusyMode,
@@ -28,7 +29,15 @@ import { samePrincipals } from "../people/principals.ts";
 import { assertSees, isOfProfile, sees } from "../people/scope.ts";
 import { readBlobBytes } from "../transcript/blobs.ts";
 import { chainOf } from "../transcript/chain.ts";
-import { hiddenIn, isHidden, MESSAGE_COLUMNS, type MessageRow, toMessage } from "../transcript/rows.ts";
+import {
+	hiddenIn,
+	isHidden,
+	isReadAsItIs,
+	MESSAGE_COLUMNS,
+	type MessageRow,
+	toMessage,
+	withLargeText,
+} from "../transcript/rows.ts";
 import { countersOf, SESSION_COLUMNS, type SessionRow } from "./sessions.ts";
 
 interface ConversationRow {
@@ -342,6 +351,25 @@ export function* transcript(args: {
 		result.push(...(yield* toMessages(rows, of)));
 	}
 	return result;
+}
+
+/** The same, for a turn. */
+export function* packedTranscript(args: {
+	readonly scope: Scope;
+	readonly session: SessionId;
+}): Op<PackedTranscript> {
+	const row = yield* seenSession(args.scope, args.session);
+	const writer = new PackedTranscriptWriter();
+	for (const { session, sessionId, upTo } of yield* chainOf(row)) {
+		const hidden = yield* hiddenIn(session);
+		for (const stored of yield* all(messagesAfter, session, 0, upTo, 1, LATEST))
+			writer.add(
+				isReadAsItIs(stored) ? stored : yield* withLargeText(stored, row.conversation),
+				sessionId,
+				isHidden(hidden, stored.seq),
+			);
+	}
+	return writer.end();
 }
 
 /** The last visible rows of that transcript, and whether there are more before. Reads no more than it returns. */

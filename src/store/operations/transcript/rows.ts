@@ -74,3 +74,14 @@ export function* toNewMessage(row: MessageRow, conversation: string): Op<NewMess
 		}),
 	};
 }
+
+/** Whether its body is complete: text of usual size, not sealed. To read each body to find out would cost more than the rest of a transcript. */
+export function isReadAsItIs({ body, body_key }: MessageRow): boolean {
+	return body_key === null && !body.includes("text_blob");
+}
+
+/** The row with its body in plain text, large text included. */
+export function* withLargeText(row: MessageRow, conversation: string): Op<MessageRow> {
+	const { content, ...rest } = unseal<MessageBody>(row.body, row.body_key);
+	return { ...row, body: JSON.stringify({ content: yield* loadLargeText(conversation, content), ...rest }) };
+}

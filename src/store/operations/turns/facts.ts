@@ -1,16 +1,16 @@
 // What a turn reads when it starts: the facts about its people, and the transcript. One read, so that both are of one moment.
 import type { SessionId } from "../../../domain/index.ts";
+import type { PackedTranscript } from "../../packed-transcript.ts";
 import type { Op } from "../../query.ts";
-import type { Message } from "../../types.ts";
 import { type SpeakersFound, speakerFacts } from "../people/speaker-facts.ts";
-import { transcript } from "../sessions/read-conversations.ts";
+import { packedTranscript } from "../sessions/read-conversations.ts";
 
 export function* turnFacts({
 	session,
 	...people
 }: Parameters<typeof speakerFacts>[0] & { readonly session: SessionId }): Op<
-	SpeakersFound & { readonly transcript: readonly Message[] }
+	SpeakersFound & { readonly transcript: PackedTranscript }
 > {
 	const found = yield* speakerFacts(people);
-	return { ...found, transcript: yield* transcript({ scope: people.scope, session }) };
+	return { ...found, transcript: yield* packedTranscript({ scope: people.scope, session }) };
 }

@@ -1,5 +1,7 @@
 // Turns: one at a time, every write under a token, every row once, one disposition for each message.
 import { expect } from "vitest";
+import type { NewMessage } from "../../../domain/index.ts";
+import { unpackTranscript } from "../../../store/index.ts";
 import { ADA, delivery, OPERATOR, QUIET, refusal, type Scene, type Tell } from "./scene.ts";
 
 export function turnConformance(tell: Tell): void {
@@ -48,8 +50,44 @@ export function turnConformance(tell: Tell): void {
 		const { transcript, ...found } = await scene.store.turnFacts({ ...people, session });
 		expect(found).toEqual(await scene.store.speakerFacts(people));
 		expect(found.facts).toMatchObject([{ ids: ["100"], isOwn: true }]);
-		expect(transcript).toEqual(await scene.store.transcript({ scope: OPERATOR, session }));
-		expect(transcript.map(({ content }) => content)).toEqual(["one", "first", "two"]);
+		const rows = unpackTranscript(transcript);
+		expect(rows).toEqual(await scene.store.transcript({ scope: OPERATOR, session }));
+		expect(rows.map(({ content }) => content)).toEqual(["one", "first", "two"]);
+	});
+
+	tell("a turn reads rows of every kind as they are", async (scene) => {
+		const turn = await scene.turn("one", { ...ADA, user_name: 'Zoë "Z"' });
+		const text = 'the \u0024{secret:X} of {"type":"text_blob"}\u2028\n';
+		const long = `${"long ".repeat(20_000)}end`;
+		const call = { id: "c1", name: "look", input: { at: [1, { deep: "\u0000?" }] } };
+		const rows: NewMessage[] = [
+			{
+				role: "assistant",
+				content: text,
+				toolCalls: [call],
+				reasoning: { kept: true },
+				finishReason: "calls",
+				tokens: 7,
+			},
+			{ role: "tool", content: long, toolCallId: "c1", toolName: "look", isError: true },
+			{ role: "tool", content: [{ type: "text", text: long }], toolCallId: "c0", toolName: "" },
+			{ role: "meta", kind: "note", content: "", confirmation: { id: "x", as: "outcome" } },
+			{ role: "meta", kind: "left_out", content: "no", leavesOut: ["digest"] },
+			{
+				role: "user",
+				content: "",
+				author: { principal: turn.principal ?? "" },
+				quoted: { text, own: false },
+				observed: true,
+			},
+		];
+		const messages = rows.map((row, n) => ({ ...row, index: turn.nextIndex + n }));
+		await scene.append(turn, messages);
+		const { conversation, session } = turn;
+		const asked = { scope: OPERATOR, conversation, session, speakers: [], now: scene.clock.now() };
+		const read = unpackTranscript((await scene.store.turnFacts(asked)).transcript);
+		expect(read).toEqual(await scene.store.transcript({ scope: OPERATOR, session }));
+		expect(read.slice(1)).toMatchObject(rows);
 	});
 
 	tell("I5: while a turn runs no other begins, and its messages are not taken", async (scene) => {
