@@ -67,13 +67,14 @@ export async function visibleElsewhere(a: Store, b: Store): Promise<number> {
 	let heard = () => {};
 	const view = (async () => {
 		const feed = new Feed(b, null);
-		for await (const frame of feed.follow({ scope: OPERATOR, after: "now", signal: leaving.signal })) {
-			if (frame.kind === "hello") heard();
-			if (frame.kind !== "event" || frame.event.type !== "inbound.accepted") continue;
-			const at = committed.get(frame.event.subject ?? "");
-			if (at !== undefined) times.push(performance.now() - at);
-			heard();
-		}
+		for await (const frames of feed.follow({ scope: OPERATOR, after: "now", signal: leaving.signal }))
+			for (const frame of frames) {
+				if (frame.kind === "hello") heard();
+				if (frame.kind !== "event" || frame.event.type !== "inbound.accepted") continue;
+				const at = committed.get(frame.event.subject ?? "");
+				if (at !== undefined) times.push(performance.now() - at);
+				heard();
+			}
 	})();
 	await new Promise<void>((resolve) => {
 		heard = resolve;

@@ -161,7 +161,9 @@ export function createGatewayParts(options: GatewayOptions, life: GatewayLife) {
 		channelOf,
 		awaySince: () => life.awaySince,
 		promptOf: options.promptOf ?? (() => Promise.resolve(null)),
-		began: (conversation, turn) => lastAnswered.ran(conversation, turn),
+		began: (conversation, turn) => {
+			if (store.cluster) lastAnswered.ran(conversation, turn);
+		},
 		completed: (start) => life.track(titles.after(start)),
 	});
 	const starts: Starts = new Starts({

@@ -24,7 +24,7 @@ export {
 	type McpServersOptions,
 	mayUseServer,
 } from "./mcp/servers.ts";
-export { createTools, OWN_TOOLS, onlyTools, type ToolRegistry, WORLD_TOOLS } from "./registry.ts";
+export { createTools, OWN_TOOLS, type ToolRegistry, WORLD_TOOLS } from "./registry.ts";
 export { createScheduleTool } from "./schedule.ts";
 export { createSendTool, OWNER_ONLY, SEND_TO_OTHERS, type SendToolOptions } from "./send.ts";
 export { clarify, sessionRead, sessionSearch } from "./sessions.ts";

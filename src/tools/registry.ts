@@ -28,8 +28,9 @@ export const OWN_TOOLS: readonly string[] = Object.keys(REACH);
 export const WORLD_TOOLS: ReadonlySet<string> = new Set(OWN_TOOLS.filter((name) => REACH[name] === "world"));
 
 export interface ToolRegistry {
+	/** The same list until a tool comes or goes. */
 	readonly names: readonly string[];
-	/** The descriptions for the model. */
+	/** The descriptions for the model. The same list until one changes. */
 	readonly specs: readonly ToolSpec[];
 	find(name: string): Tool | undefined;
 	/** Resolves when external tools are ready, or are not waited for. Absent: all are. */
@@ -38,25 +39,9 @@ export interface ToolRegistry {
 
 /** Tools that come and go while Keryx runs, in addition to its own. */
 export interface ChangingTools {
+	/** The same list until one comes, goes or changes. */
 	tools(): readonly Tool[];
 	ready(): Promise<void>;
-}
-
-/** The same without those `choose` excludes. Read per call: tools may change. */
-export function onlyTools(
-	registry: ToolRegistry,
-	choose: (names: readonly string[]) => readonly string[],
-): ToolRegistry {
-	return {
-		get names() {
-			return choose(registry.names);
-		},
-		get specs() {
-			const names = new Set(choose(registry.names));
-			return registry.specs.filter(({ name }) => names.has(name));
-		},
-		find: (name) => (choose([name]).includes(name) ? registry.find(name) : undefined),
-	};
 }
 
 /** A tool with the name of one of Keryx's, or of another, is not used. */
@@ -67,23 +52,41 @@ export function createTools(tools: readonly Tool[], changing?: ChangingTools): T
 			throw new KeryxError("argument.invalid", `two tools are named ${tool.name}`, { field: "tools" });
 		byName.set(tool.name, tool);
 	}
-	const all = () => {
-		const joined = new Map(byName);
-		for (const tool of changing?.tools() ?? []) if (!joined.has(tool.name)) joined.set(tool.name, tool);
-		return joined;
+	let more: readonly Tool[] | undefined;
+	let current = joined(byName, []);
+	const now = () => {
+		const found = changing?.tools();
+		if (found && found !== more) current = joined(byName, found);
+		more = found;
+		return current;
 	};
 	return {
 		get names() {
-			return [...all().keys()];
+			return now().names;
 		},
 		get specs() {
-			return [...all().values()].map(({ name, description, schema }) => ({
+			return now().specs();
+		},
+		find: (name) => byName.get(name) ?? now().all.get(name),
+		...(changing && { ready: () => changing.ready() }),
+	};
+}
+
+function joined(own: ReadonlyMap<string, Tool>, more: readonly Tool[]) {
+	const all = new Map(own);
+	for (const tool of more) if (!all.has(tool.name)) all.set(tool.name, tool);
+	let specs: readonly ToolSpec[] | undefined;
+	return {
+		all,
+		names: [...all.keys()],
+		/** Not before somebody asks: describing tools takes a while at the start. */
+		specs: () => {
+			specs ??= [...all.values()].map(({ name, description, schema }) => ({
 				name,
 				description,
 				input: schema,
 			}));
+			return specs;
 		},
-		find: (name) => byName.get(name) ?? all().get(name),
-		...(changing && { ready: () => changing.ready() }),
 	};
 }

@@ -6,17 +6,17 @@ import type { Confirmations } from "../../confirmations/index.ts";
 import { type ConversationId, mayJoin, type Standing } from "../../domain/index.ts";
 import { type Conversation, type Job, OPERATOR, type Store, unpackTranscript } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
-import { onlyTools, type ToolRegistry } from "../../tools/index.ts";
+import type { ToolRegistry } from "../../tools/index.ts";
 import type { Channel } from "../channel.ts";
 import type { CommandTurn } from "../commands/changes.ts";
 import type { ConversationFiles } from "../files/conversation-files.ts";
 import { isTooOld, type Waiting } from "../inbox/batch.ts";
-import { toolsFor } from "../inbox/profiles.ts";
 import type { Begun, Lanes } from "../lanes/lanes.ts";
 import { expire } from "../lifecycle/recovery.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { awaySentence, resumedSentence } from "../sentences.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
+import { ChosenTools } from "./chosen-tools.ts";
 import type { Deltas } from "./deltas.ts";
 import { commandAgent } from "./job-agent.ts";
 import { askedAbout, rightsFrom, rightsOf } from "./rights.ts";
@@ -63,9 +63,11 @@ export interface AskedPrompt {
 
 export class TurnFactory {
 	readonly #with: TurnFactoryOptions;
+	readonly #tools: ChosenTools;
 
 	constructor(options: TurnFactoryOptions) {
 		this.#with = options;
+		this.#tools = new ChosenTools(options.tools, options.config);
 	}
 
 	async begin(conversation: ConversationId, waiting: readonly Waiting[]): Promise<Begun> {
@@ -76,18 +78,21 @@ export class TurnFactory {
 		// Its programs and their files are there, and that gateway has heard of the message, too.
 		if (store.cluster && (await store.nodeWithPrograms(home)) !== null) return { kind: "elsewhere" };
 		const conversationInfo = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
-		const begun = await store.beginTurn({
+		const asked = {
 			conversation,
 			inbox: items.map((item) => item.id),
 			policy: policyOf(this.#with.sessionSettings, conversationInfo),
-			...this.#with.sessionSettings.openingOf(conversationInfo),
 			autoContinueFreshness: config().auto_continue_freshness,
 			deadlineAt: clock.now() + config().turn.max_minutes * 60_000,
-		});
+		};
+		const opening = () => this.#with.sessionSettings.openingOf(conversationInfo);
+		// What a session opens with costs more than the rest of a begin, and is needed once a session.
+		let begun = await store.beginTurn({ ...asked, ...(conversationInfo.liveSession === null && opening()) });
+		if (begun.kind === "opens") begun = await store.beginTurn({ ...asked, ...opening() });
 		if (begun.kind === "busy" && begun.elsewhere) return { kind: "elsewhere" };
 		if (begun.kind === "busy") return { kind: "resume", turn: begun.turn };
 		if (begun.kind === "suspended") return { kind: "parked" };
-		if (begun.kind === "nothing") return { kind: "none" };
+		if (begun.kind !== "begun") return { kind: "none" };
 		const start = {
 			...begun,
 			purpose: "answer" as const,
@@ -210,14 +215,12 @@ export class TurnFactory {
 				rights.standing === "owner" &&
 				!start.conversationInfo.shared &&
 				start.conversationInfo.chatType === "dm",
-			// The current configuration: messages that join later must be allowed by it, too.
-			tools: onlyTools(tools, (names) =>
-				toolsFor(names, this.#with.config(), {
-					profile,
-					platform: start.conversationInfo.platform,
-					role: rights.standing,
-				}).filter((name) => start.job?.tools?.includes(name) ?? true),
-			),
+			tools: this.#tools.for({
+				profile,
+				platform: start.conversationInfo.platform,
+				role: rights.standing,
+				only: start.job?.tools ?? null,
+			}),
 			promptOf: (text, signal) => this.#with.promptOf({ text, profile, standing: rights.standing, signal }),
 			clock,
 			config: own ? { ...config, agent: own.agent } : config,

@@ -3,7 +3,8 @@ import { conversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Delta } from "../../gateway/index.ts";
 import { type Conversation, type LiveEvent, OPERATOR, type Scope, type Store } from "../../store/index.ts";
-import { Feed } from "./feed.ts";
+import { Feed, type FollowOptions } from "./feed.ts";
+import type { Frame } from "./frame.ts";
 
 const HERE = conversationId("here");
 const THERE = conversationId("there");
@@ -11,7 +12,7 @@ const THERE = conversationId("there");
 /** A log that is read only when the test lets it, and an answer that is being written. */
 function scene() {
 	const events: LiveEvent[] = [];
-	const reads: (() => void)[] = [];
+	const reads = Object.assign<(() => void)[], { count: number }>([], { count: 0 });
 	const hidden = new Set<string>();
 	const commits = new Set<() => void>();
 	const listeners = new Set<(delta: Delta) => void>();
@@ -19,6 +20,7 @@ function scene() {
 	const cursorOf = (n: number) => `e${String(n)}`;
 	const store = {
 		liveEvents: async ({ after }: { readonly after: string }) => {
+			reads.count++;
 			await new Promise<void>((resolve) => reads.push(resolve));
 			const from = after === "now" ? events.length : Number(after.slice(1));
 			return { kind: "events" as const, events: events.slice(from), cursor: cursorOf(events.length) };
@@ -48,6 +50,7 @@ function scene() {
 				listener({ conversation: HERE, turn: "t", index: 0, offset, text: piece });
 		},
 		hidden,
+		reads,
 		commit(type = "turn.resumed", conversation = THERE) {
 			const at = { at: 0, conversation, session: null, turn: null, subject: null };
 			const event = { ...at, cursor: cursorOf(events.length + 1), type, facts: {} };
@@ -71,16 +74,19 @@ function scene() {
 	};
 }
 
+/** One by one; by default everything, for the operator. */
+async function* framesOf(
+	feed: Feed,
+	options: Partial<FollowOptions> & Pick<FollowOptions, "signal">,
+): AsyncGenerator<Frame> {
+	for await (const frames of feed.follow({ scope: OPERATOR, after: "e0", ...options })) yield* frames;
+}
+
 /** What a view shows of the answer: text behind a gap is of no use to it. */
 async function shown(feed: Feed, whole: string): Promise<string> {
 	const leaving = new AbortController();
 	let text = "";
-	for await (const frame of feed.follow({
-		scope: OPERATOR,
-		after: "e0",
-		conversation: HERE,
-		signal: leaving.signal,
-	})) {
+	for await (const frame of framesOf(feed, { conversation: HERE, signal: leaving.signal })) {
 		if (frame.kind !== "delta") continue;
 		const { offset, text: piece } = frame.delta;
 		if (offset <= text.length) text += piece.slice(text.length - offset);
@@ -120,7 +126,12 @@ test("somebody who may no longer see a conversation hears no more of it, whateve
 	const { signal } = leaving;
 	const seen: string[] = [];
 	const following = (async () => {
-		for await (const frame of feed.follow({ scope, after: "now", types: new Set(["turn.resumed"]), signal }))
+		for await (const frame of framesOf(feed, {
+			scope,
+			after: "now",
+			types: new Set(["turn.resumed"]),
+			signal,
+		}))
 			seen.push(frame.kind === "event" ? frame.event.cursor : frame.kind);
 	})();
 	await expect.poll(() => seen).toEqual(["hello"]);
@@ -139,7 +150,7 @@ test("somebody who may no longer see a conversation hears no more of it, whateve
 test("a follower hears what was read, even if more is committed with every read", async () => {
 	const { feed, commit, read } = scene();
 	const leaving = new AbortController();
-	const frames = feed.follow({ scope: OPERATOR, after: "e0", signal: leaving.signal });
+	const frames = framesOf(feed, { signal: leaving.signal });
 	const first = frames.next();
 	// The end of the log; then its content for this follower.
 	await read();
@@ -149,4 +160,31 @@ test("a follower hears what was read, even if more is committed with every read"
 	expect((await first).value).toMatchObject({ kind: "event", event: { cursor: "e1" } });
 	leaving.abort();
 	await frames.return(undefined);
+});
+
+test("whoever follows from the end reads nothing while others follow, and misses nothing", async () => {
+	const { feed, write, commit, read, readOn, reads } = scene();
+	const leaving = new AbortController();
+	const { signal } = leaving;
+	const all = framesOf(feed, { signal });
+	const first = all.next();
+	await read();
+	commit();
+	readOn();
+	await first;
+	commit();
+	await all.next();
+	const before = reads.count;
+	const from = await feed.end();
+	const late = framesOf(feed, { after: from, conversation: HERE, signal });
+	const next = late.next();
+	expect([from, reads.count]).toEqual(["e2", before]);
+	write("one");
+	commit("turn.ended", HERE);
+	expect(await next).toMatchObject({ value: { kind: "event", event: { cursor: "e3" } } });
+	expect(await late.next()).toMatchObject({ value: { kind: "delta", delta: { text: "one" } } });
+	// Only the round has read, for both.
+	expect(reads.count).toBe(before + 1);
+	leaving.abort();
+	await Promise.all([all.return(undefined), late.return(undefined)]);
 });

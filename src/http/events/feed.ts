@@ -52,9 +52,17 @@ export class Feed {
 		this.#nameless = new Nameless((conversation) => gateway?.partial(conversation) ?? null);
 	}
 
-	/** Frames until the signal; the text so far of a running answer first. Throws if the log cannot be read (I8). */
-	async *follow(options: FollowOptions): AsyncGenerator<Frame> {
-		for await (const all of this.#seen(options)) for (const { frame } of all) yield frame;
+	/** Where to follow from for all that happens after this. Reads nothing while others follow. */
+	async end(): Promise<string> {
+		return this.#tail?.cursor ?? (await this.page({ scope: OPERATOR, after: "now", limit: 1 })).cursor;
+	}
+
+	/**
+	 * Frames until the signal, those that come together at once; the text so far of a running answer first. Throws if the log cannot be
+	 * read (I8).
+	 */
+	async *follow(options: FollowOptions): AsyncGenerator<readonly Frame[]> {
+		for await (const all of this.#seen(options)) if (all.length > 0) yield all.map(({ frame }) => frame);
 	}
 
 	/** The same as bytes for a stream, with everything available in one piece; never empty. */
@@ -102,7 +110,7 @@ export class Feed {
 			if (soFar.length > 0) yield { frames: soFar };
 			let cursor = options.after;
 			while (!signal.aborted) {
-				const { tail, next, ...batch } = await this.#fromLog(cursor, options);
+				const { tail, next, ...batch } = this.#inMemory(cursor) ?? (await this.#fromLog(cursor, options));
 				const hasMoved = next !== cursor;
 				cursor = next;
 				if (batch.frames.length > 0) yield batch;
@@ -139,11 +147,14 @@ export class Feed {
 		return text === "" ? [] : [{ kind: "delta", delta: { ...partial, conversation, offset: 0, text } }];
 	}
 
+	/** Nothing is read for a follower whose last event is still known. */
+	#inMemory(cursor: string): LogPage | null {
+		const tail = this.#tail;
+		return tail?.knows(cursor) ? { frames: [], next: cursor, tail } : null;
+	}
+
 	/** One page of the log for one follower. With a tail, the log was read to its end: from there, memory is enough. */
-	async #fromLog(
-		after: string,
-		{ conversation, types }: FollowOptions,
-	): Promise<{ readonly frames: Frame[]; readonly next: string; readonly tail: Tail | null }> {
+	async #fromLog(after: string, { conversation, types }: FollowOptions): Promise<LogPage> {
 		await this.#open();
 		const tail = this.#tail;
 		const known = tail?.cursor;
@@ -299,6 +310,14 @@ interface Page {
 	readonly kind: "events";
 	readonly events: readonly WireEvent[];
 	readonly cursor: string;
+}
+
+/** What a follower gets of the log, and where it is then. */
+interface LogPage {
+	readonly frames: readonly Frame[];
+	readonly next: string;
+	/** Has everything from there on; null: there may be more in the log. */
+	readonly tail: Tail | null;
 }
 
 /** A follower's own frames, or a shared stretch, and the last text it has received. */

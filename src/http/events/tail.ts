@@ -91,6 +91,16 @@ export class Tail {
 		return isLater(this.#before, cursor) ? undefined : this.#from;
 	}
 
+	/** Whether it has everything after exactly this event. */
+	knows(cursor: string): boolean {
+		if (cursor === this.#before) return true;
+		for (let at = this.#entries.length - 1; at >= 0; at--) {
+			const { shown: entry } = this.#entries[at] as Entry;
+			if (entry instanceof ShownEvent && !isLater(entry.cursor, cursor)) return entry.cursor === cursor;
+		}
+		return false;
+	}
+
 	/** What follows a position, as much as is sent at once; undefined if some was dropped. */
 	after(position: number): Stretch | undefined {
 		if (position < this.#from) return undefined;
@@ -117,6 +127,7 @@ export class Stretch {
 	readonly #firstDelta: number = Number.POSITIVE_INFINITY;
 	readonly #isForAll: boolean;
 	readonly #bytes = new Map<string, Uint8Array>();
+	#byConversation: ReadonlyMap<string | null, readonly Entry[]> | undefined;
 
 	constructor(entries: readonly Entry[], end: number) {
 		this.#entries = entries;
@@ -143,16 +154,23 @@ export class Stretch {
 	}
 
 	#matching({ conversation, types, nameless = false }: Filter, heard: number): readonly Entry[] {
-		const isWhole = conversation === undefined && types === undefined && this.#isForAll;
-		if (isWhole && this.#firstDelta > heard) return this.#entries;
+		const all = conversation === undefined ? this.#entries : this.#entriesOf(conversation);
+		if (types === undefined && this.#isForAll && this.#firstDelta > heard) return all;
 		const others = nameless ? "named" : "nameless";
-		return this.#entries.filter(({ shown: entry, n, readers }) => {
+		return all.filter(({ shown: entry, n, readers }) => {
 			if (readers === others) return false;
-			if (conversation !== undefined && entry.conversation !== conversation) return false;
 			return entry instanceof ShownEvent ? types === undefined || types.has(entry.type) : n > heard;
 		});
 	}
+
+	/** Each entry is looked at once, however many follow one conversation each. */
+	#entriesOf(conversation: string): readonly Entry[] {
+		this.#byConversation ??= Map.groupBy(this.#entries, ({ shown: entry }) => entry.conversation);
+		return this.#byConversation.get(conversation) ?? NO_ENTRIES;
+	}
 }
+
+const NO_ENTRIES: readonly Entry[] = [];
 
 export function encode(all: readonly Shown[], { nameless = false }: Filter): Uint8Array {
 	const text = all.map((one) => one.text).join("");

@@ -48,7 +48,7 @@ export async function take(asked: Asked, host: ApiHost, feed: Feed): Promise<Tak
 		throw new KeryxError("argument.invalid", "model: the conversation belongs to another profile", {
 			field: "model",
 		});
-	const { cursor } = await feed.page({ scope: OPERATOR, after: "now", limit: 1 });
+	const cursor = await feed.end();
 	const { id, conversation, refused } = await running(host).accept({
 		source: sourceOf(visitor, user, profile),
 		platformMessage: asked.messageId ?? randomUUID(),
@@ -101,29 +101,44 @@ async function* writtenTo(
 	{ store, feed, signal }: Following,
 ): AsyncGenerator<string, Answered> {
 	const said = new Said();
-	const after = (from: string) => ({ scope: OPERATOR, after: from, limit: 200, conversation });
 	let last = cursor;
+	let isWhole = false;
 	let item = await store.inboxItem({ scope: OPERATOR, id });
 	if (!hasEnded(item))
-		for await (const frame of feed.follow({ scope: OPERATOR, after: cursor, conversation, signal })) {
-			if (frame.kind === "delta") {
-				if (frame.delta.turn === item.turn) yield* said.delta(frame.delta);
-				continue;
+		for await (const frames of feed.follow({ scope: OPERATOR, after: cursor, conversation, signal })) {
+			// Once for all of them: what is read is at least as new.
+			if (frames.some(({ kind }) => kind !== "delta")) item = await store.inboxItem({ scope: OPERATOR, id });
+			for (const frame of frames) {
+				if (frame.kind === "delta") {
+					if (frame.delta.turn === item.turn) yield* said.delta(frame.delta);
+					continue;
+				}
+				last = frame.kind === "event" ? frame.event.cursor : frame.cursor;
+				if (frame.kind !== "event") continue;
+				yield* rowOf(frame.event, item, said);
+				isWhole ||= endsTurn(frame.event, item);
 			}
-			item = await store.inboxItem({ scope: OPERATOR, id });
 			if (hasEnded(item)) break;
-			last = frame.kind === "event" ? frame.event.cursor : frame.cursor;
-			if (frame.kind === "event") yield* rowOf(frame.event, item, said);
 		}
 	if (!hasEnded(item)) throw unfinished(id, isRepeatable);
 	// The end is known before its events were seen.
-	for (let page = await feed.page(after(last)); page.kind === "events" && page.events.length > 0; ) {
+	while (!isWhole) {
+		const page = await feed.page({ scope: OPERATOR, after: last, limit: PAGE, conversation });
+		if (page.kind === "resync") break;
 		for (const event of page.events) yield* rowOf(event, item, said);
-		page = await feed.page(after(page.cursor));
+		last = page.cursor;
+		isWhole = page.events.length < PAGE;
 	}
 	const answered = await outcomeOf(item, store);
 	yield* said.rest(answered.text);
 	return { ...answered, text: answered.text || said.all };
+}
+
+const PAGE = 200;
+
+/** Nothing of the answer comes after this event. */
+function endsTurn({ type, turn }: WireEvent, item: InboxItem): boolean {
+	return type === "turn.ended" && turn !== null && turn === item.turn;
 }
 
 function* rowOf({ type, message, turn, facts }: WireEvent, item: InboxItem, said: Said): Generator<string> {

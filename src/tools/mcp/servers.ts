@@ -78,6 +78,9 @@ class Servers implements McpServers {
 	readonly #servers = new Map<string, McpServer>();
 	/** Stopping servers: their names are free once they have stopped. */
 	readonly #leaving = new Map<string, Promise<void>>();
+	#tools: readonly Tool[] = [];
+	/** What these tools were made from: they change with it. */
+	#from: readonly unknown[] = [];
 	#isClosed = false;
 
 	constructor(options: McpServersOptions) {
@@ -125,6 +128,17 @@ class Servers implements McpServers {
 	}
 
 	tools(): readonly Tool[] {
+		const from = [
+			this.#options.settings(),
+			...[...this.#servers.values()].flatMap((one) => [one, one.offer]),
+		];
+		if (from.length !== this.#from.length || from.some((one, at) => one !== this.#from[at]))
+			this.#tools = this.#offered();
+		this.#from = from;
+		return this.#tools;
+	}
+
+	#offered(): readonly Tool[] {
 		const tools = [...this.#servers.values()].flatMap((server) =>
 			this.#used(server).map((tool) =>
 				toolOf(tool, server, {

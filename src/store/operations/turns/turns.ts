@@ -81,8 +81,10 @@ export const resetFailing = sql(
 	"UPDATE conversations SET failing_call = NULL, failing_count = 0 WHERE id = ? AND failing_count > 0",
 );
 
-export interface BeginTurnArgs extends Opening {
+export interface BeginTurnArgs extends Pick<Opening, "policy" | "tools"> {
 	readonly conversation: ConversationId;
+	/** For a session that opens with this turn. Most turns need none, so it may be left out at first: see `opens`. */
+	readonly context?: string;
 	/** Accepted items, in order. Those a turn has already taken are skipped. */
 	readonly inbox: readonly number[];
 	readonly autoContinueFreshness: number;
@@ -124,6 +126,8 @@ export type BeginTurnResult =
 	| { readonly kind: "busy"; readonly turn: string; readonly elsewhere: boolean }
 	/** No turn starts in a suspended session without a person's message. */
 	| { readonly kind: "suspended" }
+	/** A session would open, and `context` was left out: nothing has begun. */
+	| { readonly kind: "opens" }
 	/** All named items are already taken. */
 	| { readonly kind: "nothing" };
 
@@ -146,7 +150,7 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 	if (items.length === 0) return { kind: "nothing" };
 
 	const found = yield* sessionFor(context, conversation, args, first?.accepted_at ?? null);
-	if (found === "suspended") return { kind: "suspended" };
+	if (found === "suspended" || found === "opens") return { kind: found };
 	const last = items.at(-1) as InboxRow;
 	const destination = destinationFor(last);
 	const speakers = distinctSpeakers(items.flatMap(speakersOfItem));
@@ -200,21 +204,27 @@ function* sessionFor(
 	conversation: ConversationRow,
 	args: BeginTurnArgs,
 	arrivedAt: number | null,
-): Op<SessionRow | "suspended"> {
+): Op<SessionRow | "suspended" | "opens"> {
 	const found = yield* findLast(conversation.id);
 	const material = args.material ?? NO_MATERIAL;
-	if (!found) return yield* open(context, conversation, args, { openedBy: "first", previous: null });
-	if (found.ended_at !== null)
+	const opening = args.context === undefined ? null : { ...args, context: args.context };
+	if (!found)
+		return opening
+			? yield* open(context, conversation, opening, { openedBy: "first", previous: null })
+			: "opens";
+	if (found.ended_at !== null) {
+		if (!opening) return "opens";
 		return (yield* succeed(
 			context,
 			conversation,
 			found,
 			found.end_reason as NonNullable<SessionRow["end_reason"]>,
-			args,
+			opening,
 			material,
 			arrivedAt ?? context.now,
 			false,
 		)).session;
+	}
 	const last = yield* underPolicy(found, args.policy);
 	// Internal events go to the live session: only a person's message can end it.
 	if (arrivedAt === null) return last.suspended_at === null ? last : "suspended";
@@ -229,8 +239,9 @@ function* sessionFor(
 	if (decideIf(false).kind === "continue") return last;
 	const decision = decideIf(yield* isHeld(conversation.id, args.held ?? false, arrivedAt, args.policy));
 	if (decision.kind === "continue") return last;
+	if (!opening) return "opens";
 	yield* end(context, last, decision.reason);
-	return (yield* succeed(context, conversation, last, decision.reason, args, material, arrivedAt, false))
+	return (yield* succeed(context, conversation, last, decision.reason, opening, material, arrivedAt, false))
 		.session;
 }
 

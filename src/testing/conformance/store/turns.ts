@@ -1,8 +1,19 @@
 // Turns: one at a time, every write under a token, every row once, one disposition for each message.
 import { expect } from "vitest";
-import type { NewMessage } from "../../../domain/index.ts";
+import type { ConversationId, NewMessage } from "../../../domain/index.ts";
 import { unpackTranscript } from "../../../store/index.ts";
-import { ADA, delivery, OPERATOR, QUIET, refusal, type Scene, type Tell } from "./scene.ts";
+import { HOUR } from "../clock.ts";
+import {
+	ADA,
+	type Begun,
+	delivery,
+	OPERATOR,
+	policy,
+	QUIET,
+	refusal,
+	type Scene,
+	type Tell,
+} from "./scene.ts";
 
 export function turnConformance(tell: Tell): void {
 	tell("beginning a turn opens the first session and appends the message as its first row", async (scene) => {
@@ -36,6 +47,41 @@ export function turnConformance(tell: Tell): void {
 			attempts: 1,
 		});
 	});
+
+	tell(
+		"a begin without what a session opens with is answered so, and changes nothing, if one would open",
+		async (scene) => {
+			const POLICY = policy({ mode: "idle", idle_minutes: 60 });
+			const without = (conversation: ConversationId, id: number) =>
+				scene.store.beginTurn({
+					conversation,
+					inbox: [id],
+					policy: POLICY,
+					autoContinueFreshness: 3600,
+					deadlineAt: scene.clock.now() + HOUR,
+				});
+			const first = await scene.say("one");
+			const { conversation } = first;
+			expect(await without(conversation, first.id)).toEqual({ kind: "opens" });
+			const turn = await scene.begin(conversation, [first.id], { policy: POLICY });
+			await scene.reply(turn, "1", { policy: POLICY });
+			const second = await scene.say("two");
+			const begun = await without(conversation, second.id);
+			expect(begun).toMatchObject({ kind: "begun", session: turn.session, context: "context" });
+			await scene.reply({ ...(begun as Begun), conversation }, "2", { policy: POLICY });
+			scene.clock.advance(2 * HOUR);
+			const third = await scene.say("three");
+			const before = await scene.store.session({ scope: OPERATOR, id: turn.session });
+			expect(await without(conversation, third.id)).toEqual({ kind: "opens" });
+			expect(await scene.store.session({ scope: OPERATOR, id: turn.session })).toEqual(before);
+			expect(await scene.texts(conversation)).toEqual(["one", "1", "two", "2"]);
+			await scene.store.expireSession({ session: turn.session, policy: POLICY });
+			expect(await without(conversation, third.id)).toEqual({ kind: "opens" });
+			const next = await scene.begin(conversation, [third.id], { policy: POLICY });
+			expect(next.session).not.toBe(turn.session);
+			expect(next.boundary?.cause.reason).toBe("idle");
+		},
+	);
 
 	tell("a turn that starts reads the facts about its people and its transcript at once", async (scene) => {
 		const turn = await scene.turn("one");
