@@ -5,7 +5,7 @@ import { performance } from "node:perf_hooks";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import type { Drawn, MigrationProgress, ReadName, WriteName } from "../engine.ts";
-import { WRITES } from "../operations/names.ts";
+import { READS, WRITES } from "../operations/names.ts";
 import { assertMoved, beginNode } from "../operations/nodes.ts";
 import { type OwnerContext, readOp, writeOp } from "../operations/run.ts";
 import { type Divisible, divided, type Found, type Half, hitsOf } from "../operations/search/newest.ts";
@@ -51,6 +51,8 @@ export type Request =
 
 export type Reply =
 	| { readonly id: number; readonly ok: true; readonly value: unknown }
+	/** The same as JSON. */
+	| { readonly id: number; readonly ok: true; readonly text: string }
 	| { readonly id: number; readonly ok: false; readonly error: WireError };
 
 /** Some of the replies of one group. */
@@ -432,7 +434,9 @@ function readOne({ connection, owner }: Serving, request: Read): Reply {
 	const { id } = request;
 	try {
 		connection.control("BEGIN");
-		return { id, ok: true, value: connection.run(opOf(request, owner)) };
+		const value = connection.run(opOf(request, owner));
+		const isText = request.kind === "read" && READS[request.name].asText;
+		return isText ? { id, ok: true, text: JSON.stringify(value) } : { id, ok: true, value };
 	} catch (error) {
 		return { id, ok: false, error: toWireError(error) };
 	} finally {

@@ -133,7 +133,7 @@ export class Thread {
 		for (const reply of replies) {
 			const waiting = this.#waiting.get(reply.id);
 			this.#waiting.delete(reply.id);
-			if (reply.ok) waiting?.resolve(reply.value);
+			if (reply.ok) waiting?.resolve("text" in reply ? JSON.parse(reply.text) : reply.value);
 			else waiting?.reject(fromWireError(reply.error));
 		}
 		if (changed) this.#notify();
