@@ -56,8 +56,11 @@ export function promptHistory(
 /** By call. */
 function resultsIn(rows: readonly Message[]): ReadonlyMap<string, Message> {
 	let results: Map<string, Message> | undefined;
-	for (const row of rows)
-		if (row.role === "tool" && row.toolCallId) (results ??= new Map()).set(callKey(row, row.toolCallId), row);
+	for (const row of rows) {
+		if (row.role !== "tool" || !row.toolCallId) continue;
+		results ??= new Map();
+		results.set(callKey(row, row.toolCallId), row);
+	}
 	return results ?? NO_RESULTS;
 }
 
