@@ -6,6 +6,9 @@ import type { Standing } from "../../domain/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
 import { toolsFor } from "../inbox/profiles.ts";
 
+/** Every job may have a list of its own. */
+const MOST_CHOICES = 100;
+
 export interface ToolFacts {
 	readonly profile: string;
 	readonly platform: string;
@@ -53,7 +56,8 @@ export class ChosenTools {
 	#choice(key: string, { only, ...facts }: ToolFacts): Choice {
 		const config = this.#config();
 		const { names, specs } = this.#tools;
-		if (names !== this.#names || config !== this.#of) this.#choices.clear();
+		if (names !== this.#names || config !== this.#of || this.#choices.size > MOST_CHOICES)
+			this.#choices.clear();
 		this.#names = names;
 		this.#of = config;
 		const known = this.#choices.get(key);
