@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { configSchema } from "../../src/config/schema.ts";
-import { ChosenTools } from "../../src/gateway/turn/chosen-tools.ts";
+import { ChosenTools } from "../../src/gateway/inbox/chosen-tools.ts";
 import { createTools, defineTool, type Tool } from "../../src/tools/index.ts";
 
 function tool(name: string): Tool {

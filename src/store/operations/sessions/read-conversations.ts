@@ -14,7 +14,6 @@ import {
 } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
-import { type PackedTranscript, PackedTranscriptWriter } from "../../packed-transcript.ts";
 import { all, get, type Op, sql } from "../../query.ts";
 import type {
 	BusyMode,
@@ -29,6 +28,7 @@ import { samePrincipals } from "../people/principals.ts";
 import { assertSees, isOfProfile, sees } from "../people/scope.ts";
 import { readBlobBytes } from "../transcript/blobs.ts";
 import { chainOf } from "../transcript/chain.ts";
+import { type PackedTranscript, PackedTranscriptWriter } from "../transcript/packed.ts";
 import {
 	hiddenIn,
 	isHidden,

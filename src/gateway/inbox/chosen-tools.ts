@@ -4,7 +4,7 @@ import type { ToolSpec } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Standing } from "../../domain/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
-import { toolsFor } from "../inbox/profiles.ts";
+import { toolsFor } from "./profiles.ts";
 
 /** Every job may have a list of its own. */
 const MOST_CHOICES = 100;

@@ -1,8 +1,8 @@
 // A transcript as one text, for a turn: it crosses between threads, and is read, at a third of the cost of its rows. A row's body is as it
 // is stored; what repeats from row to row is there once.
-import type { SessionId } from "../domain/index.ts";
-import { KeryxError } from "../errors.ts";
-import type { Message, NewMessage, Role } from "./types.ts";
+import type { SessionId } from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import type { Message, NewMessage, Role } from "../../types.ts";
 
 export interface PackedTranscript {
 	readonly packed: string;
