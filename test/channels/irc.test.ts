@@ -4,8 +4,9 @@ import type { IrcOptions, IrcSecrets } from "../../src/channels/irc/index.ts";
 import type { Channel, Inbound } from "../../src/gateway/index.ts";
 import { createFaultProxy } from "../../src/testing/fault-proxy.ts";
 import { TakingHost } from "../../src/testing/index.ts";
+import { freePort } from "../support/free-port.ts";
 import { IrcPerson } from "../support/irc-person.ts";
-import { freePort, type Ngircd, startNgircd } from "../support/ngircd.ts";
+import { type Ngircd, startNgircd } from "../support/ngircd.ts";
 import { until } from "../support/until.ts";
 import { connected, ircChannelOn, outgoing } from "./irc-scene.ts";
 

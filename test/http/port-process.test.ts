@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { freePort } from "../support/free-port.ts";
 import { commandIn, MAIN, NODE_OPTIONS } from "../support/keryx.ts";
 import { openTerminal } from "../support/terminal.ts";
 import { exchange, loginOf } from "./port.ts";
@@ -145,11 +146,3 @@ test("a port that is taken is told with what to do, before any work is begun", a
 		await new Promise((resolve) => blocker.close(resolve));
 	}
 });
-
-async function freePort(): Promise<number> {
-	const probe = createServer();
-	await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-	const { port } = probe.address() as { port: number };
-	await new Promise((resolve) => probe.close(resolve));
-	return port;
-}

@@ -3,11 +3,12 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createHash, X509Certificate } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { freePort } from "../support/free-port.ts";
 import { soon } from "../support/soon.ts";
 import { type Keryx, openBrowser, openKeryx, type Seat, takeSeat } from "./support.ts";
 import { answer, box, message, write } from "./talk.ts";
@@ -84,14 +85,6 @@ afterAll(async () => {
 	}
 	rmSync(folder, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-	const server = createServer();
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const { port } = server.address() as AddressInfo;
-	await new Promise((resolve) => server.close(resolve));
-	return port;
-}
 
 /** The part of the guide that is for nginx, with this test's files and ports put in. */
 function fromGuide(port: number): string {

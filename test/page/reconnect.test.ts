@@ -1,12 +1,12 @@
 // Keryx dies while pages look at it, and comes back.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { type Client, createClient, socketTransport } from "../../src/http/index.ts";
+import { freePort } from "../support/free-port.ts";
 import { commandIn, type Gateway, type KeryxCommand } from "../support/keryx.ts";
 import { soon } from "../support/soon.ts";
 import { openBrowser, takeSeat } from "./support.ts";
@@ -115,15 +115,4 @@ async function connection(page: Page, state: string | RegExp): Promise<void> {
 	const name =
 		state instanceof RegExp ? new RegExp(`Connection: (?:${state.source})`) : `Connection: ${state}`;
 	await page.getByRole("status", { name }).waitFor();
-}
-
-/** One that nobody listens on now. */
-async function freePort(): Promise<number> {
-	const server = createServer();
-	await new Promise<void>((resolve) => {
-		server.listen(0, "127.0.0.1", () => resolve());
-	});
-	const { port: free } = server.address() as { port: number };
-	await new Promise((resolve) => server.close(resolve));
-	return free;
 }

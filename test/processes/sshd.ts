@@ -11,10 +11,11 @@ import {
 	symlinkSync,
 	writeFileSync,
 } from "node:fs";
-import { createServer, connect as dial } from "node:net";
+import { connect as dial } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "../support/free-port.ts";
 import { gone } from "./support.ts";
 
 const SSHD = "/usr/sbin/sshd";
@@ -128,10 +129,12 @@ export class SshServer {
 	#toolsBut(without: readonly string[]): string {
 		const folder = join(this.folder, "bin");
 		mkdirSync(folder);
-		for (const from of ["/bin", "/usr/bin"])
-			for (const name of readdirSync(from))
-				if (!without.includes(name) && !existsSync(join(folder, name)))
-					symlinkSync(join(from, name), join(folder, name));
+		const tools = new Map(
+			["/usr/bin", "/bin"].flatMap((from) =>
+				readdirSync(from).map((name) => [name, join(from, name)] as const),
+			),
+		);
+		for (const [name, tool] of tools) if (!without.includes(name)) symlinkSync(tool, join(folder, name));
 		return folder;
 	}
 }
@@ -143,14 +146,6 @@ function parentOf(pid: number): number {
 	} catch {
 		return 0;
 	}
-}
-
-async function freePort(): Promise<number> {
-	const server = createServer();
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const address = server.address();
-	await new Promise((resolve) => server.close(resolve));
-	return typeof address === "object" && address ? address.port : 0;
 }
 
 function answers(port: number): Promise<boolean> {

@@ -15,7 +15,8 @@ import {
 import { connect } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { freePort, makeCertificate } from "./ngircd.ts";
+import { freePort } from "./free-port.ts";
+import { makeCertificate } from "./ngircd.ts";
 import { until } from "./until.ts";
 
 export interface Dovecot {

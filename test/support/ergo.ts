@@ -5,8 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 import { IrcPerson } from "./irc-person.ts";
-import { freePort, makeCertificate } from "./ngircd.ts";
+import { makeCertificate } from "./ngircd.ts";
 import { until } from "./until.ts";
 
 export interface Ergo {

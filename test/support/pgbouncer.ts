@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "./ngircd.ts";
+import { freePort } from "./free-port.ts";
 import { serverUser } from "./postgres-server.ts";
 
 export interface PgBouncer {

@@ -5,7 +5,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, makeCertificate } from "./ngircd.ts";
+import { freePort } from "./free-port.ts";
+import { makeCertificate } from "./ngircd.ts";
 import { until } from "./until.ts";
 
 export interface Prosody {

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../channels/storm/scene.ts";
+import { freePort } from "./free-port.ts";
 
 const SERVER = "synapse.test";
 

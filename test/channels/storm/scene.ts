@@ -1,5 +1,4 @@
 // What the storm and the gateway that it kills agree on.
-import { type AddressInfo, createServer } from "node:net";
 import type { Script } from "../../../src/testing/index.ts";
 
 /** What the child is told: as JSON in its one argument. */
@@ -39,15 +38,6 @@ export interface Orders {
 /** Where the platform posts. */
 export function postedTo(port: number): string {
 	return `http://127.0.0.1:${port}/`;
-}
-
-/** A port that nothing listens on. */
-export async function freePort(): Promise<number> {
-	const server = createServer();
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const { port } = server.address() as AddressInfo;
-	await new Promise((resolve) => server.close(resolve));
-	return port;
 }
 
 /** What the child says, one line each. */

@@ -9,7 +9,8 @@ import {
 	type Person,
 	type SlackPeer,
 } from "../../peers/slack/index.ts";
-import { freePort, type Orders, postedTo } from "./scene.ts";
+import { freePort } from "../../support/free-port.ts";
+import { type Orders, postedTo } from "./scene.ts";
 import type { Judged } from "./verdict.ts";
 import { type Question, World, type WorldOptions } from "./world.ts";
 

@@ -8,7 +8,8 @@ import {
 	type Fault,
 	type TelegramPeer,
 } from "../../peers/telegram/index.ts";
-import { freePort, type Orders } from "./scene.ts";
+import { freePort } from "../../support/free-port.ts";
+import type { Orders } from "./scene.ts";
 import type { Judged } from "./verdict.ts";
 import { type Question, World, type WorldOptions } from "./world.ts";
 
