@@ -185,7 +185,7 @@ export const texts = {
 			"The messages were kept, because the conversation continued before the files were restored.",
 		doneWithFiles: (takenBack: Shown, hadWritten: Shown) =>
 			`${takenBack} /redo brings the messages back, as long as you have not written anything new.${hadWritten}`,
-		takenBack: (turns: Shown, messages: Shown) => `Undone: your last ${turns} (${messages} and the answers).`,
+		takenBack: (turns: Shown, messages: Shown) => `Undone: your last ${turns} (${messages}).`,
 		turns: (count: Shown) => `${count} turns`,
 		hadWritten: (text: Shown) => ` You wrote: ${text}`,
 		busy: "Keryx is working on an answer that may change files",

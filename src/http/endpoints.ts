@@ -280,6 +280,7 @@ export const endpoints = {
 			turns: z.int(),
 			text: z.string().nullable(),
 			stopped: z.string().nullable(),
+			cancelled: z.int().openapi({ description: "open confirmations of these turns that were cancelled" }),
 			restored: restored.nullable().openapi({ description: "null if no file had to be restored" }),
 		}),
 	),

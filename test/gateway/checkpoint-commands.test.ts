@@ -256,9 +256,7 @@ describe("/undo --files", () => {
 		await desk.put("a", "2");
 		await desk.put("b", "2");
 		const said = await desk.ask("/undo 2 --files");
-		expect(said).toMatch(
-			/^Undone: your last 2 turns \(6 messages and the answers\)\. \/redo brings the messages back/,
-		);
+		expect(said).toMatch(/^Undone: your last 2 turns \(6 messages\)\. \/redo brings the messages back/);
 		expect(said).toContain("1 file restored, 1 removed");
 		expect([desk.read("a"), desk.read("b")]).toEqual(["1", null]);
 		expect((await visible(id)).length).toBe(4);

@@ -258,7 +258,7 @@ describe("/undo, /redo and /retry", () => {
 		await start({ script: { otherwise: [...steps, { text: "worked" }] } });
 		const id = await scene.say("work");
 		expect((await visible(id)).length).toBe(6);
-		expect(await ask("/undo")).toContain("your last turn (3 messages and the answers).");
+		expect(await ask("/undo")).toContain("your last turn (3 messages).");
 		expect(await ask("/redo")).toBe("Brought back 3 messages. /undo removes them again.");
 	});
 
@@ -268,7 +268,7 @@ describe("/undo, /redo and /retry", () => {
 		await scene.say("two <b>");
 		await scene.say("three");
 		expect(await ask("/undo 2")).toBe(
-			'Undone: your last 2 turns (4 messages and the answers). /redo brings it back, as long as you have not written anything new. You wrote: "two &lt;b&gt;"',
+			'Undone: your last 2 turns (4 messages). /redo brings it back, as long as you have not written anything new. You wrote: "two &lt;b&gt;"',
 		);
 		expect(await visible(id)).toEqual(["one", "you said one"]);
 		expect(await ask("/redo")).toBe("Brought back 4 messages. /undo removes them again.");
@@ -308,7 +308,7 @@ describe("/undo, /redo and /retry", () => {
 		const id = await scene.say("one");
 		await scene.say("slow");
 		expect(await ask("/undo")).toMatch(
-			/^The current answer was stopped\. Undone: your last turn \(1 message /,
+			/^The current answer was stopped\. Undone: your last turn \(1 message\)/,
 		);
 		await scene.clock.advance(5 * MINUTE);
 		expect(await visible(id)).toEqual(["one", "you said one"]);
@@ -337,7 +337,7 @@ describe("/undo, /redo and /retry", () => {
 		dieBeforeAnswering();
 		await scene.say("/undo");
 		await scene.crash();
-		expect(last()).toContain("Undone: your last turn (2 messages and the answers).");
+		expect(last()).toContain("Undone: your last turn (2 messages).");
 		expect(last()).toContain('You wrote: "two"');
 		expect(await visible(id)).toEqual(["one", "you said one"]);
 	});

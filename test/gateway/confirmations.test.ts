@@ -296,6 +296,35 @@ describe("answers", () => {
 		]);
 	});
 
+	test("what an undone or retried turn asked is cancelled, what an earlier one asked stays open", async () => {
+		await start();
+		const id = await scene.say("do harm");
+		const [first] = await open(id);
+		await scene.say("do more");
+		expect(await open(id)).toHaveLength(2);
+		await scene.say("/undo");
+		expect(last()).toContain("Cancelled 1 open confirmation");
+		expect(await open(id)).toEqual([first]);
+		await scene.say("/approve");
+		expect(scene.dangers).toEqual(["harm"]);
+
+		await scene.say("do more");
+		const [asked] = await open(id);
+		await scene.say("/retry");
+		const [again, ...others] = await open(id);
+		expect([again?.id === asked?.id, others]).toEqual([false, []]);
+		await scene.say("/undo");
+		await scene.say("/redo");
+		expect(await open(id)).toEqual([]);
+		expect(JSON.stringify(await scene.rows(id))).toContain("was cancelled");
+		expect(scene.dangers).toEqual(["harm"]);
+		expect((await audited()).filter((entry) => entry.startsWith("cancelled"))).toEqual([
+			"cancelled system:undo",
+			"cancelled system:retry",
+			"cancelled system:undo",
+		]);
+	});
+
 	test("an open question keeps the session open", async () => {
 		await start({
 			config: {

@@ -272,6 +272,6 @@ export function createActions(options: ActionsOptions): Actions {
 }
 
 /** The conversation has continued since. Happens only after an interrupted restore, which is finished at start. */
-const NOTHING_UNDONE: Undone = { rows: 0, messages: 0, turns: 0, text: null, stopped: null };
+const NOTHING_UNDONE: Undone = { rows: 0, messages: 0, turns: 0, text: null, stopped: null, cancelled: 0 };
 
 function nothing(): void {}

@@ -8,7 +8,7 @@ import { texts } from "../texts.ts";
 import { wrongArgument } from "./parse.ts";
 import { killedSentences } from "./processes.ts";
 import type { Changing, CommandContext, Listing } from "./types.ts";
-import { answeringModel, asCode, counted, modelName, shortened } from "./words.ts";
+import { answeringModel, asCode, cancelledSentences, counted, modelName, shortened } from "./words.ts";
 
 export const stop: Changing<"stopTurn"> = {
 	name: "stop",
@@ -37,7 +37,7 @@ export const stop: Changing<"stopTurn"> = {
 			stopped === null ? texts.stop.nothing : texts.stop.done,
 			...(args === "all" ? [texts.stop.dropped(counted(dropped.length, "waiting message"))] : []),
 			...killedSentences(killed),
-			...(cancelled.length > 0 ? [texts.stop.cancelled(counted(cancelled.length, "open confirmation"))] : []),
+			...cancelledSentences(cancelled.length),
 		];
 		return said.join(" ");
 	},

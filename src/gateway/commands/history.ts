@@ -9,7 +9,7 @@ import { restoredSentences } from "./checkpoints.ts";
 import { wholeNumber } from "./parse.ts";
 import { stoppedFirst } from "./sessions.ts";
 import type { Changing } from "./types.ts";
-import { counted, quoted } from "./words.ts";
+import { cancelledSentences, counted, quoted } from "./words.ts";
 
 const QUOTE = 80;
 
@@ -22,10 +22,11 @@ export const undo: Changing<"undo"> = {
 	plan: ({ conversationId, args }) => ({
 		args: { conversation: conversationId, turns: readUndo(args).turns },
 	}),
-	answer: ({ messages, turns, text, stopped }, { args }) => {
-		if (turns === 0) return texts.undo.nothing(stoppedFirst(stopped));
+	answer: (undone, { args }) => {
+		const stopped = stoppedFirst(undone.stopped);
+		if (undone.turns === 0) return texts.undo.nothing(stopped);
 		const files = readUndo(args).files ? texts.undo.noFiles : "";
-		return texts.undo.done(stoppedFirst(stopped), takenBack({ messages, turns }), files, hadWritten(text));
+		return texts.undo.done(stopped, takenBack(undone), files, hadWritten(undone.text));
 	},
 	files: {
 		plan: (context) => {
@@ -57,8 +58,11 @@ function readUndo(args: string): { readonly turns: number; readonly files: boole
 	};
 }
 
-function takenBack({ messages, turns }: Pick<Undone, "messages" | "turns">): string {
-	return texts.undo.takenBack(turns === 1 ? "turn" : texts.undo.turns(turns), counted(messages, "message"));
+function takenBack({ messages, turns, cancelled }: Undone): string {
+	const what = turns === 1 ? "turn" : texts.undo.turns(turns);
+	return [texts.undo.takenBack(what, counted(messages, "message")), ...cancelledSentences(cancelled)].join(
+		" ",
+	);
 }
 
 function hadWritten(text: string | null): string {

@@ -1,10 +1,16 @@
 // Helpers for the answers of commands. People's text enters an answer only through here: on one line, short, and never as markup (I11).
 import type { Config } from "../../config/index.ts";
 import { cleanTitle, type ModelOverride } from "../../domain/index.ts";
+import { texts } from "../texts.ts";
 
 /** "1 message", "2 messages". */
 export function counted(n: number, one: string, many = `${one}s`): string {
 	return `${grouped(n)} ${n === 1 ? one : many}`;
+}
+
+/** Nothing, if there were none. */
+export function cancelledSentences(confirmations: number): string[] {
+	return confirmations > 0 ? [texts.stop.cancelled(counted(confirmations, "open confirmation"))] : [];
 }
 
 export function grouped(n: number): string {

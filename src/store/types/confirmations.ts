@@ -28,7 +28,7 @@ export interface Confirmation {
 	readonly createdAt: number;
 	readonly expiresAt: number;
 	readonly resolvedAt: number | null;
-	/** The authenticated resolver, `grant:<id>`, `system:timeout`, or why it was cancelled: `system:stop`, `new`, `deleted`, `turn_ended`. */
+	/** The authenticated resolver, `grant:<id>`, `system:timeout`, or why it was cancelled: `system:stop`, `new`, `undo`, `retry`, `deleted`, `turn_ended`. */
 	readonly resolvedBy: string | null;
 	/** The resolver's own name for itself, unchecked. */
 	readonly resolvedLabel: string | null;

@@ -141,6 +141,8 @@ export const texts = {
 		nobodyAnsweredInTimeSo: "Nobody answered in time, so nothing was done.",
 		itWasApprovedButNot: (who: Shown) => `It was approved${who}, but not used in time.`,
 		theAnswerWasStopped: "It was cancelled, because the answer was stopped.",
+		theMessageWasUndone: "It was cancelled, because the message was undone.",
+		theAnswerWasRetried: "It was cancelled, because a new answer was asked for.",
 		aNewSessionWasStarted: "It was cancelled, because a new session was started.",
 		theConversationWasDeleted: "It was cancelled, because the conversation was deleted.",
 		theProgramThatAsked: "It was cancelled, because the program that asked has ended.",

@@ -124,14 +124,18 @@ export function* useConfirmation(
 export function* cancelOpen(
 	context: Context,
 	conversation: string,
-	because: "stop" | "new" | "deleted",
+	because: "stop" | "new" | "deleted" | "undo" | "retry",
+	/** Only what these asked. */
+	turns?: ReadonlySet<string>,
 ): Op<readonly string[]> {
 	// An expired one is not cancelled: it expires, as it would have.
-	const rows = yield* all(openOf, conversation, context.now);
+	const open = yield* all(openOf, conversation, context.now);
+	const rows = turns ? open.filter(({ turn }) => turn !== null && turns.has(turn)) : open;
 	if (rows.length === 0) return [];
 	for (const row of rows) yield* cancel(context, row, `system:${because}`, "system");
 	const live = yield* findLive(conversation);
-	if (live) {
+	// What a retry hides stays hidden, and the note would speak of it.
+	if (live && because !== "retry") {
 		const row = yield* findConversation(conversation as Parameters<typeof findConversation>[0]);
 		const notes = rows
 			.filter((row) => row.waiter === "turn")

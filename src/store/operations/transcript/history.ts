@@ -4,6 +4,7 @@ import { unseal } from "../../codec.ts";
 import { OPERATOR } from "../../operator.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { OperatorScope } from "../../types.ts";
+import { cancelOpen } from "../confirmations/calls.ts";
 import { emit } from "../events.ts";
 import { indexRow, unindexMessages } from "../search/index-rows.ts";
 import {
@@ -78,6 +79,8 @@ export interface Undone {
 	/** The person's first text, so that a client can put it back into the input box. */
 	readonly text: string | null;
 	readonly stopped: string | null;
+	/** How many open questions of these turns were cancelled. */
+	readonly cancelled: number;
 }
 
 /**
@@ -91,14 +94,18 @@ export function* undo(
 	const conversation = yield* findConversation(args.conversation);
 	const stopped = yield* stopOpenTurn(context, conversation.id);
 	const live = yield* findLive(conversation.id);
-	if (!live) return { rows: 0, messages: 0, turns: 0, text: null, stopped };
-	const chain = sinceBranch(yield* chainOf(live));
+	if (!live) return { ...NOTHING, stopped };
+	let chain = sinceBranch(yield* chainOf(live));
 	const starts =
 		args.from === undefined
 			? yield* turnStarts(chain, Math.max(1, Math.trunc(args.turns) || 1))
 			: yield* turnsFrom(chain, args.from);
 	const target = starts.at(-1);
-	if (!target) return { rows: 0, messages: 0, turns: 0, text: null, stopped };
+	if (!target) return { ...NOTHING, stopped };
+	const worked = yield* turnsSince(chain, target);
+	// What they asked is not to be approved any more. A note of it is hidden with them.
+	const cancelled = (yield* cancelOpen(context, conversation.id, "undo", worked)).length;
+	if (cancelled > 0) chain = sinceBranch(yield* chainOf(live));
 
 	const ranges: { readonly segment: Segment; readonly from: number; readonly to: number }[] = [];
 	for (const [index, segment] of chain.slice(target.segment).entries())
@@ -112,8 +119,9 @@ export function* undo(
 		{ conversation: conversation.id, session: live.id },
 		{ rows, turns: starts.length },
 	);
-	return { rows, messages, turns: starts.length, text, stopped };
+	return { rows, messages, turns: starts.length, text, stopped, cancelled };
 }
+const NOTHING = { rows: 0, messages: 0, turns: 0, text: null, cancelled: 0 };
 
 /** The ranges of a segment between messages sent there from elsewhere: those answer nothing, and stay. */
 function* withoutSent(
@@ -161,13 +169,19 @@ export function* undoTarget(args: {
 	const chain = sinceBranch(yield* chainOf(live));
 	const target = (yield* turnStarts(chain, Math.max(1, Math.trunc(args.turns) || 1))).at(-1);
 	if (!target) return null;
-	const worked = new Set<string>();
-	for (const [index, { session, upTo }] of chain.slice(target.segment).entries())
-		for (const { turn } of yield* all(turnsIn, session, index === 0 ? target.row.seq : 1, upTo))
-			worked.add(turn);
+	const worked = yield* turnsSince(chain, target);
 	const started: UndoTarget["started"][number][] = [];
 	for (const turn of worked) for (const row of yield* all(callsOf, turn)) started.push({ turn, ...row });
 	return { row: target.row.id, worked: [...worked], started };
+}
+
+/** Oldest first. */
+function* turnsSince(chain: readonly Segment[], start: TurnStart): Op<Set<string>> {
+	const turns = new Set<string>();
+	for (const [index, { session, upTo }] of chain.slice(start.segment).entries())
+		for (const { turn } of yield* all(turnsIn, session, index === 0 ? start.row.seq : 1, upTo))
+			turns.add(turn);
+	return turns;
 }
 const turnsIn = sql<{ turn: string }>(
 	`SELECT turn FROM messages WHERE session = ? AND seq BETWEEN ? AND ? AND turn IS NOT NULL
@@ -303,6 +317,7 @@ export function* retry(
 	const [start] = yield* turnStarts(chain, 1);
 	if (!start) return { kind: "nothing", stopped };
 
+	yield* cancelOpen(context, conversation.id, "retry", yield* turnsSince(chain, start));
 	const answers = [];
 	for (const [index, segment] of chain.slice(start.segment).entries()) {
 		const from = index === 0 ? start.row.seq : 1;

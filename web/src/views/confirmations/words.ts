@@ -23,6 +23,8 @@ export const SCOPES: Readonly<Record<GrantScope, string>> = {
 /** Why Keryx cancelled a question. All others were withdrawn by the requester. */
 const CANCELLED_BY: Readonly<Record<string, string>> = {
 	"system:stop": texts.words.theAnswerWasStopped,
+	"system:undo": texts.words.theMessageWasUndone,
+	"system:retry": texts.words.theAnswerWasRetried,
 	"system:new": texts.words.aNewSessionWasStarted,
 	"system:deleted": texts.words.theConversationWasDeleted,
 	"system:turn_ended": texts.words.theProgramThatAsked,
