@@ -1043,7 +1043,7 @@ Exit codes: 0 done, 1 failure, 2 wrong usage.`,
 		show: {
 			about: "show a job with its next runs and its history",
 			model: (name: Shown) => `Model: ${name}`,
-			limit: "at most this many runs",
+			limit: "at most this many runs, 1 to 200",
 			help: `
 Each run shows two results: of the run itself, and of the delivery of its answer.
 

@@ -1,6 +1,7 @@
 // `keryx schedule`: jobs that run later. A time in words is shown as an exact time first.
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";
+import type { Client } from "../../http/client/index.ts";
 import { withConnection } from "../connect.ts";
 import type { CliContext } from "../context.ts";
 import { readCount } from "../io/arguments.ts";
@@ -35,7 +36,7 @@ function addList(parent: Command, context: CliContext): void {
 		.addHelpText("after", texts.schedule.list.help)
 		.action(() =>
 			withConnection(context, "read", async ({ client, output }) => {
-				const { jobs } = await client.schedules({ limit: 500 });
+				const jobs = await allJobs(client);
 				if (output.json) return output.value({ jobs });
 				if (jobs.length === 0) return output.note(texts.schedule.list.none);
 				output.table(
@@ -52,6 +53,16 @@ function addList(parent: Command, context: CliContext): void {
 				);
 			}),
 		);
+}
+
+async function allJobs(client: Client) {
+	const jobs = [];
+	for (let after: string | undefined; ; ) {
+		const page = await client.schedules({ limit: 200, ...(after !== undefined && { after }) });
+		jobs.push(...page.jobs);
+		if (page.next === null) return jobs;
+		after = page.next;
+	}
 }
 
 function addAdd(parent: Command, context: CliContext): void {
@@ -117,7 +128,7 @@ function addShow(parent: Command, context: CliContext): void {
 		.action((id: string, { limit }: { readonly limit: string }) =>
 			withConnection(context, "read", async ({ client, output }) => {
 				const job = await client.schedule({ job: id });
-				const { runs } = await client.scheduleRuns({ job: id, limit: readCount("--limit", limit, [1, 500]) });
+				const { runs } = await client.scheduleRuns({ job: id, limit: readCount("--limit", limit, [1, 200]) });
 				if (output.json) return output.value({ job, runs });
 				output.line(`${job.name}: ${job.timing.shown}, ${job.state}`);
 				if (job.model !== null) output.line(texts.schedule.show.model(job.model));

@@ -57,7 +57,7 @@ async function runSend(context: CliContext, words: readonly string[], flags: Fla
 		refuseUnanswered(inbound);
 		if (output.json) return output.value({ inbound, deliveries });
 		for (const { kind, text, plain } of deliveries)
-			if (kind === "notice") output.note(plain);
+			if (kind === "notice") for (const line of plain.split("\n")) output.note(line);
 			else output.text(text);
 	});
 }
