@@ -15,6 +15,7 @@ export function historyConformance(tell: Tell): void {
 			turns: 2,
 			text: "two",
 			stopped: null,
+			cancelled: 0,
 		});
 		expect(await scene.texts(conversation)).toEqual(["one", "re: one"]);
 		const rows = await scene.rows(session);
@@ -35,6 +36,7 @@ export function historyConformance(tell: Tell): void {
 			turns: 0,
 			text: null,
 			stopped: null,
+			cancelled: 0,
 		});
 		const silent = await scene.say("hello", { ...ADA, chat_id: "300", user_id: "300" });
 		expect(await undo(scene, silent.conversation, 1)).toMatchObject({ rows: 0, text: null });
