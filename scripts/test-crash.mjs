@@ -3,9 +3,11 @@
 // every operation of the net. KERYX_NET_RUNS=<n> takes a sample of the net. The programs of the guide to embedding run on the package as it
 // is published, where `npm test` runs them on the sources.
 import { join } from "node:path";
+import { leaveTmp } from "./outside-tmp.mjs";
 import { prepare, root, run } from "./setup.mjs";
 import { prepareTestTools } from "./test-tools.mjs";
 
+await leaveTmp("test-crash.mjs");
 const { node, env } = await prepare();
 await prepareTestTools();
 const kills = process.argv[2] ?? env.KERYX_CRASH_RUNS ?? "200";

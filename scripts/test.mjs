@@ -4,12 +4,14 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { inMemory } from "./memory-folder.mjs";
+import { leaveTmp } from "./outside-tmp.mjs";
 import { builds, install, root } from "./setup.mjs";
 import { prepareTestTools } from "./test-tools.mjs";
 
 /** So many of the files that took longest are named at the end. */
 const SLOWEST = 20;
 
+await leaveTmp("test.mjs");
 const runtime = await install();
 const { node, env } = runtime;
 await prepareTestTools();
