@@ -8,7 +8,9 @@ import { root, run } from "./setup.mjs";
 export async function leaveTmp(script) {
 	if (process.platform !== "linux" || !realpathSync(root).startsWith("/tmp/")) return;
 	const copy = mkdtempSync("/var/tmp/keryx-checkout-");
-	console.log(`keryx: programs behind walls do not see /tmp, so this runs in a copy of the checkout: ${copy}`);
+	console.log(
+		`keryx: programs behind walls do not see /tmp, so this runs in a copy of the checkout: ${copy}`,
+	);
 	let code = 1;
 	try {
 		cpSync(root, copy, { recursive: true, verbatimSymlinks: true });

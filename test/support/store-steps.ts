@@ -370,7 +370,7 @@ export const STEPS = {
 			? await world.store.undo(args)
 			: await perform(world, conversation, { name: "undo", args });
 		const stopped = stop(world, conversation);
-		expect(undone).toEqual({ ...conversation.undo(args.turns), stopped });
+		expect(undone).toEqual({ ...conversation.undo(args.turns), stopped, cancelled: 0 });
 	},
 
 	async redo(world, { conversation }) {
