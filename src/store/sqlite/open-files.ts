@@ -167,7 +167,7 @@ function hasHoles({ size, blocks }: Stats): boolean {
 }
 
 /**
- * Pages. Four times SQLite's default: most pages come into the log again and again, and are folded once. Still few enough for one table
- * of the log's index, so that a reader finds a page with one lookup.
+ * Pages. Sixteen times SQLite's default: most pages come into the log again and again, and are folded once. Still few enough that nobody
+ * waits long: folding holds up the writer for 20 ms in a small store and 60 ms in a large one.
  */
-const LONG_LOG = 4000;
+const LONG_LOG = 16_000;
