@@ -188,6 +188,15 @@ export class Connection {
 		statement.run();
 	}
 
+	/** Rolls back what is open. A failing disk may fail this too; SQLite has then rolled back by itself. */
+	takeBack(): void {
+		try {
+			if (this.db.inTransaction) this.control("ROLLBACK");
+		} catch (error) {
+			if (this.db.inTransaction) throw error;
+		}
+	}
+
 	/** Runs an operation. If it fails, its deferred statements are dropped. */
 	run<Result>(op: Op<Result>): Result {
 		const before = this.#later.length;

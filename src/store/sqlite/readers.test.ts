@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { eventually } from "../../../test/support/soon.ts";
 import type { Divisible } from "../operations/search/newest.ts";
+import type { Request } from "./messages.ts";
 import { Readers } from "./readers.ts";
-import type { Request } from "./server.ts";
 
 const READ = { id: 0, kind: "read", name: "nodes", args: {} } as const;
 

@@ -1,81 +1,26 @@
-// A thread of the store. The writer owns the store: it runs waiting operations as one group, each in a savepoint, and acknowledges none
-// before their commit is on disk. A reader runs read operations, each on one snapshot.
+// A thread of the store. The writer owns the store: it commits waiting operations as one group. A reader runs read operations, each on one
+// snapshot.
 import { hostname } from "node:os";
 import { performance } from "node:perf_hooks";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
-import type { Drawn, MigrationProgress, ReadName, WriteName } from "../engine.ts";
-import { READS, WRITES } from "../operations/names.ts";
+import type { MigrationProgress } from "../engine.ts";
+import { READS } from "../operations/names.ts";
 import { assertMoved, beginNode } from "../operations/nodes.ts";
-import { type OwnerContext, readOp, writeOp } from "../operations/run.ts";
-import { type Divisible, divided, type Found, type Half, hitsOf } from "../operations/search/newest.ts";
+import { type OwnerContext, readOp } from "../operations/run.ts";
+import { divided, hitsOf } from "../operations/search/newest.ts";
 import { type Op, run, sql } from "../query.ts";
+import { commitGroup, type Write } from "./commit.ts";
 import { Connection } from "./connection.ts";
-import { isStorageFault, openingFault, toKeryxError, toWireError, type WireError } from "./faults.ts";
+import { openingFault, toWireError } from "./faults.ts";
 import { assertFile, createPrivately, followLinks } from "./files.ts";
 import { forgetOverwritten, refuseForeignLog } from "./foreign-log.ts";
 import { epochNow, Guard, type Guarded } from "./guard.ts";
+import type { Migrating, Ready, Replies, Reply, Request, Trouble, WorkerSettings } from "./messages.ts";
 import { type FileId, fileAt, isSameFile } from "./open-files.ts";
 import { type Ownership, takeOwnership } from "./ownership.ts";
 import { inspectStore } from "./snapshot.ts";
 import { readWitness, WitnessKeeper } from "./witness.ts";
-
-export interface WorkerSettings {
-	readonly role: "writer" | "reader";
-	readonly path: string;
-	readonly startedAt: number;
-	/** Reads run here too: an in-memory database has one connection. */
-	readonly alone: boolean;
-	readonly auditKey: Uint8Array | null;
-	/** For a reader: the database its writer has open. */
-	readonly database?: FileId | null;
-	/** The audit's witness file; null: none. */
-	readonly auditWitness: string | null;
-}
-
-export type Request =
-	| {
-			readonly id: number;
-			readonly kind: "write";
-			readonly name: WriteName;
-			readonly args: unknown;
-			readonly drawn: Drawn;
-	  }
-	| { readonly id: number; readonly kind: "read"; readonly name: ReadName; readonly args: unknown }
-	/** Two readers can share it: it may answer with a read of which each should read a half first. */
-	| { readonly id: number; readonly kind: "search"; readonly args: unknown; readonly known: number | Found }
-	| { readonly id: number; readonly kind: "half"; readonly read: Divisible; readonly half: Half }
-	/** To a new file: the database at this instant. */
-	| { readonly id: number; readonly kind: "copy"; readonly path: string }
-	| { readonly id: number; readonly kind: "settings" | "close" };
-
-export type Reply =
-	| { readonly id: number; readonly ok: true; readonly value: unknown }
-	/** The same as JSON. */
-	| { readonly id: number; readonly ok: true; readonly text: string }
-	| { readonly id: number; readonly ok: false; readonly error: WireError };
-
-/** Some of the replies of one group. */
-export interface Replies {
-	readonly replies: readonly Reply[];
-	/** Whether the group's commit changed anything; said with the first of them. */
-	readonly changed: boolean;
-}
-
-/** Unrequested: what prevents the owner from acknowledging; null when it is over. */
-export interface Trouble {
-	readonly trouble: WireError | null;
-}
-
-/** Before it is ready. */
-export interface Migrating {
-	readonly migrating: MigrationProgress;
-}
-
-/** The first message after those: ready, or why not. */
-export type Ready =
-	| { readonly ready: true; readonly epoch: number; readonly database: FileId | null }
-	| { readonly ready: false; readonly error: WireError };
 
 /** A longer group would delay its first operation too much. */
 const GROUP = 256;
@@ -245,7 +190,7 @@ function serve(serving: Serving): void {
 		const group = waiting.splice(0, GROUP);
 		const writes = group.filter((request) => request.kind === "write");
 		if (writes.length > 0) {
-			const replies = commitGroup(serving, writes);
+			const replies = commitGroup(serving, writes, (more) => takeMore(serving, more));
 			const after = connection.changes();
 			sendAll(port, replies, after > before);
 			before = after;
@@ -328,106 +273,6 @@ function takeMore(serving: Serving, writes: Write[]): void {
 	writes.push(...(waiting.splice(0, count) as Write[]));
 }
 
-type Write = Extract<Request, { kind: "write" }>;
-
-/**
- * Savepoints cost a sixth of everything, and a refused operation has usually written nothing. So the group runs without them; if one was
- * refused half-way, everything is rolled back and runs again, each in a savepoint. The rows are the same: an operation is a function of
- * its input and the store.
- */
-function commitGroup(serving: Serving, writes: Write[]): Reply[] {
-	let replies: Reply[];
-	try {
-		serving.guard?.check();
-		replies = commitWith(writeOne, serving, writes, takeMore) ?? commitAgain(serving, writes);
-	} catch (error) {
-		// The transaction is gone, or the commit failed: nothing of the group is stored, so none is acknowledged.
-		serving.connection.forgetLater();
-		takeBack(serving.connection);
-		return refuseAll(writes, error, "nothing was written");
-	}
-	try {
-		serving.guard?.check();
-		serving.witness?.committed(writes.some(({ name }, n) => name === "acceptAudit" && replies[n]?.ok));
-		return replies;
-	} catch (error) {
-		// The file was lost during the commit: whether a restart finds the data depends on whether the file comes back.
-		return refuseAll(writes, error, "it may have been written, and may be lost");
-	}
-}
-
-function refuseAll(writes: readonly Write[], cause: unknown, became: string): Reply[] {
-	const { code, message, hint } = toKeryxError(cause);
-	const error = toWireError(new KeryxError(code, message, { hint: `${became}; ${hint}`, cause }));
-	return writes.map(({ id }) => ({ id, ok: false, error }));
-}
-
-function commitAgain(serving: Serving, writes: Write[]): Reply[] {
-	serving.connection.forgetLater();
-	takeBack(serving.connection);
-	return commitWith(writeInSavepoint, serving, writes) as Reply[];
-}
-
-type WriteOne = (serving: Serving, write: Write) => Reply | undefined;
-
-/** Returns nothing if an operation could not be refused alone; then the transaction is still open. */
-function commitWith(
-	run: WriteOne,
-	serving: Serving,
-	writes: Write[],
-	more?: (serving: Serving, writes: Write[]) => void,
-): Reply[] | undefined {
-	const { connection, guard } = serving;
-	const replies: Reply[] = [];
-	connection.control("BEGIN IMMEDIATE");
-	guard?.checkEpoch();
-	for (const write of writes) {
-		// Outside its savepoint: they belong to earlier operations, and stay if this one is refused.
-		if (WRITES[write.name].seesEvents) connection.runLater();
-		const reply = run(serving, write);
-		if (!reply) return undefined;
-		replies.push(reply);
-		if (replies.length === writes.length) more?.(serving, writes);
-	}
-	connection.runLater();
-	connection.control("COMMIT");
-	return replies;
-}
-
-/** Refused alone, as long as it has written nothing. Throws if the whole transaction is gone. */
-function writeOne({ connection, owner }: Serving, { id, name, args, drawn }: Write): Reply | undefined {
-	try {
-		return { id, ok: true, value: connection.run(writeOp(name, args, drawn, owner)) };
-	} catch (error) {
-		if (!connection.db.inTransaction || isStorageFault(error)) throw error;
-		return connection.wrote ? undefined : { id, ok: false, error: toWireError(error) };
-	}
-}
-
-/** Refused alone: its savepoint rolls back its writes. Throws if the whole transaction is gone. */
-function writeInSavepoint({ connection, owner }: Serving, write: Write): Reply {
-	connection.control("SAVEPOINT operation");
-	try {
-		const value = connection.run(writeOp(write.name, write.args, write.drawn, owner));
-		connection.control("RELEASE operation");
-		return { id: write.id, ok: true, value };
-	} catch (error) {
-		if (!connection.db.inTransaction || isStorageFault(error)) throw error;
-		connection.control("ROLLBACK TO operation");
-		connection.control("RELEASE operation");
-		return { id: write.id, ok: false, error: toWireError(error) };
-	}
-}
-
-/** A failing disk may fail this too; SQLite has then rolled back by itself. */
-function takeBack(connection: Connection): void {
-	try {
-		if (connection.db.inTransaction) connection.control("ROLLBACK");
-	} catch (error) {
-		if (connection.db.inTransaction) throw error;
-	}
-}
-
 type Read = Extract<Request, { kind: "read" | "search" | "half" }>;
 
 function readOne({ connection, owner }: Serving, request: Read): Reply {
@@ -440,7 +285,7 @@ function readOne({ connection, owner }: Serving, request: Read): Reply {
 	} catch (error) {
 		return { id, ok: false, error: toWireError(error) };
 	} finally {
-		takeBack(connection);
+		connection.takeBack();
 	}
 }
 

@@ -3,8 +3,8 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import type { MigrationProgress } from "../engine.ts";
 import { fromWireError } from "./faults.ts";
+import type { Migrating, Ready, Replies, Request, Trouble, WorkerSettings } from "./messages.ts";
 import type { FileId } from "./open-files.ts";
-import type { Migrating, Ready, Replies, Request, Trouble, WorkerSettings } from "./server.ts";
 
 /** Next to this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name a built one. */
 const WORKER =
