@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import threads from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { WorkerSettings } from "../src/store/sqlite/server.ts";
+import type { WorkerSettings } from "../src/store/sqlite/messages.ts";
 import { Worker as OwnWorker } from "./support/kept-threads.ts";
 
 let folder: string;

@@ -3,7 +3,8 @@ import { lstatSync, writeFileSync } from "node:fs";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { Connection } from "../../src/store/sqlite/connection.ts";
 import { createPrivately } from "../../src/store/sqlite/files.ts";
-import { serveStore, type WorkerSettings } from "../../src/store/sqlite/server.ts";
+import type { WorkerSettings } from "../../src/store/sqlite/messages.ts";
+import { serveStore } from "../../src/store/sqlite/server.ts";
 import type { Work } from "./kept-threads.ts";
 
 const parent = parentPort as MessagePort;

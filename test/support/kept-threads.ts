@@ -5,7 +5,7 @@
 import { EventEmitter } from "node:events";
 import { syncBuiltinESMExports } from "node:module";
 import threads, { MessageChannel, type MessagePort } from "node:worker_threads";
-import type { WorkerSettings } from "../../src/store/sqlite/server.ts";
+import type { WorkerSettings } from "../../src/store/sqlite/messages.ts";
 
 const OWN = Symbol.for("keryx.test.own-worker");
 /** More idle threads than this are useless. */
