@@ -154,14 +154,15 @@ interface State {
 	readonly all: Readonly<Record<string, string>>;
 	/** Those that a snapshot holds. */
 	readonly saved: ReadonlyMap<string, string>;
-	/** Those that it does not. */
+	/** Those that it does not, and folders whose files it does not, empty or not. */
 	readonly unsaved: ReadonlySet<string>;
 	/** Of those, the ones that are too large, by what a snapshot tells their states apart by. */
 	readonly large: ReadonlyMap<string, string>;
 }
 
 function stateOf(folder: string): State {
-	const files = [...treeOf(folder)]
+	const tree = [...treeOf(folder)];
+	const files = tree
 		.filter(([, what]) => what !== "folder")
 		.map(([path, what]): [string, string] => [
 			path,
@@ -170,7 +171,7 @@ function stateOf(folder: string): State {
 		.sort();
 	const ignoring = files.some(([path, what]) => path === ".gitignore" && what.endsWith("*.tmp\n"));
 	const isSaved = ([path]: [string, string]): boolean => {
-		if (/(^|\/)(\.git|node_modules|build)\/|(^|\/)\.env|\.log$/.test(path)) return false;
+		if (/(^|\/)(\.git|node_modules|build)\/|(^|\/)\.env|\.log\/?$/.test(path)) return false;
 		if (ignoring && path.split("/").some((part) => part.endsWith(".tmp"))) return false;
 		return true;
 	};
@@ -181,10 +182,15 @@ function stateOf(folder: string): State {
 		return [path, `large ${size} ${mtimeNs} ${ino} ${mode}`] as const;
 	});
 	const isKept = (file: [string, string]): boolean => isSaved(file) && !isLarge(file);
+	const folders = tree.filter(([, what]) => what === "folder");
 	return {
 		all: Object.fromEntries(files),
 		saved: new Map(files.filter(isKept)),
-		unsaved: new Set(files.filter((file) => !isKept(file)).map(([path]) => path)),
+		unsaved: new Set(
+			[...files.filter((file) => !isKept(file)), ...folders.filter((one) => !isSaved(one))].map(
+				([path]) => path,
+			),
+		),
 		large: new Map(large),
 	};
 }
