@@ -19,11 +19,12 @@ function scene() {
 	let text = "";
 	const cursorOf = (n: number) => `e${String(n)}`;
 	const store = {
-		liveEvents: async ({ after }: { readonly after: string }) => {
+		liveEvents: async ({ after, limit }: { readonly after: string; readonly limit: number }) => {
 			reads.count++;
 			await new Promise<void>((resolve) => reads.push(resolve));
 			const from = after === "now" ? events.length : Number(after.slice(1));
-			return { kind: "events" as const, events: events.slice(from), cursor: cursorOf(events.length) };
+			const page = events.slice(from, from + limit);
+			return { kind: "events" as const, events: page, cursor: cursorOf(from + page.length) };
 		},
 		onCommit: (listener: () => void) => {
 			commits.add(listener);
@@ -187,4 +188,31 @@ test("whoever follows from the end reads nothing while others follow, and misses
 	expect(reads.count).toBe(before + 1);
 	leaving.abort();
 	await Promise.all([all.return(undefined), late.return(undefined)]);
+});
+
+test("a commit that those who come should hear of is not lost to a round for those who left", async () => {
+	const { feed, commit, read, readOn, reads } = scene();
+	const [leaving, staying] = [new AbortController(), new AbortController()];
+	const left = framesOf(feed, { signal: leaving.signal });
+	const last = left.next();
+	await read();
+	await read();
+	commit();
+	await expect.poll(() => reads.length).toBe(1);
+	const round = reads.shift();
+	for (let n = 0; n < 299; n++) commit();
+	leaving.abort();
+	expect((await last).done).toBe(true);
+	const frames = framesOf(feed, { after: "now", signal: staying.signal });
+	const hello = frames.next();
+	await read();
+	await read();
+	expect((await hello).value).toEqual({ kind: "hello", cursor: "e300" });
+	const next = frames.next();
+	commit();
+	round?.();
+	readOn();
+	expect((await next).value).toMatchObject({ kind: "event", event: { cursor: "e301" } });
+	staying.abort();
+	await frames.return(undefined);
 });

@@ -274,6 +274,8 @@ export class Feed {
 		}
 		try {
 			for (let isBehind = this.#hasCommits; isBehind; ) {
+				// All followers have left, and others have come: their commits wait for the next round.
+				if (tail !== this.#tail) return;
 				this.#hasCommits = false;
 				const page = await this.page({ scope: OPERATOR, after: tail.cursor, limit: PAGE });
 				if (page.kind === "resync") {

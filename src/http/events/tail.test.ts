@@ -90,3 +90,14 @@ test("what is too old is forgotten, and whoever stood there reads the log", () =
 	expect(tail.positionAfter("e2")).toBe(1);
 	expect(tail.after(1)?.cursor).toBe("e3");
 });
+
+test("once earlier messages are hidden or deleted, older positions are read from the log", () => {
+	const tail = new Tail("e1");
+	tail.addEvent(event("e2"));
+	tail.addEvent(event("e3"));
+	expect([tail.knows("e1"), tail.knows("e2"), tail.knows("e3")]).toEqual([true, true, true]);
+	tail.addEvent({ ...event("e4"), type: "conversation.deleted" });
+	tail.addEvent(event("e5"));
+	const known = ["e1", "e2", "e3", "e4", "e5"].filter((cursor) => tail.knows(cursor));
+	expect(known).toEqual(["e4", "e5"]);
+});

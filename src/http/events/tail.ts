@@ -11,6 +11,15 @@ const KEPT = 4 * 1024 * 1024;
 /** Sent to one follower at once; the most that waits in memory for a stalled one. */
 const PIECE = 128 * 1024;
 
+/** After these, what earlier events brought along is shown in another way, or not at all. */
+const CHANGES_EARLIER: ReadonlySet<string> = new Set([
+	"conversation.deleted",
+	"conversation.state",
+	"transcript.undone",
+	"transcript.redone",
+	"transcript.retried",
+]);
+
 /** A follower's filter. */
 export interface Filter {
 	readonly conversation?: ConversationId;
@@ -37,6 +46,8 @@ export class Tail {
 	/** The last event before the first, and the last one of all. */
 	#before: string;
 	#last: string;
+	/** Whoever comes with an older position reads the log: it has the messages as they are now. */
+	#current: string;
 	#characters = 0;
 	readonly #stretches = new Map<number, Stretch>();
 
@@ -44,6 +55,7 @@ export class Tail {
 	constructor(cursor: string) {
 		this.#before = cursor;
 		this.#last = cursor;
+		this.#current = cursor;
 	}
 
 	/** The last event that was added. */
@@ -55,6 +67,7 @@ export class Tail {
 		const shownEvent = new ShownEvent(event);
 		this.#add({ shown: shownEvent, n: 0, size: shownEvent.size, readers: "all" });
 		this.#last = event.cursor;
+		if (CHANGES_EARLIER.has(event.type)) this.#current = event.cursor;
 	}
 
 	/** Its number, and who gets it. */
@@ -91,8 +104,9 @@ export class Tail {
 		return isLater(this.#before, cursor) ? undefined : this.#from;
 	}
 
-	/** Whether it has everything after exactly this event. */
+	/** Whether it has everything after exactly this event, as it is now. */
 	knows(cursor: string): boolean {
+		if (isLater(this.#current, cursor)) return false;
 		if (cursor === this.#before) return true;
 		for (let at = this.#entries.length - 1; at >= 0; at--) {
 			const { shown: entry } = this.#entries[at] as Entry;
