@@ -15,7 +15,7 @@ export interface Caller {
 	readonly sessionKey: string | null;
 	/** For a member or guest: they see requests in their own conversations. */
 	readonly principal?: string | null;
-	/** A person who is not the owner, as the speaker of what they write (I18). */
+	/** A person or approver who is not the owner, as the speaker of what they write (I18). */
 	readonly speaker?: Speaker;
 }
 

@@ -368,7 +368,7 @@ export const endpoints = {
 				description: "with the role channel: the channel that its holder speaks for",
 			}),
 			session_key: z.string().min(1).max(800).optional().openapi({
-				description: "the only conversation its holder may use; left out: any",
+				description: "with the role agent: the only conversation its holder may use; left out: any",
 			}),
 			principal: z.string().min(1).max(64).optional().openapi({
 				description: "whom it belongs to; left out: someone new",

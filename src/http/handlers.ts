@@ -239,8 +239,14 @@ export const handlers: HandlersOf<Endpoints> = {
 		return { ...undone, restored: restored && toWireRestored(restored) };
 	},
 	redo: async (input, call) => changing(call, input.conversation, (actions) => actions.redo(input)),
-	retry: async (input, call) => changing(call, input.conversation, (actions) => actions.retry(input)),
-	compress: async (input, call) => changing(call, input.conversation, (actions) => actions.compress(input)),
+	retry: async (input, call) =>
+		changing(call, input.conversation, (actions) =>
+			actions.retry({ ...input, by: call.visitor.speaker ?? null }),
+		),
+	compress: async (input, call) =>
+		changing(call, input.conversation, (actions) =>
+			actions.compress({ ...input, by: call.visitor.speaker ?? null }),
+		),
 	setModel: async (input, call) => {
 		// The provider's key would be sent there.
 		if (call.scope.kind !== "operator" && input.override?.base_url !== undefined)
@@ -295,6 +301,11 @@ export const handlers: HandlersOf<Endpoints> = {
 		tokens: (await host.store.tokens({ scope: operator(scope) })).map(toWireToken),
 	}),
 	createToken: async ({ name, role, session_key, principal, channel, days }, { access, visitor }) => {
+		if (session_key !== undefined && role !== "agent")
+			throw new KeryxError("argument.invalid", `session_key binds a token of role agent, not ${role}`, {
+				field: "session_key",
+				hint: "leave it out: this role is for all conversations",
+			});
 		const { secret, token } = await access.createToken(
 			{
 				name,

@@ -126,7 +126,7 @@ describe("with a gateway that runs", () => {
 			const [first] = await scene.sessions(id);
 			const steps: [string, () => Promise<unknown>][] = [
 				["/extend 5", () => actions.extendSession({ conversation, by: 5 })],
-				["/retry", () => actions.retry({ conversation })],
+				["/retry", () => actions.retry({ conversation, by: null })],
 				["/undo 1", () => actions.undo({ conversation, turns: 1 })],
 				["/redo", () => actions.redo({ conversation })],
 				["/branch side", () => actions.branchSession({ conversation, title: "side" })],
@@ -178,13 +178,13 @@ describe("with a gateway that runs", () => {
 		await start();
 		const id = await scene.say("one");
 		const conversation = await scene.conversation(id);
-		const retried = await act(scene.gateway.actions.retry({ conversation }));
+		const retried = await act(scene.gateway.actions.retry({ conversation, by: null }));
 		expect(retried).toMatchObject({ hidden: 1, stopped: null });
 		const turn = await scene.store.turn({ scope: OPERATOR, id: retried.turn as string });
 		expect(turn).toMatchObject({ state: "completed", deliveries: [{ state: "sent" }] });
 		expect(scene.texts()).toEqual(["you said one", "you said one"]);
 		await scene.say("/undo");
-		expect(await act(scene.gateway.actions.retry({ conversation }))).toEqual({
+		expect(await act(scene.gateway.actions.retry({ conversation, by: null }))).toEqual({
 			turn: null,
 			hidden: 0,
 			stopped: null,
@@ -239,7 +239,7 @@ describe("with a gateway that was only created", () => {
 		const conversation = await scene.conversation(id);
 		const [first] = await scene.sessions(id);
 		const actions = await sleeping();
-		expect(await refusal(actions.retry({ conversation }))).toBe("gateway.stopped");
+		expect(await refusal(actions.retry({ conversation, by: null }))).toBe("gateway.stopped");
 		expect(await actions.undo({ conversation, turns: 1 })).toMatchObject({ rows: 2, text: "two" });
 		expect(await actions.redo({ conversation })).toMatchObject({ rows: 2 });
 		expect(await actions.newSession({ conversation, title: "fresh" })).toMatchObject({ ended: first?.id });

@@ -190,6 +190,17 @@ describe("roles", () => {
 		expect((await keryx.call("GET", "/api/tokens", { bearer: reader })).status).toBe(403);
 	});
 
+	test("only a token that asks can be bound to a conversation: others would only seem to be", async () => {
+		for (const role of ["reader", "approver", "operator"]) {
+			const body = { name: `bound-${role}`, role, session_key: "agent:main:web:dm:1" };
+			const answer = await keryx.call("POST", "/api/tokens", { bearer: operator, body });
+			expect([answer.status, JSON.stringify(answer.body)]).toEqual([
+				400,
+				expect.stringContaining("session_key"),
+			]);
+		}
+	});
+
 	test("an approver decides and grants, and asks for nothing", async () => {
 		const body = { action: "a", description: "d" };
 		expect((await keryx.call("POST", "/confirm", { bearer: approver, body })).status).toBe(403);

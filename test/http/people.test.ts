@@ -319,31 +319,58 @@ function follow(person: Person, on: (text: string) => void, signal: AbortSignal)
 }
 
 test.each([
-	["a plain yes", "approve", {}, ["owner"]],
-	["an edit", "approve", { edited_details: { what: "pepper" } }, ["owner", "member"]],
-	["a yes with a reason", "approve", { reason: "and show me more" }, ["owner", "member"]],
-	["a no with a reason", "deny", { reason: "rather show me more" }, ["owner", "member"]],
+	["a plain yes", "ana", "approve", {}, ["owner"]],
+	["an edit", "ana", "approve", { edited_details: { what: "pepper" } }, ["owner", "member"]],
+	["a yes with a reason", "ana", "approve", { reason: "and show me more" }, ["owner", "member"]],
+	["a no with a reason", "ana", "deny", { reason: "rather show me more" }, ["owner", "member"]],
+	["a token's plain yes", "token", "approve", {}, ["owner"]],
+	["a token's edit", "token", "approve", { edited_details: { what: "pepper" } }, ["owner", "member"]],
+	["a token's no with a reason", "token", "deny", { reason: "rather show me more" }, ["owner", "member"]],
 ])(
-	"I18: %s of a member to what the owner's turn asked speaks for whoever's words it has",
-	async (what, how, body, roles) => {
+	"I18: %s, by another than the owner, to what the owner's turn asked speaks for whoever's words it has",
+	async (what, who, how, body, roles) => {
 		const conversation = await ana.say("hello", what);
 		expect(await owner.say("danger", what, { conversation })).toBe(conversation);
 		const { body: asked } = await ana.call("GET", "/confirm?status=pending");
-		const confirmation = (asked.confirmations as readonly { id: string }[])[0];
-		expect((await ana.call("POST", `/confirm/${confirmation?.id}/${how}`, { body })).status).toBe(200);
-		const turns = async () => {
-			const { liveSession } = await keryx.store.conversation({
-				scope: OPERATOR,
-				ref: { id: conversation as ConversationId },
-			});
-			const rows = await keryx.store.transcript({ scope: OPERATOR, session: liveSession as SessionId });
-			return [...new Set(rows.map(({ turn }) => turn))];
-		};
-		await until(async () => (await turns()).length === 3);
-		const last = await keryx.store.turn({ scope: OPERATOR, id: (await turns()).at(-1) as string });
-		expect(last.speakers.map(({ role }) => role)).toEqual(roles);
+		const path = `/confirm/${(asked.confirmations as readonly { id: string }[])[0]?.id}/${how}`;
+		const answer =
+			who === "ana"
+				? await ana.call("POST", path, { body })
+				: await call("POST", path, { body, bearer: await approverToken(what) });
+		expect(answer.status).toBe(200);
+		await until(async () => (await turnsIn(conversation)).length === 3);
+		expect(await rolesOf((await turnsIn(conversation)).at(-1))).toEqual(roles);
 	},
 );
+
+test("I18: who lets an answer be given again, or the conversation summed up, is one of the people it speaks for", async () => {
+	const conversation = await ana.say("hello", "again");
+	await owner.say("more", "again", { conversation });
+	const again = async (person: Person, how: string) => {
+		const { body } = await person.call("POST", `/api/conversations/${conversation}/${how}`, { body: {} });
+		return rolesOf(body.turn as string);
+	};
+	expect(await again(owner, "retry")).toEqual(["owner"]);
+	expect(await again(ana, "retry")).toEqual(["owner", "member"]);
+	expect(await again(ana, "compress")).toEqual(["member"]);
+});
+
+async function approverToken(name: string): Promise<string> {
+	const body = { name: name.replaceAll(/\W/g, "-"), role: "approver" };
+	return (await call("POST", "/api/tokens", { bearer: SECRET, body })).body.token as string;
+}
+
+async function turnsIn(conversation: string): Promise<readonly (string | null)[]> {
+	const ref = { id: conversation as ConversationId };
+	const { liveSession } = await keryx.store.conversation({ scope: OPERATOR, ref });
+	const rows = await keryx.store.transcript({ scope: OPERATOR, session: liveSession as SessionId });
+	return [...new Set(rows.map(({ turn }) => turn))];
+}
+
+async function rolesOf(turn: string | null | undefined): Promise<readonly string[]> {
+	const { speakers } = await keryx.store.turn({ scope: OPERATOR, id: turn ?? "" });
+	return speakers.map(({ role }) => role);
+}
 
 test("a member types into a program of theirs, but not into one behind a wider wall, over HTTP or in a terminal", async () => {
 	const conversation = await ana.say("hello");

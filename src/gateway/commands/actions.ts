@@ -5,7 +5,7 @@ import type { Agent } from "../../agents/index.ts";
 import type { RestoreReport, TakeOutcome } from "../../checkpoints/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
-import type { ConversationId, ModelOverride, SessionId, Standing } from "../../domain/index.ts";
+import type { ConversationId, ModelOverride, SessionId, Speaker, Standing } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Processes } from "../../processes/index.ts";
 import {
@@ -53,12 +53,17 @@ export interface Actions {
 		args: Here & { readonly turns: number; readonly files?: boolean; readonly from?: number | undefined },
 	): Promise<Undone & { readonly restored: RestoreReport | null }>;
 	redo(args: Here): Promise<Pick<Undone, "rows" | "messages" | "stopped">>;
-	/** Returns the new turn; null if there is nothing to answer again. Refused while the gateway is not running. */
+	/**
+	 * Returns the new turn; null if there is nothing to answer again. Refused while the gateway is not running. The turn also speaks for
+	 * `by`; null: the operator (I18).
+	 */
 	retry(
-		args: Here,
+		args: Here & { readonly by: Speaker | null },
 	): Promise<{ readonly turn: string | null; readonly hidden: number; readonly stopped: string | null }>;
-	/** Returns the turn that summarises; null if there is nothing to summarise. Refused while the gateway is not running. */
-	compress(args: Here): Promise<{ readonly turn: string | null; readonly stopped: string | null }>;
+	/** Returns the turn that summarises; null if there is nothing to summarise. Refused and speaks as `retry`. */
+	compress(
+		args: Here & { readonly by: Speaker | null },
+	): Promise<{ readonly turn: string | null; readonly stopped: string | null }>;
 	/** A checkpoint of the conversation's workspace. If it fails, the result says why. */
 	takeCheckpoint(args: Here & { readonly label?: string }): Promise<TakeOutcome>;
 	/** Refused (checkpoint.busy) while the agent is working on an answer. */
@@ -238,21 +243,21 @@ export function createActions(options: ActionsOptions): Actions {
 				restoreFiles(held, request, { files: withFiles(options.files), lanes }),
 			),
 		redo: ({ conversation }) => change("redo", conversation, () => ({ conversation })),
-		retry: async ({ conversation }) => {
+		retry: async ({ conversation, by }) => {
 			const retried = await change("retry", conversation, () => {
 				if (!isRunning()) throw new KeryxError("gateway.stopped", texts.errors.retryNeedsRunning);
 				const deadlineAt = clock.now() + options.config().turn.max_minutes * 60_000;
-				return { conversation, deadlineAt };
+				return { conversation, deadlineAt, ...(by && { by }) };
 			});
 			const { stopped } = retried;
 			if (retried.kind === "nothing") return { turn: null, hidden: 0, stopped };
 			return { turn: retried.turn, hidden: retried.hidden, stopped };
 		},
-		compress: async ({ conversation }) => {
+		compress: async ({ conversation, by }) => {
 			const begun = await change("compress", conversation, ({ source }) => {
 				if (!isRunning()) throw new KeryxError("gateway.stopped", texts.errors.compressNeedsRunning);
 				const deadlineAt = clock.now() + options.config().turn.max_minutes * 60_000;
-				return { conversation, destination: destinationOf(source), deadlineAt };
+				return { conversation, destination: destinationOf(source), deadlineAt, ...(by && { by }) };
 			});
 			return { turn: begun.kind === "nothing" ? null : begun.turn, stopped: begun.stopped };
 		},

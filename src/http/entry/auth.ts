@@ -302,7 +302,10 @@ export class Access {
 		const { name, role, sessionKey, principal, channel, expiresAt } = token;
 		const who = `token:${name}`;
 		const stay = this.#stays.take(who, expiresAt, async () => (await this.#token(digest)) !== null);
-		return { who, role, via, sessionKey, principal, channel, proven: true, stay };
+		const visitor = { who, role, via, sessionKey, principal, channel, proven: true, stay } as const;
+		if (role !== "approver") return visitor;
+		// A plain yes is an approver's own; words that they add have a member's rights.
+		return { ...visitor, speaker: { principal, role: "member", platform: "api_server" } };
 	}
 
 	async #token(digest: string): Promise<Token | null> {

@@ -419,7 +419,7 @@ export const SCENARIOS: readonly NetScenario[] = [
 			say("one");
 			const conversation = await stage.until("a conversation", () => conversationOf(stage));
 			await stage.until("an answer", () => scene.texts().length > 0 || null);
-			await insist(() => scene.gateway.actions.retry({ conversation }));
+			await insist(() => scene.gateway.actions.retry({ conversation, by: null }));
 			await pass(SECOND);
 			say("two");
 			await insist(() => scene.gateway.actions.stop({ conversation }));
