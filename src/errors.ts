@@ -103,6 +103,7 @@ export const ERRORS = {
 	"schedule.invalid":
 		"correct the field named in the message; docs/guides/schedules.md shows what jobs look like",
 	"schedule.limit": "delete or pause a job you no longer need, or raise the limit named in the message",
+	"schedule.role": "ask the owner, or make a job of your own",
 	"schedule.busy": "wait until the run has ended, or stop it",
 	"confirmation.settled": "read it again: it was decided, or it has expired",
 	"confirmation.limited": "wait as long as the message says, then ask again",

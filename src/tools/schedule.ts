@@ -245,12 +245,13 @@ function runsHere(given: Input, caller: ToolCaller): boolean {
 
 /** Jobs of the person it speaks for, in this profile; if others read along, only those created here. */
 function scopeOf(context: ToolCaller): JobScope {
-	const { speaker, scope, conversation } = context;
+	const { speaker, scope, conversation, standing } = context;
 	if (speaker === null)
 		throw new KeryxError("schedule.invalid", "Keryx does not know who is asking, so there are no jobs");
 	return {
 		kind: "owner",
 		principal: speaker,
+		role: standing,
 		...(scope.kind === "principal" && scope.profile !== null && { profile: scope.profile }),
 		...(isShared(context) && { origin: conversation }),
 	};

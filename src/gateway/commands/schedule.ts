@@ -110,7 +110,7 @@ function line(job: Job, schedules: Schedules): string {
 function scopeOf({ role, principal, conversation, conversationId }: CommandContext): JobScope {
 	if (role === "owner" && isPrivate(conversation)) return OPERATOR;
 	if (principal === null) throw unknownPerson();
-	return { kind: "owner", principal, ...(!isPrivate(conversation) && { origin: conversationId }) };
+	return { kind: "owner", principal, role, ...(!isPrivate(conversation) && { origin: conversationId }) };
 }
 
 function isPrivate({ shared, chatType }: CommandContext["conversation"]): boolean {

@@ -14,6 +14,7 @@ import {
 } from "../../store/index.ts";
 import { type ApiHost, type HandlersOf, running } from "../call.ts";
 import { endpoint, pageSize } from "../endpoint.ts";
+import type { Visitor } from "../entry/auth.ts";
 import { time } from "../schemas.ts";
 
 const timing = z.object({
@@ -172,24 +173,24 @@ export const scheduleEndpoints = {
 } as const;
 
 export const scheduleHandlers: HandlersOf<typeof scheduleEndpoints> = {
-	schedules: async ({ limit, after }, { host, scope }) => {
+	schedules: async ({ limit, after }, { host, scope, visitor }) => {
 		const schedules = schedulesOf(host);
-		const { jobs, next } = await schedules.list(jobsOf(scope), {
+		const { jobs, next } = await schedules.list(jobsOf(scope, visitor), {
 			limit,
 			...(after !== undefined && { after }),
 		});
 		return { jobs: jobs.map((one) => toWireJob(one, schedules)), next };
 	},
-	schedule: async ({ job: id }, { host, scope }) => {
+	schedule: async ({ job: id }, { host, scope, visitor }) => {
 		const schedules = schedulesOf(host);
-		return toWireJob(await schedules.find(jobsOf(scope), id), schedules);
+		return toWireJob(await schedules.find(jobsOf(scope, visitor), id), schedules);
 	},
-	scheduleRuns: async ({ job: id, limit, before }, { host, scope }) => {
+	scheduleRuns: async ({ job: id, limit, before }, { host, scope, visitor }) => {
 		const schedules = schedulesOf(host);
-		const { zone: of } = await schedules.find(jobsOf(scope), id);
+		const { zone: of } = await schedules.find(jobsOf(scope, visitor), id);
 		const { localWords } = await import("../../schedules/index.ts");
 		const page = { limit, ...(before !== undefined && { before: Date.parse(before) }) };
-		const runs = await schedules.history(jobsOf(scope), id, page);
+		const runs = await schedules.history(jobsOf(scope, visitor), id, page);
 		return { runs: runs.map((one) => toWireRun(one, localWords(one.scheduledAt, of))) };
 	},
 	understandTime: async ({ text, zone: of }, { host }) =>
@@ -234,26 +235,27 @@ export const scheduleHandlers: HandlersOf<typeof scheduleEndpoints> = {
 		});
 		return toWireJob(changed, schedules);
 	},
-	pauseSchedule: async ({ job: id }, { host, scope }) => {
+	pauseSchedule: async ({ job: id }, { host, scope, visitor }) => {
 		const schedules = schedulesOf(host);
-		return toWireJob(await schedules.pause(jobsOf(scope), id), schedules);
+		return toWireJob(await schedules.pause(jobsOf(scope, visitor), id), schedules);
 	},
-	resumeSchedule: async ({ job: id }, { host, scope }) => {
+	resumeSchedule: async ({ job: id }, { host, scope, visitor }) => {
 		const schedules = schedulesOf(host);
-		return toWireJob(await schedules.resume(jobsOf(scope), id), schedules);
+		return toWireJob(await schedules.resume(jobsOf(scope, visitor), id), schedules);
 	},
-	runSchedule: async ({ job: id }, { host, scope }) => {
+	runSchedule: async ({ job: id }, { host, scope, visitor }) => {
 		running(host);
-		return { scheduled_at: iso(await schedulesOf(host).runNow(jobsOf(scope), id)) };
+		return { scheduled_at: iso(await schedulesOf(host).runNow(jobsOf(scope, visitor), id)) };
 	},
-	deleteSchedule: async ({ job: id }, { host, scope }) => ({
-		id: (await schedulesOf(host).delete(jobsOf(scope), id)).id,
+	deleteSchedule: async ({ job: id }, { host, scope, visitor }) => ({
+		id: (await schedulesOf(host).delete(jobsOf(scope, visitor), id)).id,
 	}),
 };
 
 /** A person's own jobs. */
-function jobsOf(scope: Scope): JobScope {
-	return scope.kind === "operator" ? scope : { kind: "owner", principal: scope.principal };
+function jobsOf(scope: Scope, { speaker }: Visitor): JobScope {
+	if (scope.kind === "operator") return scope;
+	return { kind: "owner", principal: scope.principal, role: speaker?.role ?? "none" };
 }
 
 function schedulesOf({ schedules }: ApiHost): Schedules {

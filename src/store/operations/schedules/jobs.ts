@@ -8,6 +8,7 @@ import { emit } from "../events.ts";
 import { samePrincipals } from "../people/principals.ts";
 import {
 	bodyOf,
+	changeableJob,
 	foundJob,
 	isWithin,
 	JOB_COLUMNS,
@@ -109,7 +110,7 @@ export function* updateJobOp(
 	context: Context,
 	args: { readonly scope: JobScope; readonly id: string; readonly changes: JobChanges },
 ): Op<Job> {
-	const row = yield* foundJob(args.scope, args.id);
+	const row = yield* changeableJob(args.scope, args.id);
 	const job = { ...toJob(row), ...args.changes };
 	const retimed = args.changes.when !== undefined || args.changes.zone !== undefined;
 	const state = retimed && row.state === "ended" ? "active" : row.state;
@@ -136,7 +137,7 @@ export function* pauseJob(
 	context: Context,
 	args: { readonly scope: JobScope; readonly id: string },
 ): Op<Job> {
-	const row = yield* foundJob(args.scope, args.id);
+	const row = yield* changeableJob(args.scope, args.id);
 	yield* pauseRow(context, row, "user");
 	return toJob((yield* jobRow(args.id)) as JobRow);
 }
@@ -156,7 +157,7 @@ export function* resumeJob(
 	context: Context,
 	args: { readonly scope: JobScope; readonly id: string },
 ): Op<Job> {
-	const row = yield* foundJob(args.scope, args.id);
+	const row = yield* changeableJob(args.scope, args.id);
 	if (row.state === "active") return toJob(row);
 	yield* run(resume, yield* firstOf(row.id, toJob(row), context.now), context.now, args.id);
 	yield* emit(context, "schedule.resumed", { conversation: row.conversation, subject: args.id });
@@ -168,7 +169,7 @@ export function* deleteJobOp(
 	context: Context,
 	args: { readonly scope: JobScope; readonly id: string },
 ): Op<Job> {
-	const row = yield* foundJob(args.scope, args.id);
+	const row = yield* changeableJob(args.scope, args.id);
 	yield* run(deleteRuns, args.id);
 	yield* run(deleteJob, args.id);
 	yield* emit(context, "schedule.deleted", { conversation: row.conversation, subject: args.id });

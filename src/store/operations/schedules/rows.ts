@@ -1,5 +1,5 @@
 // Jobs as stored, and as returned.
-import type { ConversationId } from "../../../domain/index.ts";
+import { type ConversationId, isAtLeast, type Standing } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
 import { get, type Op, sql } from "../../query.ts";
@@ -45,6 +45,8 @@ export type JobScope =
 	| {
 			readonly kind: "owner";
 			readonly principal: string;
+			/** Jobs made with a higher role are seen, and not changed: they run with that role (I18). */
+			readonly role: Standing;
 			readonly profile?: string;
 			readonly origin?: ConversationId;
 	  };
@@ -56,6 +58,13 @@ export function* foundJob(scope: JobScope, id: string): Op<JobRow> {
 	const row = yield* get(jobById, id);
 	if (row && (yield* isSeen(scope, row))) return row;
 	throw new KeryxError("store.not_found", `no job ${id}`, { field: "job" });
+}
+
+/** To change or run it. Throws schedule.role, too. */
+export function* changeableJob(scope: JobScope, id: string): Op<JobRow> {
+	const row = yield* foundJob(scope, id);
+	if (scope.kind === "operator" || isAtLeast(scope.role, ownerOf(row).role)) return row;
+	throw new KeryxError("schedule.role", "the job was made with a higher role", { field: "job" });
 }
 
 export function* jobRow(id: string): Op<JobRow | undefined> {
@@ -79,6 +88,10 @@ export function isWithin(scope: JobScope, row: JobRow): boolean {
 	);
 }
 
+function ownerOf(row: JobRow): Job["owner"] {
+	return JSON.parse(row.speaker) as Job["owner"];
+}
+
 export function bodyOf(row: JobRow): JobBody {
 	return unseal<JobBody>(row.body, row.body_key);
 }
@@ -89,7 +102,7 @@ export function toJob(row: JobRow): Job {
 		id: row.id,
 		isOwn: !given,
 		...body,
-		owner: JSON.parse(row.speaker) as Job["owner"],
+		owner: ownerOf(row),
 		when: JSON.parse(row.timing) as Job["when"],
 		zone: row.zone,
 		catchUp: row.catch_up,

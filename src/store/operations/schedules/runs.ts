@@ -23,7 +23,7 @@ import { createConversation } from "../inbox/routing.ts";
 import type { Woken } from "../inbox/wake.ts";
 import { isOnItsWay } from "../row-ids.ts";
 import { pauseRow } from "./jobs.ts";
-import { foundJob, JOB_COLUMNS, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
+import { changeableJob, JOB_COLUMNS, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
 
 const ready = sql<JobRow>(
 	`SELECT ${JOB_COLUMNS} FROM schedules WHERE due_at IS NOT NULL AND open_run IS NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
@@ -188,7 +188,7 @@ export function* runJobNow(
 	context: Context,
 	args: { readonly scope: JobScope; readonly id: string },
 ): Op<{ readonly run: number; readonly woken: Woken | null }> {
-	const row = yield* foundJob(args.scope, args.id);
+	const row = yield* changeableJob(args.scope, args.id);
 	if (row.open_run !== null)
 		throw new KeryxError("schedule.busy", "the job is already running", { field: "job" });
 	let at = context.now;

@@ -1,5 +1,6 @@
 // Jobs and their runs: each scheduled instant once, two ends each, visible only to their owner.
 import { expect } from "vitest";
+import type { Standing } from "../../../domain/index.ts";
 import type { NewJob } from "../../../store/index.ts";
 import { MINUTE } from "../clock.ts";
 import { sampleJob } from "./sample-job.ts";
@@ -85,8 +86,8 @@ export function scheduleConformance(tell: Tell): void {
 	tell("somebody else's job is not found, and there are only so many", async (scene) => {
 		const ada = { principal: "p1", role: "member", platform: "telegram" } as const;
 		const { id } = await create(scene, { owner: ada });
-		const own = { kind: "owner", principal: "p1" } as const;
-		const other = { kind: "owner", principal: "p2" } as const;
+		const own = { kind: "owner", principal: "p1", role: "member" } as const;
+		const other = { kind: "owner", principal: "p2", role: "member" } as const;
 		expect((await scene.store.jobs({ scope: own, limit: 9 })).jobs.map((job) => job.id)).toEqual([id]);
 		expect((await scene.store.jobs({ scope: other, limit: 9 })).jobs).toEqual([]);
 		for (const change of ["pauseJob", "resumeJob", "deleteJob", "runJobNow"] as const)
@@ -98,5 +99,30 @@ export function scheduleConformance(tell: Tell): void {
 		await expect(create(scene, { owner: ada })).rejects.toMatchObject({ code: "schedule.limit" });
 		await scene.store.deleteJob({ scope: own, id });
 		await expect(scene.store.job({ scope: OPERATOR, id })).rejects.toMatchObject({ code: "store.not_found" });
+	});
+
+	tell("I18: a job that was made with a higher role is seen, not changed and not run", async (scene) => {
+		const { id, name } = await create(scene, {
+			owner: { principal: "p1", role: "owner", platform: "telegram" },
+		});
+		const as = (role: Standing) => ({ kind: "owner", principal: "p1", role }) as const;
+		expect((await scene.store.job({ scope: as("member"), id })).name).toBe(name);
+		for (const role of ["none", "guest", "member"] as const) {
+			const scope = as(role);
+			for (const change of [
+				scene.store.updateJob({ scope, id, changes: { name: "mine" } }),
+				scene.store.pauseJob({ scope, id }),
+				scene.store.resumeJob({ scope, id }),
+				scene.store.runJobNow({ scope, id }),
+				scene.store.deleteJob({ scope, id }),
+			])
+				await expect(change).rejects.toMatchObject({ code: "schedule.role" });
+		}
+		expect(await scene.store.job({ scope: OPERATOR, id })).toMatchObject({
+			name,
+			state: "active",
+			openRun: null,
+		});
+		await scene.store.pauseJob({ scope: as("owner"), id });
 	});
 }
