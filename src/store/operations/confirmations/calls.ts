@@ -7,13 +7,14 @@ import { findConversation, findLive, sessionOfKey, targetOf } from "../sessions/
 import { append, type IndexedMessage } from "../transcript/append.ts";
 import { heldTurn, type TurnRow } from "../turns/row.ts";
 import { cancel, consume } from "./confirmations.ts";
-import { endByClock, found, outcomeNote } from "./ending.ts";
+import { endByClock, found, outcomeNote, withdraw } from "./ending.ts";
 import { type ConfirmationRequest, type Requested, requestConfirmation } from "./request.ts";
 import { CONFIRMATION_COLUMNS, type ConfirmationRow, confirmationRow, toConfirmation } from "./rows.ts";
 
 const openOf = sql<ConfirmationRow>(
 	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
-	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' AND expires_at > ? ORDER BY n`,
+	WHERE conversation = ? AND due_at IS NOT NULL
+		AND (status = 'pending' AND expires_at > ? OR status = 'approved' AND waiter = 'turn' AND use_by > ?) ORDER BY n`,
 );
 const openForCall = sql<ConfirmationRow>(
 	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
@@ -120,7 +121,10 @@ export function* useConfirmation(
 	return { kind: "run", confirmation };
 }
 
-/** `/stop` and `/new`: nobody waits for these any more. The transcript records it, or the agent would keep waiting. */
+/**
+ * `/stop`, `/new`, `/undo` and the like: nobody waits for these any more, and one that is approved and not yet used is not used. The
+ * transcript records it, or the agent would keep waiting.
+ */
 export function* cancelOpen(
 	context: Context,
 	conversation: string,
@@ -129,10 +133,12 @@ export function* cancelOpen(
 	turns?: ReadonlySet<string>,
 ): Op<readonly string[]> {
 	// An expired one is not cancelled: it expires, as it would have.
-	const open = yield* all(openOf, conversation, context.now);
+	const open = yield* all(openOf, conversation, context.now, context.now);
 	const rows = turns ? open.filter(({ turn }) => turn !== null && turns.has(turn)) : open;
 	if (rows.length === 0) return [];
-	for (const row of rows) yield* cancel(context, row, `system:${because}`, "system");
+	for (const row of rows)
+		if (row.status === "approved") yield* withdraw(context, row, `system:${because}`);
+		else yield* cancel(context, row, `system:${because}`, "system");
 	const live = yield* findLive(conversation);
 	// What a retry hides stays hidden, and the note would speak of it.
 	if (live && because !== "retry") {

@@ -13,7 +13,7 @@ import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { AuditVia, ConfirmationStatus } from "../../types.ts";
 import { endQuestion } from "../deliveries/deliveries.ts";
 import { emit } from "../events.ts";
-import { type Woken, wake } from "../inbox/wake.ts";
+import { unwake, type Woken, wake } from "../inbox/wake.ts";
 import { samePrincipals } from "../people/principals.ts";
 import { COMPAT } from "../row-ids.ts";
 import { audit } from "./audit.ts";
@@ -25,7 +25,7 @@ const settleRow = sql(
 	WHERE id = ? AND status = ?`,
 );
 const expireUse = sql(
-	"UPDATE confirmations SET status = 'expired', due_at = NULL WHERE id = ? AND status = ?",
+	"UPDATE confirmations SET status = 'expired', use_by = ?, due_at = NULL WHERE id = ? AND status = ?",
 );
 const askingTurn = sql<{ principal: string | null; speakers: string }>(
 	"SELECT principal, speakers FROM turns WHERE id = ?",
@@ -52,7 +52,7 @@ export function* endByClock(context: Context, row: ConfirmationRow): Op<{ woken:
 	const end = endsAt(row);
 	if (end === null || end > context.now) return null;
 	if (row.status !== "pending") {
-		yield* lapse(context, row);
+		yield* lapse(context, row, { at: end, by: TIMEOUT });
 		// An approval has already started its turn, which finds it expired.
 		return { woken: null };
 	}
@@ -68,13 +68,24 @@ export function* endByClock(context: Context, row: ConfirmationRow): Op<{ woken:
 	return { woken: yield* answerTurn(context, row, "expired") };
 }
 
+/** A person takes back what they asked for before its approval is used. No turn is told: its call will not come. */
+export function* withdraw(context: Context, row: ConfirmationRow, by: string): Op<void> {
+	yield* lapse(context, row, { at: context.now, by });
+	if (row.conversation !== null)
+		yield* unwake(context, { kind: "confirmation", about: row.id, conversation: row.conversation });
+}
+
 /** An unused approval: who gave it, and when, is kept. */
-function* lapse(context: Context, row: ConfirmationRow): Op<void> {
-	yield* run(expireUse, row.id, row.status);
+function* lapse(
+	context: Context,
+	row: ConfirmationRow,
+	{ at, by }: { readonly at: number; readonly by: string },
+): Op<void> {
+	yield* run(expireUse, at, row.id, row.status);
 	yield* audit(context, {
 		kind: "expired",
 		confirmation: row.id,
-		who: TIMEOUT,
+		who: by,
 		via: "system",
 		facts: { action: row.action, digest: row.digest, was: row.status },
 	});

@@ -1,7 +1,7 @@
 // Internal events: what a conversation is told by Keryx itself, as an item of its inbox that starts a turn, exactly once.
 import type { ConversationId, Speaker } from "../../../domain/index.ts";
 import { seal, unseal } from "../../codec.ts";
-import { type Context, get, insert, type Op, sql } from "../../query.ts";
+import { type Context, get, insert, type Op, run, sql } from "../../query.ts";
 import { emit } from "../events.ts";
 
 /** The platform of internal events. No message may have it: it would take an event's place. */
@@ -11,6 +11,13 @@ const INSERT_ITEM = `INSERT INTO inbox (kind, platform, account, chat, platform_
 		node)
 	VALUES (?, '${OWN_PLATFORM}', '', ?, ?, ?, ?, ?, ?, ?, ?)`;
 const insertItem = sql<{ id: number }>(INSERT_ITEM, `${INSERT_ITEM} RETURNING id`);
+const untaken = sql<{ id: number }>(
+	`SELECT id FROM inbox WHERE platform = '${OWN_PLATFORM}' AND account = '' AND chat = ? AND platform_message = ?
+		AND due_at IS NOT NULL AND disposition IS NULL`,
+);
+const drop = sql(
+	"UPDATE inbox SET disposition = 'dropped_by_user', disposed_at = ?, body = NULL, due_at = NULL WHERE id = ?",
+);
 const sourceOf = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE id = ?",
 );
@@ -56,4 +63,15 @@ export function* wake(
 	);
 	yield* emit(context, "inbound.accepted", { conversation, subject: inbox }, { kind });
 	return { conversation, inbox };
+}
+
+/** Takes an event back, unless a turn has taken it already. */
+export function* unwake(
+	context: Context,
+	{ kind, about, conversation }: Pick<InternalEvent, "kind" | "about" | "conversation">,
+): Op<void> {
+	const item = yield* get(untaken, conversation, `${kind}:${about}`);
+	if (!item) return;
+	yield* run(drop, context.now, item.id);
+	yield* emit(context, "inbound.dropped_by_user", { conversation, subject: item.id });
 }
