@@ -16,8 +16,7 @@ export interface Target {
 	readonly principal: string | null;
 }
 
-export type MessageBody = Pick<
-	NewMessage,
+type Detail =
 	| "toolCalls"
 	| "reasoning"
 	| "finishReason"
@@ -27,11 +26,30 @@ export type MessageBody = Pick<
 	| "covers"
 	| "leavesOut"
 	| "confirmation"
-	| "sentFrom"
-> & {
+	| "sentFrom";
+
+export type MessageBody = Pick<NewMessage, Detail> & {
 	readonly content: StoredContent;
 	readonly authorName?: string;
 };
+
+const DETAILS: Readonly<Record<Detail, true>> = {
+	toolCalls: true,
+	reasoning: true,
+	finishReason: true,
+	tokens: true,
+	quoted: true,
+	observed: true,
+	covers: true,
+	leavesOut: true,
+	confirmation: true,
+	sentFrom: true,
+};
+
+/** What a body adds to its message. An imported body may have other keys: they take no row's place. */
+export function isDetail(key: string): key is Detail {
+	return Object.hasOwn(DETAILS, key);
+}
 
 /** The words of a content, for search, previews and titles; an attachment counts by its name. */
 export function textOf(content: Content): string {

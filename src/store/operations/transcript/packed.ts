@@ -2,7 +2,8 @@
 // is stored; what repeats from row to row is there once.
 import type { SessionId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
-import type { Message, NewMessage, Role } from "../../types.ts";
+import type { Message, NewMessage, Role, RowKind } from "../../types.ts";
+import { isDetail } from "./content.ts";
 
 export interface PackedTranscript {
 	readonly packed: string;
@@ -13,7 +14,7 @@ export interface PackedRow {
 	readonly id: number;
 	readonly seq: number;
 	readonly role: Role;
-	readonly kind: string | null;
+	readonly kind: RowKind | null;
 	readonly turn: string | null;
 	readonly tool_call: string | null;
 	readonly tool_name: string | null;
@@ -24,17 +25,20 @@ export interface PackedRow {
 	readonly body: string;
 }
 
-/** The rest of a row: what is in its body, as part of the message. */
 type Body = Pick<NewMessage, "content"> & { readonly authorName?: string } & Readonly<
 		Record<string, unknown>
 	>;
-type Unpacked = { -readonly [Key in keyof Message]: Message[Key] } & Record<string, unknown>;
+/** What few rows have. */
+type Marks = Pick<NewMessage, "kind" | "toolCallId" | "toolName" | "isError">;
+type Unpacked = { -readonly [Key in keyof Message]: Message[Key] };
 
 interface Packed {
 	readonly strings: readonly string[];
 	/** FACTS of them a row, in the order of `PackedTranscriptWriter.add`. */
 	readonly facts: readonly number[];
 	readonly bodies: readonly Body[];
+	/** By the row's place. */
+	readonly marks: Readonly<Record<number, Marks>>;
 }
 
 const ROLES: readonly Role[] = ["system", "user", "assistant", "tool", "meta"];
@@ -46,6 +50,7 @@ export class PackedTranscriptWriter {
 	readonly #strings = new Map<string, number>();
 	readonly #facts: number[] = [];
 	readonly #bodies: string[] = [];
+	readonly #marks: Record<number, Marks> = {};
 
 	add(row: PackedRow, session: SessionId, hidden: boolean): void {
 		this.#facts.push(
@@ -58,13 +63,17 @@ export class PackedTranscriptWriter {
 			row.turn === null ? NONE : this.#place(row.turn),
 			row.author === null ? NONE : this.#place(row.author),
 		);
-		this.#bodies.push(bodyOf(row));
+		const marks = marksOf(row);
+		if (marks) this.#marks[this.#bodies.length] = marks;
+		this.#bodies.push(row.body);
 	}
 
 	end(): PackedTranscript {
 		const strings = JSON.stringify([...this.#strings.keys()]);
+		const marks = JSON.stringify(this.#marks);
+		const facts = this.#facts.join();
 		return {
-			packed: `{"strings":${strings},"facts":[${this.#facts.join()}],"bodies":[${this.#bodies.join()}]}`,
+			packed: `{"strings":${strings},"facts":[${facts}],"marks":${marks},"bodies":[${this.#bodies.join()}]}`,
 		};
 	}
 
@@ -76,20 +85,19 @@ export class PackedTranscriptWriter {
 	}
 }
 
-function bodyOf({ kind, tool_call, tool_name, is_error, body }: PackedRow): string {
-	if (kind === null && tool_call === null && tool_name === null && is_error === 0) return body;
-	const more = {
+function marksOf({ kind, tool_call, tool_name, is_error }: PackedRow): Marks | null {
+	if (kind === null && tool_call === null && tool_name === null && is_error === 0) return null;
+	return {
 		...(kind !== null && { kind }),
 		...(tool_call !== null && { toolCallId: tool_call }),
 		...(tool_name !== null && { toolName: tool_name }),
 		...(is_error === 1 && { isError: true }),
 	};
-	return `${JSON.stringify(more).slice(0, -1)},${body.slice(1)}`;
 }
 
 /** Throws store.corrupt: a transcript that cannot be read never looks like a shorter one (I8). */
 export function unpackTranscript({ packed }: PackedTranscript): Message[] {
-	const { strings, facts, bodies } = read(packed);
+	const { strings, facts, bodies, marks } = read(packed);
 	if (bodies.length * FACTS !== facts.length) throw corrupt(undefined);
 	return bodies.map((body, n) => {
 		const at = n * FACTS;
@@ -105,11 +113,16 @@ export function unpackTranscript({ packed }: PackedTranscript): Message[] {
 			hidden: facts[at + 4] === 1,
 		};
 		// Not spread: most bodies have nothing else, and a spread copies each message once more.
-		for (const key in body) if (key !== "content" && key !== "authorName") message[key] = body[key];
+		for (const key in body) if (isDetail(key)) setIn(message, key, body[key]);
+		Object.assign(message, marks[n]);
 		const { authorName: name } = body;
 		if (principal !== undefined) message.author = name === undefined ? { principal } : { principal, name };
 		return message;
 	});
+}
+
+function setIn(message: Unpacked, key: keyof Message, value: unknown): void {
+	(message as Record<string, unknown>)[key] = value;
 }
 
 function read(packed: string): Packed {

@@ -4,7 +4,7 @@ import { unseal } from "../../codec.ts";
 import { all, type Op, sql } from "../../query.ts";
 import type { Message, NewMessage, Role, RowKind } from "../../types.ts";
 import { loadLargeText } from "./blobs.ts";
-import type { MessageBody } from "./content.ts";
+import { isDetail, type MessageBody } from "./content.ts";
 
 export interface MessageRow {
 	readonly id: number;
@@ -64,7 +64,7 @@ export function* toNewMessage(row: MessageRow, conversation: string): Op<NewMess
 	return {
 		role: row.role,
 		content: yield* loadLargeText(conversation, content),
-		...body,
+		...Object.fromEntries(Object.entries(body).filter(([key]) => isDetail(key))),
 		...(row.kind !== null && { kind: row.kind }),
 		...(row.tool_call !== null && { toolCallId: row.tool_call }),
 		...(row.tool_name !== null && { toolName: row.tool_name }),
