@@ -139,7 +139,8 @@ class Servers implements McpServers {
 	}
 
 	#offered(): readonly Tool[] {
-		const tools = [...this.#servers.values()].flatMap((server) =>
+		const servers = this.#configured();
+		const tools = servers.flatMap((server) =>
 			this.#used(server).map((tool) =>
 				toolOf(tool, server, {
 					confirm: () => this.#settingsOf(server).confirm,
@@ -147,7 +148,7 @@ class Servers implements McpServers {
 				}),
 			),
 		);
-		const withResources = [...this.#servers.values()].filter(({ offer }) => offer.resources.length > 0);
+		const withResources = servers.filter(({ offer }) => offer.resources.length > 0);
 		if (withResources.length === 0) return tools;
 		return [
 			...tools,
@@ -157,6 +158,12 @@ class Servers implements McpServers {
 				callMs: this.#options.callMs,
 			}),
 		];
+	}
+
+	/** Without those that were removed a moment ago and still run: nothing says any more who may use them. */
+	#configured(): readonly McpServer[] {
+		const settings = this.#options.settings();
+		return [...this.#servers.values()].filter(({ name }) => Object.hasOwn(settings, name));
 	}
 
 	#used(server: McpServer): readonly McpTool[] {
