@@ -60,6 +60,11 @@ async function digestOf(store: Store, id: string): Promise<string> {
 	}
 }
 
+async function nameless(bytes: Uint8Array): Promise<Uint8Array> {
+	const { withoutNamesInBytes } = await import("./entry/secret-names.ts");
+	return withoutNamesInBytes(bytes);
+}
+
 export function addAttachments(app: App, host: ApiHost): void {
 	const putRoute = createRoute({
 		operationId: "putAttachment",
@@ -129,11 +134,13 @@ export function addAttachments(app: App, host: ApiHost): void {
 	app.openapi(getRoute, async (c) => {
 		const { conversation, digest } = c.req.valid("param");
 		const { media_type: asked = "" } = c.req.valid("query");
-		const bytes = await host.store.blob({
-			scope: scopeOf(c.get("visitor") as Visitor),
+		const visitor = c.get("visitor") as Visitor;
+		const stored = await host.store.blob({
+			scope: scopeOf(visitor),
 			conversation: conversationId(conversation),
 			digest,
 		});
+		const bytes = visitor.role === "operator" ? stored : await nameless(stored);
 		const isShown = SHOWN.test(asked);
 		return c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
 			"content-type": isShown ? asked : "application/octet-stream",

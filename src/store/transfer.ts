@@ -16,6 +16,8 @@ import type { Scope } from "./types.ts";
 export interface ExportOptions {
 	readonly scope: Scope;
 	readonly what: ExportWhat;
+	/** Long text is in its message and not beside it, so that whoever passes the lines on can hide names of secrets in it (I12). */
+	readonly longTextInline?: boolean;
 }
 
 const PAGE = 100;
@@ -52,7 +54,8 @@ export async function* exportTexts(store: Store, options: ExportOptions): AsyncG
 	}
 }
 
-async function* exportPieces(store: Store, { scope, what }: ExportOptions): AsyncGenerator<string> {
+async function* exportPieces(store: Store, options: ExportOptions): AsyncGenerator<string> {
+	const { scope, what } = options;
 	let from: { merged: boolean; after: string } | null = { merged: false, after: "" };
 	let page = await store.exportPrincipals({ scope, what, from, limit: MANY });
 	yield toLine({ type: "keryx_export", version: FORMAT_VERSION, what });
@@ -78,7 +81,7 @@ async function* exportPieces(store: Store, { scope, what }: ExportOptions): Asyn
 				if (together !== "") yield together;
 				together = "";
 				let isThere = false;
-				for await (const line of conversationLines(store, id, { scope, what })) {
+				for await (const line of conversationLines(store, id, options)) {
 					isThere = true;
 					yield line;
 				}
@@ -168,7 +171,7 @@ export async function headOf(
 async function* conversationLines(
 	store: Store,
 	conversation: ConversationId,
-	{ scope, what }: ExportOptions,
+	{ scope, what, longTextInline = false }: ExportOptions,
 ): AsyncGenerator<string> {
 	const head = await headOf(store, conversation, { scope, what });
 	if (!head) return;
@@ -194,7 +197,7 @@ async function* conversationLines(
 	const counts = { messages: 0, blobs: 0 };
 	const written = new Set<string>();
 	for (const session of head.sessions)
-		yield* messageLines(store, scope, conversation, session, counts, written);
+		yield* messageLines(store, { scope, conversation, longTextInline }, session, counts, written);
 	yield toLine({
 		type: "conversation_end",
 		conversation,
@@ -208,20 +211,14 @@ async function* conversationLines(
 
 async function* messageLines(
 	store: Store,
-	scope: Scope,
-	conversation: ConversationId,
+	of: Pick<Parameters<Store["exportMessages"]>[0], "scope" | "conversation" | "longTextInline">,
 	session: SessionHead,
 	counts: { messages: number; blobs: number },
 	written: Set<string>,
 ): AsyncGenerator<string> {
 	for (let after = 0; after < session.upTo; ) {
-		const { messages, last } = await store.exportMessages({
-			scope,
-			conversation,
-			session: slim(session),
-			after,
-			limit: PAGE,
-		});
+		const page = { session: slim(session), after, limit: PAGE };
+		const { messages, last } = await store.exportMessages({ ...of, ...page });
 		if (last === null)
 			throw new KeryxError("store.corrupt", `session ${session.line.id} lacks rows after seq ${after}`);
 		for (const { line, blobs } of messages) {
@@ -229,7 +226,7 @@ async function* messageLines(
 				if (written.has(digest)) continue;
 				written.add(digest);
 				let isThere = false;
-				for await (const blobLine of blobLines(store, scope, conversation, digest)) {
+				for await (const blobLine of blobLines(store, of.scope, of.conversation, digest)) {
 					isThere = true;
 					yield blobLine;
 				}

@@ -170,3 +170,27 @@ test("an error repeats a guess to nobody", async () => {
 	for (const bearer of [tokens.reader as string, "nobody"])
 		expect(await ask("GET", path, bearer)).not.toMatch(/DB_PASSWORD|Tr0ub/);
 });
+
+test("a long text, which is stored beside its message, has no names for readers, in an export or fetched like a file", async () => {
+	const text = `${"long ".repeat(20_000)}${VALUE} end`;
+	await keryx.say(text);
+	const lines = async (bearer: string) =>
+		(await ask("GET", "/api/export", bearer))
+			.trimEnd()
+			.split("\n")
+			.map(
+				(line) => JSON.parse(line) as { type: string; digest?: string; data?: string; conversation?: string },
+			);
+	const chunks = (await lines(OPERATOR)).filter(({ type }) => type === "blob_chunk");
+	const told = chunks.map(({ data = "" }) => Buffer.from(data, "base64").toString());
+	expect(told.some((one) => one.includes("\u0024{secret:DB_PASSWORD} end"))).toBe(true);
+	const shown = await lines(tokens.reader as string);
+	expect(shown.filter(({ type }) => type === "blob_chunk")).toEqual([]);
+	expect(JSON.stringify(shown)).toContain(text.replace(VALUE, "•••"));
+	for (const { conversation = "", digest = "" } of chunks) {
+		const path = `/api/conversations/${conversation}/attachments/${digest}`;
+		expect(await ask("GET", path, OPERATOR)).toContain("DB_PASSWORD");
+		expect(await ask("GET", path, tokens.reader as string)).toMatch(/•••/);
+		expect(await ask("GET", path, tokens.reader as string)).not.toContain("DB_PASSWORD");
+	}
+});

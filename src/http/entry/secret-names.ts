@@ -1,4 +1,5 @@
 // Names of secrets in answers: only the operator sees them. To others a name would confirm a guess (I12).
+import { isUtf8 } from "node:buffer";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { withoutNames, withoutNamesInJson } from "../../secrets/index.ts";
@@ -55,6 +56,13 @@ export function variablesFor(
 	{ config }: Pick<ApiHost, "config">,
 ): (text: string) => string {
 	return visitor?.role === "operator" || !config ? (text) => text : (text) => config.hideNames(text);
+}
+
+/** Of text: a long message can be fetched like a file. Other bytes stay as they are. */
+export function withoutNamesInBytes(bytes: Uint8Array): Uint8Array {
+	if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("secret:") || !isUtf8(bytes))
+		return bytes;
+	return Buffer.from(withoutNames(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)));
 }
 
 export function withoutNamesIn<Value>(value: Value): Value {

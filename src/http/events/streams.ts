@@ -97,7 +97,8 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 					: ({ kind: "everything" } as const);
 		const write = format === "jsonl" ? exportTexts : exportMarkdown;
 		const visitor = c.get("visitor") as Visitor;
-		const chunks = write(host.store, { scope: scopeOf(visitor), what });
+		const longTextInline = visitor.role !== "operator";
+		const chunks = write(host.store, { scope: scopeOf(visitor), what, longTextInline });
 		// The first piece is made before the answer starts, so that a failed export is an error and not a short file.
 		const first = await chunks.next();
 		const body = ReadableStream.from(

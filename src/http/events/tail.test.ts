@@ -96,7 +96,7 @@ test("once earlier messages are hidden or deleted, older positions are read from
 	tail.addEvent(event("e2"));
 	tail.addEvent(event("e3"));
 	expect([tail.knows("e1"), tail.knows("e2"), tail.knows("e3")]).toEqual([true, true, true]);
-	tail.addEvent({ ...event("e4"), type: "conversation.deleted" });
+	tail.addEvent({ ...event("e4"), type: "transcript.undone" } as WireEvent);
 	tail.addEvent(event("e5"));
 	const known = ["e1", "e2", "e3", "e4", "e5"].filter((cursor) => tail.knows(cursor));
 	expect(known).toEqual(["e4", "e5"]);

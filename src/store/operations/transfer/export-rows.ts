@@ -7,6 +7,7 @@ import type { MessageLine, TurnLine } from "../../transfer-format.ts";
 import { toLine } from "../../transfer-line.ts";
 import type { Scope } from "../../types.ts";
 import { assertSees } from "../people/scope.ts";
+import { loadLargeText } from "../transcript/blobs.ts";
 import { blobsOf, type MessageBody, textBlobsOf } from "../transcript/content.ts";
 import { MESSAGE_COLUMNS, type MessageRow } from "../transcript/rows.ts";
 import { originUnless, type SessionHead } from "./export.ts";
@@ -125,13 +126,17 @@ export function* exportMessages(args: {
 	readonly session: Pick<SessionHead, "key" | "upTo"> & { readonly line: { readonly id: string } };
 	readonly after: number;
 	readonly limit: number;
+	readonly longTextInline?: boolean;
 }): Op<MessagesPage> {
 	const { conversation, session } = args;
 	yield* assertSees(args.scope, conversation, `conversation ${conversation}`);
 	const rows = yield* all(messagesOf, session.key, conversation, args.after, session.upTo, args.limit);
 	const messages: { line: string; blobs: string[] }[] = [];
 	for (const row of rows) {
-		const body = unseal<MessageBody>(row.body, row.body_key);
+		const stored = unseal<MessageBody>(row.body, row.body_key);
+		const body = args.longTextInline
+			? { ...stored, content: yield* loadLargeText(conversation, stored.content) }
+			: stored;
 		for (const digest of textBlobsOf(body))
 			if (!(yield* get(blobOf, conversation, digest)))
 				throw new KeryxError("store.corrupt", `the text of message ${row.id} is not in the store`);
