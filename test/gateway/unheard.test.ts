@@ -86,7 +86,9 @@ test("a turn that the API began and was not heard of runs", async () => {
 	await start("retry");
 	await scene.say("hello");
 	const conversation = await onlyConversation();
-	await expect(scene.gateway.actions.retry({ conversation, by: null })).rejects.toMatchObject({ code: "store.io" });
+	await expect(scene.gateway.actions.retry({ conversation, by: null })).rejects.toMatchObject({
+		code: "store.io",
+	});
 	await scene.clock.advance(5 * SECOND);
 	expect(await scene.store.runningTurns({ scope: OPERATOR, node: scene.store.epoch })).toEqual([]);
 	expect(scene.texts()).toEqual(["you said hello", "you said hello"]);
