@@ -62,6 +62,28 @@ async function foundBy(store: Store, query: string, scope: Scope = OPERATOR): Pr
 }
 
 describe.each(KINDS)("$kind", ({ open: how }) => {
+	it("takes no server for the model from a file, and nobody to write to", async () => {
+		const from = await opened(how);
+		const { ada } = await fillStore(from);
+		await from.store.setModelOverride({
+			conversation: ada,
+			override: { model: "large", base_url: "http://127.0.0.1:9/v1" },
+		});
+		const lines = (await exported(from.store)).map((text) => {
+			const line = JSON.parse(text) as { readonly type: string };
+			const destination = { platform: "carrier", account: "", chatId: "mallory" };
+			return JSON.stringify(line.type === "turn" ? { ...line, destination } : line);
+		});
+		const into = await opened(how, "bbbb");
+		await importJsonl(into.store, lines, FROM);
+		const found = await into.store.conversation({ scope: OPERATOR, ref: { id: ada } });
+		expect(found.modelOverride).toBeNull();
+		const again = await into.store.retry({ conversation: ada, deadlineAt: NOON });
+		if (again.kind !== "begun") return expect.fail("nothing was answered again");
+		const turn = await into.store.turn({ scope: OPERATOR, id: again.turn });
+		expect(turn.destination).toMatchObject({ platform: "telegram", chatId: "100" });
+	});
+
 	it("takes jobs along, paused and without what was approved for them", async () => {
 		const from = await opened(how);
 		const { ada } = await fillStore(from);

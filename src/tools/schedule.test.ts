@@ -19,7 +19,8 @@ function toolOf(needs: "nothing" | "person" | "owner") {
 		nextShown: [],
 		change: null,
 	};
-	const job = { id: "job_1", name: "x", task: { kind: "text", text: "x" }, state: "paused", zone: "UTC" };
+	const task = { kind: "text", text: "x" };
+	const job = { id: "job_1", name: "x", task, isOwn: true, state: "paused", zone: "UTC" };
 	const schedules = {
 		understand: () => view,
 		view: () => view,
@@ -57,12 +58,12 @@ function prepared(tool: ReturnType<typeof toolOf>["tool"], input: object) {
 	return call;
 }
 
-const run = (tool: ReturnType<typeof toolOf>["tool"], input: object, reach: "private" | "shared") =>
-	prepared(tool, input).run({
-		...callerIn(reach),
-		speaker: "ada",
-		destination: { platform: "telegram" },
-	} as unknown as ToolContext);
+const run = (
+	tool: ReturnType<typeof toolOf>["tool"],
+	input: object,
+	reach: "private" | "shared",
+	destination: object = { platform: "telegram", ...(reach === "shared" && { group: true }) },
+) => prepared(tool, input).run({ ...callerIn(reach), speaker: "ada", destination } as unknown as ToolContext);
 
 test.each([
 	["nothing", null],
@@ -93,4 +94,23 @@ test("where others read along, a job runs in that conversation, and only jobs ma
 	expect(asked.wanted?.conversation).toBeUndefined();
 	await run(tool, { action: "list" }, "private");
 	expect(asked.scope).not.toHaveProperty("origin");
+});
+
+test("where others read along, a text that runs elsewhere becomes nothing that reaches more", async () => {
+	const { tool } = toolOf("nothing");
+	for (const task of [{ prompt: "search" }, { command: "ls" }])
+		await expect(run(tool, { action: "update", job: "job_1", ...task }, "shared")).rejects.toThrow(
+			"a conversation of its own",
+		);
+});
+
+test("an answer for several people in a private chat makes no job that reaches what one of them may see", async () => {
+	const { tool, asked } = toolOf("nothing");
+	for (const task of [{ prompt: "search" }, { prompt: "search", here: true }, { command: "ls" }]) {
+		const given = { action: "create", when: WHEN, ...task };
+		await expect(run(tool, given, "shared", { platform: "telegram" })).rejects.toThrow("several people");
+	}
+	expect(asked.wanted).toBeUndefined();
+	await run(tool, { action: "create", when: WHEN, text: "tea" }, "shared", { platform: "telegram" });
+	expect(asked.wanted).toMatchObject({ task: { kind: "text", text: "tea" } });
 });

@@ -28,6 +28,10 @@ export interface ScheduleToolOptions {
 }
 
 const SCHEDULE_SEND = "schedule_send";
+const SPEAKS_FOR_OTHERS =
+	"this answer is for several people, and a job would reach what only one of them may see; a text can be scheduled, or one of them asks alone";
+const RUNS_ELSEWHERE =
+	"the job has a conversation of its own, where it would reach what others here may not see; create a new one instead";
 
 const input = z.object({
 	action: z.enum(["create", "list", "show", "update", "pause", "resume", "run_now", "delete"]),
@@ -170,6 +174,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 		const task = taskOf(given);
 		if (!task)
 			throw new KeryxError("schedule.invalid", "give one of prompt, text and command", { field: "prompt" });
+		checkReach(task, context);
 		const { deliver, failure } = await agreed(given, context);
 		const job = await schedules.create({
 			task,
@@ -200,6 +205,7 @@ export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOp
 		if (view && !view.isExact) return said(notYet(given.when as string, view));
 		const { deliver, failure } = await agreed(given, context);
 		const task = taskOf(given);
+		if (task) checkReach(task, context, await schedules.find(scopeOf(context), id));
 		const job = await schedules.update(scopeOf(context), id, {
 			...(task && { task }),
 			...(view && { when: view.exact }),
@@ -236,6 +242,16 @@ interface Asked {
 /** Others read along: the person's private things are out of reach here (I18). */
 function isShared({ scope }: ToolCaller): boolean {
 	return scope.kind === "principal" && scope.principal === "";
+}
+
+/**
+ * A job runs for one person. In a private chat that others speak in, too, and outside of the conversation where others read along, it
+ * would reach what they may not see (I18).
+ */
+function checkReach(task: Job["task"], context: ToolContext, job?: Job): void {
+	if (!isShared(context) || task.kind === "text") return;
+	if (!context.destination.group) throw new KeryxError("schedule.invalid", SPEAKS_FOR_OTHERS);
+	if (job?.isOwn) throw new KeryxError("schedule.invalid", RUNS_ELSEWHERE, { field: "job" });
 }
 
 /** If others read along, a job has the reach of this conversation: it runs here. A text needs no reach. */

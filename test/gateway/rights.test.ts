@@ -376,6 +376,8 @@ describe("grants", () => {
 		await start();
 		const bob = { chat: "bob", user: "bob" };
 		const hello = await scene.say("hello", bob);
+		const token = { digest: "0".repeat(64), role: "agent", by: "operator", via: "cli" } as const;
+		await scene.store.createToken({ ...token, name: "ci" });
 		await scene.gateway.accept({
 			source: { platform: "api_server", chat_id: "token:ci", chat_type: "dm", user_id: "token:ci" },
 			platformMessage: "joined",

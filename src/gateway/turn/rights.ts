@@ -46,9 +46,11 @@ export function rightsFrom(
 	config: Config,
 ): Rights {
 	const known = knownSpeakers(speakers, conversation);
-	const standings = known.map((speaker, index) =>
-		standingNow(speaker, facts[index] as SpeakerFacts, conversation, chats, config),
-	);
+	const standings = known.map((speaker, index) => {
+		const about = facts[index] as SpeakerFacts;
+		const standing = standingNow(speaker, about, conversation, chats, config);
+		return known === speakers || isKnownOtherwise(speaker, about) ? standing : lesser(standing, "member");
+	});
 	const isTheirs = facts.every(({ isOwn }) => isOwn);
 	return {
 		standing: leastStanding(standings),
@@ -56,12 +58,18 @@ export function rightsFrom(
 	};
 }
 
-/** Rows from before speakers were stored have none: then their person counts, with their current role. */
+/** Imported and copied rows have none: then the conversation's person counts, with their current role. */
 function knownSpeakers(
 	speakers: readonly Speaker[],
 	{ principal, platform }: Conversation,
 ): readonly Speaker[] {
 	return speakers.length > 0 ? speakers : [{ principal, role: "owner", platform }];
+}
+
+/** Whether a person's current role does not come from that row alone. */
+function isKnownOtherwise({ platform }: Speaker, { ids, page }: SpeakerFacts): boolean {
+	if (!isKnownByKeryx(platform) || platform === "local") return true;
+	return page !== null || ids.includes("operator");
 }
 
 /** Never more than the role they were admitted with, and never more than their current role. */
@@ -89,7 +97,7 @@ function standingNow(
 
 /**
  * In a private chat with the agent, everything of that person. Elsewhere only the conversation, because others read the answer: in a
- * shared conversation, in a group with separate conversations, and in a conversation someone else has joined.
+ * shared conversation, in a group with separate conversations, and in a turn that speaks for someone else, too.
  */
 export function reach(conversation: Conversation, principal: string | null): Scope {
 	const isPrivate = !conversation.shared && conversation.chatType === "dm";

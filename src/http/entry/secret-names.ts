@@ -1,5 +1,4 @@
 // Names of secrets in answers: only the operator sees them. To others a name would confirm a guess (I12).
-import { isUtf8 } from "node:buffer";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { withoutNames, withoutNamesInJson } from "../../secrets/index.ts";
@@ -58,12 +57,13 @@ export function variablesFor(
 	return visitor?.role === "operator" || !config ? (text) => text : (text) => config.hideNames(text);
 }
 
-/** Of text: a long message can be fetched like a file. Other bytes stay as they are. */
+/** A long message can be fetched like a file, and files are text or hold some. Read byte by byte, so that all others stay as they are. */
 export function withoutNamesInBytes(bytes: Uint8Array): Uint8Array {
-	if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("secret:") || !isUtf8(bytes))
-		return bytes;
-	return Buffer.from(withoutNames(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)));
+	const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	if (!stored.includes("secret:")) return bytes;
+	return Buffer.from(withoutNames(stored.toString("latin1")).replaceAll("•", BULLET), "latin1");
 }
+const BULLET = Buffer.from("•").toString("latin1");
 
 export function withoutNamesIn<Value>(value: Value): Value {
 	const text = JSON.stringify(value);

@@ -152,7 +152,7 @@ export function* answerTurn(
 		content: outcomeNote(row, status, words.reason),
 		destination: JSON.parse(row.destination ?? "null") as unknown,
 		confirmation: row.id,
-		speakers: words.of && askers.length > 0 ? distinctSpeakers([...askers, words.of]) : askers,
+		speakers: words.of ? distinctSpeakers([...askers, words.of]) : askers,
 	});
 }
 

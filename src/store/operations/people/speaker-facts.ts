@@ -44,14 +44,11 @@ export function* speakerFacts(args: {
 			facts.push({ ids: [], isOwn: false, token: null, paired: null, page: null });
 			continue;
 		}
-		const tokens = platform === "api_server" ? yield* all(tokensOf, principal) : [];
-		const live = tokens.some(
-			({ revoked_at, expires_at }) => revoked_at === null && (expires_at === null || expires_at > args.now),
-		);
+		const ids = yield* idsOf(platform, principal);
 		facts.push({
-			ids: yield* idsOf(platform, principal),
+			ids,
 			isOwn: owners.includes(principal),
-			token: tokens.length === 0 ? null : live ? "live" : "ended",
+			token: platform === "api_server" ? yield* tokenOf(principal, ids, args.now) : null,
 			paired: yield* pairedRoleOf(platform, principal),
 			page: platform === "web" ? yield* pageRoleOf(principal) : null,
 		});
@@ -61,9 +58,25 @@ export function* speakerFacts(args: {
 const ownerOf = sql<{ principal: string | null; source_body: string; body_key: number | null }>(
 	"SELECT principal, source_body, body_key FROM conversations WHERE id = ?",
 );
-const tokensOf = sql<{ revoked_at: number | null; expires_at: number | null }>(
-	"SELECT revoked_at, expires_at FROM tokens WHERE principal = ?",
-);
+
+interface Validity {
+	readonly revoked_at: number | null;
+	readonly expires_at: number | null;
+}
+const tokensOf = sql<Validity>("SELECT revoked_at, expires_at FROM tokens WHERE principal = ?");
+const tokenNamed = sql<Validity>("SELECT revoked_at, expires_at FROM tokens WHERE name = ?");
+/** A program, or one of the people that it named: `token:<name>/<user>`. Names of tokens have no slash. */
+const OF_TOKEN = /^token:([^/]*)/;
+
+function* tokenOf(principal: string, ids: readonly string[], now: number): Op<"live" | "ended" | null> {
+	const names = ids.flatMap((id) => OF_TOKEN.exec(id)?.[1] ?? []);
+	const tokens = yield* all(tokensOf, principal);
+	for (const name of names) tokens.push(...(yield* all(tokenNamed, name)));
+	if (tokens.length === 0 && names.length === 0) return null;
+	const isLive = ({ revoked_at, expires_at }: Validity) =>
+		revoked_at === null && (expires_at === null || expires_at > now);
+	return tokens.some(isLive) ? "live" : "ended";
+}
 
 /** All ids of a person known by one of these, for allow-lists. */
 export function* knownIds(args: {

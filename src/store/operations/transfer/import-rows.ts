@@ -11,6 +11,7 @@ import { IDS_PER_MS, isCounted } from "../transcript/append.ts";
 import { loadLargeText } from "../transcript/blobs.ts";
 import { type MessageBody, textBlobsOf } from "../transcript/content.ts";
 import { hiddenIn, isHidden } from "../transcript/rows.ts";
+import { IMPORTED } from "../turns/row.ts";
 import {
 	conversationOf,
 	derivedId,
@@ -28,7 +29,7 @@ const turnById = sql<{ conversation: ConversationId; session: number }>(
 const addTurn = sql(
 	`INSERT INTO turns (id, conversation, session, principal, epoch, token, state, detail, attempts, destination, started_at,
 		interrupted_at, ended_at)
-	VALUES (?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?)`,
+	VALUES (?, ?, ?, ?, ${IMPORTED}, 0, ?, ?, ?, ?, ?, ?, ?)`,
 );
 const addModelCall = sql(
 	`INSERT INTO model_calls (turn, n, principal, profile, provider, model, input_tokens, output_tokens, cached_tokens, cost_micros, currency, status, ended_at)

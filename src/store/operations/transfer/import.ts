@@ -241,10 +241,11 @@ function readFacts(
 	number: number,
 ): { source: string; override: string | null; profile: string } {
 	try {
+		const override = line.modelOverride === null ? null : sanitizeModelOverride(line.modelOverride);
 		return {
 			source: seal(toWireSource(parseSource(line.source))),
-			override:
-				line.modelOverride === null ? null : JSON.stringify(sanitizeModelOverride(line.modelOverride)),
+			// A file does not choose the server that reads the conversation.
+			override: override === null || override.base_url !== undefined ? null : JSON.stringify(override),
 			profile: profileName(line.profile),
 		};
 	} catch (cause) {

@@ -23,6 +23,9 @@ export interface TurnRow {
 	readonly ended_at: number | null;
 }
 
+/** The epoch of imported turns: no owner of this store ran them. */
+export const IMPORTED = 0;
+
 export const TURN_COLUMNS = `id, conversation, session, principal, speakers, epoch, token, state, purpose, detail, attempts, planned, destination,
 	started_at, interrupted_at, ended_at`;
 

@@ -49,7 +49,7 @@ import {
 	observedBefore,
 	speakersOfItem,
 } from "./items.ts";
-import { speakersOf, TURN_COLUMNS, type TurnRow, turnById } from "./row.ts";
+import { IMPORTED, speakersOf, TURN_COLUMNS, type TurnRow, turnById } from "./row.ts";
 
 /** With what a turn rarely finds: one look instead of one for each. */
 interface Beginning extends ConversationRow {
@@ -309,10 +309,13 @@ function* insertTurnRow(
 	return { id, token };
 }
 
-/** Who an earlier turn answered, and where. Without such a turn: the conversation's owner, at its last message's origin. */
+/**
+ * Who an earlier turn answered, and where. Without such a turn: the conversation's owner, at its last message's origin; also for an imported
+ * one, because a file does not choose who is written to.
+ */
 export function* turnOrigin(conversation: ConversationRow, turn: string | null): Op<TurnOrigin> {
 	const row = turn === null ? undefined : yield* get(turnById, turn);
-	if (row)
+	if (row && row.epoch !== IMPORTED)
 		return {
 			destination: JSON.parse(row.destination) as Destination,
 			principal: row.principal,
@@ -323,7 +326,7 @@ export function* turnOrigin(conversation: ConversationRow, turn: string | null):
 		body_key: number | null;
 	};
 	const destination = destinationOf(parseSource(unseal(source_body, body_key)));
-	return { destination, principal: conversation.principal, speakers: [] };
+	return { destination, principal: row ? row.principal : conversation.principal, speakers: [] };
 }
 const lastSource = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE id = ?",

@@ -101,6 +101,21 @@ export function turnConformance(tell: Tell): void {
 		expect(rows.map(({ content }) => content)).toEqual(["one", "first", "two"]);
 	});
 
+	tell("people whom a program names are known for as long as its token is valid", async (scene) => {
+		const made = { digest: "0".repeat(64), role: "agent", by: "operator", via: "cli" } as const;
+		await scene.store.createToken({ ...made, name: "ci" });
+		const source = { platform: "api_server", chat_id: "token:ci/u9", user_id: "token:ci/u9" };
+		const { conversation, principal } = await scene.turn("hello", source);
+		const tokens = async () => {
+			const speakers = [{ principal, platform: "api_server" }];
+			const asked = { scope: OPERATOR, conversation, speakers, now: scene.clock.now() };
+			return (await scene.store.speakerFacts(asked)).facts.map(({ token }) => token);
+		};
+		expect(await tokens()).toEqual(["live"]);
+		await scene.store.revokeToken({ name: "ci", by: "operator", via: "cli" });
+		expect(await tokens()).toEqual(["ended"]);
+	});
+
 	tell("a turn reads rows of every kind as they are", async (scene) => {
 		const turn = await scene.turn("one", { ...ADA, user_name: 'Zoë "Z"' });
 		const text = 'the \u0024{secret:X} of {"type":"text_blob"}\u2028\n';
