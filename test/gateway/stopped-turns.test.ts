@@ -1,0 +1,85 @@
+// A turn that is stopped while the store is writing: what it had not begun does not begin.
+import { afterEach, describe, expect, test } from "vitest";
+import type { Engine } from "../../src/store/index.ts";
+import { OPERATOR, puppet, Scene, type SceneOptions } from "./support.ts";
+
+let scene: Scene;
+afterEach(() => scene.end());
+
+/** The next write of this name is committed, and answered only when the test says so. */
+class Held {
+	#name = "";
+	#gate = Promise.withResolvers<void>();
+
+	readonly engine = (under: Engine): Engine => ({
+		...under,
+		write: async (name, args, drawn) => {
+			const answer = await under.write(name, args, drawn);
+			if (name === this.#name) {
+				this.#name = "";
+				await this.#gate.promise;
+			}
+			return answer;
+		},
+	});
+
+	next(name: string): void {
+		this.#name = name;
+		this.#gate = Promise.withResolvers();
+	}
+
+	async answer(): Promise<void> {
+		expect(this.#name).toBe("");
+		this.#gate.resolve();
+		await scene.clock.advance(0);
+	}
+}
+
+const held = new Held();
+const start = async (options: SceneOptions = {}) => {
+	scene = await Scene.start({
+		engine: held.engine,
+		config: { gateway: { busy: "interrupt" } },
+		...options,
+	});
+};
+
+describe("a turn that a message interrupts", () => {
+	for (const [write, what] of [
+		["appendMessages", "while the agent's words are stored"],
+		["startCall", "while a call is noted as started"],
+	] as const)
+		test(`makes no call afterwards, also ${what}`, async () => {
+			await start({
+				script: {
+					rules: [
+						{
+							when: "go",
+							steps: [{ tools: [{ name: "effect", input: { what: "a" } }] }],
+						},
+					],
+					otherwise: [{ text: "you said {{input}}" }],
+				},
+			});
+			held.next(write);
+			const id = await scene.say("go");
+			await scene.say("wait");
+			await held.answer();
+			expect(await scene.disposition(id)).toBe("stopped");
+			expect(scene.texts()).toEqual(["you said wait"]);
+			expect(scene.effects).toEqual([]);
+		});
+
+	test("uses no approval afterwards", async () => {
+		await start({ agent: puppet });
+		await scene.say('call danger {"what":"harm"}');
+		held.next("beginTurn");
+		await scene.say("/approve");
+		await scene.say("something else");
+		await held.answer();
+		expect(scene.texts().at(-1)).toBe("done");
+		expect(scene.dangers).toEqual([]);
+		const audited = await scene.store.auditLog({ scope: OPERATOR, limit: 9 });
+		expect(audited.map(({ kind }) => kind)).not.toContain("consumed");
+	});
+});
