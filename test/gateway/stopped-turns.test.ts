@@ -1,6 +1,8 @@
 // A turn that is stopped while the store is writing: what it had not begun does not begin.
 import { afterEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { Engine } from "../../src/store/index.ts";
+import { defineTool } from "../../src/tools/index.ts";
 import { OPERATOR, puppet, Scene, type SceneOptions } from "./support.ts";
 
 let scene: Scene;
@@ -82,4 +84,31 @@ describe("a turn that a message interrupts", () => {
 		const audited = await scene.store.auditLog({ scope: OPERATOR, limit: 9 });
 		expect(audited.map(({ kind }) => kind)).not.toContain("consumed");
 	});
+});
+
+describe("an approved call that runs when its turn is stopped", () => {
+	/** Runs until the end of the test. */
+	const refund = defineTool({
+		name: "refund",
+		description: "pays back",
+		input: z.object({}),
+		repeatable: false,
+		confirmation: () => ({ action: "refund", description: "pay back" }),
+		run: () => new Promise(() => {}),
+	});
+	for (const [how, text] of [
+		["by a command", "/stop"],
+		["by a message", "hello"],
+	] as const)
+		test(`has an unknown outcome, which the agent is told: ${how}`, async () => {
+			await start({ agent: puppet, tools: [refund] });
+			await scene.say("call refund {}");
+			await scene.say("/approve");
+			await scene.say(text);
+			await scene.say("was it paid back?");
+			const told = scene.shown.at(-1)?.history.map(({ content }) => String(content)) ?? [];
+			expect(told.filter((content) => content.includes("outcome of this call is unknown"))).toEqual([
+				expect.stringMatching(/^The call refund \{\} .*approved by telegram:ada/),
+			]);
+		});
 });

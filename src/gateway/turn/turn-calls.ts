@@ -1,9 +1,9 @@
 // The tool calls of one turn: those of a step, in order, and those that a human has approved. Each result is a row under the turn's token
 // (I5). Calls that wait for a human become the turn's questions.
 import type { Question } from "../../confirmations/index.ts";
-import { lesser, type NewMessage, type ToolCall } from "../../domain/index.ts";
+import { approvedCallResult, lesser, type NewMessage, type ToolCall } from "../../domain/index.ts";
 import type { TurnCheckpoints } from "../files/turn-checkpoints.ts";
-import { type Asking, resultRow } from "./asking.ts";
+import type { Asking } from "./asking.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import type { TurnRows } from "./rows.ts";
 import type { TurnStart } from "./start.ts";
@@ -109,7 +109,7 @@ export class TurnCalls {
 			const outcome = (await this.#hasLostRights())
 				? revokedCall(used.call)
 				: await runApproved(used.call, used.confirmation.action, this.#environment());
-			await rows.append([resultRow(used.confirmation, outcome.message.content)], [outcome]);
+			await rows.append([approvedCallResult(used.confirmation, outcome.message.content)], [outcome]);
 		}
 	}
 

@@ -1,10 +1,13 @@
 // Confirmations of Keryx's own agent, as part of its turns: asking and its row are one transaction, using an approval and "started" are
 // one, and open ones end with the turn or session that asked.
+import { approvedCallResult, INTERRUPTED_RESULT } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
+import { unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
-import type { Confirmation, Message } from "../../types.ts";
+import type { Confirmation, Message, NewMessage } from "../../types.ts";
 import { findConversation, findLive, sessionOfKey, targetOf } from "../sessions/sessions.ts";
 import { append, type IndexedMessage } from "../transcript/append.ts";
+import type { MessageBody } from "../transcript/content.ts";
 import { heldTurn, type TurnRow } from "../turns/row.ts";
 import { cancel, consume } from "./confirmations.ts";
 import { endByClock, found, outcomeNote, withdraw } from "./ending.ts";
@@ -24,6 +27,9 @@ const usedBy = sql<{ claim: string | null }>("SELECT claim FROM confirmations WH
 const openLive = sql<ConfirmationRow>(
 	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
 	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' AND waiter = 'live' AND turn = ?`,
+);
+const notesIn = sql<{ body: string; body_key: number | null }>(
+	"SELECT body, body_key FROM messages WHERE turn = ? AND kind = 'note' ORDER BY id",
 );
 const insertCall = sql(
 	"INSERT INTO calls (turn, call, tool, repeatable, started_at) VALUES (?, ?, ?, 0, ?) ON CONFLICT (turn, call) DO NOTHING",
@@ -153,6 +159,31 @@ export function* cancelOpen(
 		if (notes.length > 0) yield* append(context, targetOf(row, live, null), notes);
 	}
 	return rows.map((row) => row.id);
+}
+
+/** A turn that is cut short before it has stored the result of an approved call: the transcript says that the outcome is unknown. */
+export function* endOutcomes(
+	context: Context,
+	turn: Pick<TurnRow, "id" | "conversation" | "session">,
+): Op<void> {
+	const results: NewMessage[] = [];
+	for (const id of yield* unhandled(turn.id)) {
+		const row = yield* confirmationRow(id);
+		if (row?.status === "consumed")
+			results.push(approvedCallResult(yield* toConfirmation(row, context.now), INTERRUPTED_RESULT));
+	}
+	if (results.length === 0) return;
+	const conversation = yield* findConversation(turn.conversation);
+	yield* append(context, targetOf(conversation, yield* sessionOfKey(turn.session), turn.id), results);
+}
+
+/** Confirmations whose outcome the turn was told, without a result. */
+function* unhandled(turn: string): Op<readonly string[]> {
+	const told = (yield* all(notesIn, turn)).flatMap(
+		({ body, body_key }) => unseal<MessageBody>(body, body_key).confirmation ?? [],
+	);
+	const done = new Set(told.flatMap(({ id, as }) => (as === "result" ? id : [])));
+	return told.flatMap(({ id, as }) => (as === "outcome" && !done.has(id) ? id : []));
 }
 
 /** A turn that ended no longer waits for its program's questions. Those already expired stay expired. */
