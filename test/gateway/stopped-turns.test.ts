@@ -71,19 +71,32 @@ describe("a turn that a message interrupts", () => {
 			expect(scene.texts()).toEqual(["you said wait"]);
 			expect(scene.effects).toEqual([]);
 		});
+});
 
-	test("uses no approval afterwards", async () => {
-		await start({ agent: puppet });
-		await scene.say('call danger {"what":"harm"}');
-		held.next("beginTurn");
-		await scene.say("/approve");
-		await scene.say("something else");
-		await held.answer();
-		expect(scene.texts().at(-1)).toBe("done");
-		expect(scene.dangers).toEqual([]);
-		const audited = await scene.store.auditLog({ scope: OPERATOR, limit: 9 });
-		expect(audited.map(({ kind }) => kind)).not.toContain("consumed");
-	});
+describe("an approval whose turn is stopped before it is used", () => {
+	for (const [how, text] of [
+		["by a message", "hello"],
+		["by a command that goes on", "/branch"],
+		["by /stop", "/stop"],
+	] as const)
+		test(`is not used and taken back, and the agent is told: ${how}`, async () => {
+			await start({ agent: puppet });
+			await scene.say('call danger {"what":"harm"}');
+			held.next("beginTurn");
+			await scene.say("/approve");
+			await scene.say(text);
+			await held.answer();
+			await scene.say("what about it?");
+			expect(scene.dangers).toEqual([]);
+			const audited = await scene.store.auditLog({ scope: OPERATOR, limit: 9 });
+			expect(audited.map(({ kind, who }) => `${kind} ${who}`)).toEqual([
+				"requested agent:default",
+				"approved telegram:ada",
+				"expired system:turn_ended",
+			]);
+			const told = scene.shown.at(-1)?.history.map(({ content }) => String(content)) ?? [];
+			expect(told.filter((content) => content.includes("was cancelled"))).toHaveLength(1);
+		});
 });
 
 describe("an approved call that runs when its turn is stopped", () => {

@@ -31,6 +31,11 @@ const openLive = sql<ConfirmationRow>(
 const notesIn = sql<{ body: string; body_key: number | null }>(
 	"SELECT body, body_key FROM messages WHERE turn = ? AND kind = 'note' ORDER BY id",
 );
+const takenBack = sql<{ id: string }>(
+	`SELECT c.id FROM turns t JOIN inbox i ON i.turn = t.id AND i.kind = 'confirmation'
+		JOIN confirmations c ON c.id = substr(i.platform_message, length('confirmation:') + 1)
+	WHERE t.id = ? AND c.status = 'expired' AND c.use_by = t.ended_at ORDER BY c.n`,
+);
 const insertCall = sql(
 	"INSERT INTO calls (turn, call, tool, repeatable, started_at) VALUES (?, ?, ?, 0, ?) ON CONFLICT (turn, call) DO NOTHING",
 );
@@ -149,32 +154,41 @@ export function* cancelOpen(
 	// What a retry hides stays hidden, and the note would speak of it.
 	if (live && because !== "retry") {
 		const row = yield* findConversation(conversation as Parameters<typeof findConversation>[0]);
-		const notes = rows
-			.filter((row) => row.waiter === "turn")
-			.map((row) => ({
-				role: "meta" as const,
-				kind: "note" as const,
-				content: outcomeNote(row, "cancelled"),
-			}));
+		const notes = rows.filter((row) => row.waiter === "turn").map(cancelledNote);
 		if (notes.length > 0) yield* append(context, targetOf(row, live, null), notes);
 	}
 	return rows.map((row) => row.id);
 }
 
-/** A turn that is cut short before it has stored the result of an approved call: the transcript says that the outcome is unknown. */
+/**
+ * A turn that is cut short: an approval that it has not used is taken back, and the outcome of an approved call whose result it has not
+ * stored is unknown. The transcript says both.
+ */
 export function* endOutcomes(
 	context: Context,
 	turn: Pick<TurnRow, "id" | "conversation" | "session">,
 ): Op<void> {
-	const results: NewMessage[] = [];
+	const notes: NewMessage[] = [];
 	for (const id of yield* unhandled(turn.id)) {
 		const row = yield* confirmationRow(id);
 		if (row?.status === "consumed")
-			results.push(approvedCallResult(yield* toConfirmation(row, context.now), INTERRUPTED_RESULT));
+			notes.push(approvedCallResult(yield* toConfirmation(row, context.now), INTERRUPTED_RESULT));
+		if (row?.status !== "approved") continue;
+		if (!(yield* endByClock(context, row))) yield* withdraw(context, row, "system:turn_ended");
+		notes.push(cancelledNote(row));
 	}
-	if (results.length === 0) return;
+	if (notes.length === 0) return;
 	const conversation = yield* findConversation(turn.conversation);
-	yield* append(context, targetOf(conversation, yield* sessionOfKey(turn.session), turn.id), results);
+	yield* append(context, targetOf(conversation, yield* sessionOfKey(turn.session), turn.id), notes);
+}
+
+/** Approvals that were taken back when this turn ended. */
+export function* takenBackWith(turn: string | null): Op<readonly string[]> {
+	return turn === null ? [] : (yield* all(takenBack, turn)).map(({ id }) => id);
+}
+
+function cancelledNote(row: ConfirmationRow): NewMessage {
+	return { role: "meta", kind: "note", content: outcomeNote(row, "cancelled") };
 }
 
 /** Confirmations whose outcome the turn was told, without a result. */

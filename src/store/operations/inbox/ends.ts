@@ -4,7 +4,7 @@ import { type ConversationId, contentText, parseSource } from "../../../domain/i
 import { seal, unseal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Asked, Content, NewDelivery } from "../../types.ts";
-import { cancelOpen } from "../confirmations/calls.ts";
+import { cancelOpen, takenBackWith } from "../confirmations/calls.ts";
 import { resolveConfirmation } from "../confirmations/confirmations.ts";
 import { addDeliveries } from "../deliveries/deliveries.ts";
 import { emit } from "../events.ts";
@@ -207,6 +207,9 @@ export function* stopTurn(
 			? yield* stopOpenTurn(context, conversation)
 			: yield* stopThisTurn(context, conversation, turn);
 	const { ended } = yield* endItems(context, { conversation, inbox: drop, as: { kind: "dropped_by_user" } });
-	const cancelled = yield* cancelOpen(context, conversation, "stop");
+	const cancelled = [
+		...(yield* takenBackWith(stopped)),
+		...(yield* cancelOpen(context, conversation, "stop")),
+	];
 	return { stopped, dropped: ended, cancelled };
 }

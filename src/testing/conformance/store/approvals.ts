@@ -58,6 +58,38 @@ export function approvalConformance(tell: Tell): void {
 		},
 	);
 
+	tell(
+		"an approval whose turn is cut short before it uses it is taken back, and the transcript says so",
+		async (scene) => {
+			const { store, clock } = scene;
+			for (const [n, cut] of CUTS.entries()) {
+				const id = String(n).repeat(12);
+				const turn = await acting(scene, id);
+				await cut(scene, turn);
+				expect(await store.confirmation({ scope: OPERATOR, id, now: clock.now() })).toMatchObject({
+					status: "expired",
+					resolvedBy: "ada",
+					useExpiredAt: clock.now(),
+				});
+				const notes = (await scene.rows(turn.session)).filter((row) => row.turn === turn.turn);
+				expect(
+					notes.filter(({ content }) => String(content).includes(`${id} (harm: harm) was cancelled`)),
+				).toHaveLength(1);
+				await store.stopTurn(turn);
+			}
+		},
+	);
+
+	tell("who stops or undoes a turn is told of the approval that is taken back with it", async (scene) => {
+		const { store } = scene;
+		const first = await acting(scene, "aaaaaaaaaaaa");
+		await scene.end(first, { outcome: { kind: "stopped" } });
+		const { conversation, turn } = first;
+		expect(await store.stopTurn({ conversation, turn })).toMatchObject({ cancelled: ["aaaaaaaaaaaa"] });
+		await acting(scene, "bbbbbbbbbbbb");
+		expect(await store.undo({ conversation, turns: 1 })).toMatchObject({ cancelled: 1 });
+	});
+
 	tell("the result of an approved call is not doubted if its turn is stopped later", async (scene) => {
 		const id = "aaaaaaaaaaaa";
 		const turn = await acting(scene, id);
