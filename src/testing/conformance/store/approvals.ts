@@ -53,7 +53,6 @@ export function approvalConformance(tell: Tell): void {
 				expect(await results(scene, turn)).toEqual([
 					expect.stringMatching(/^The call harm .* approved by ada.*the outcome of this call is unknown$/s),
 				]);
-				await store.stopTurn(turn);
 			}
 		},
 	);
@@ -75,7 +74,6 @@ export function approvalConformance(tell: Tell): void {
 				expect(
 					notes.filter(({ content }) => String(content).includes(`${id} (harm: harm) was cancelled`)),
 				).toHaveLength(1);
-				await store.stopTurn(turn);
 			}
 		},
 	);
@@ -88,6 +86,21 @@ export function approvalConformance(tell: Tell): void {
 		expect(await store.stopTurn({ conversation, turn })).toMatchObject({ cancelled: ["aaaaaaaaaaaa"] });
 		await acting(scene, "bbbbbbbbbbbb");
 		expect(await store.undo({ conversation, turns: 1 })).toMatchObject({ cancelled: 1 });
+	});
+
+	tell("stopping one turn alone cancels what it asked, and nothing that another asked", async (scene) => {
+		const { store } = scene;
+		const ask = (id: string, turn: Begun) =>
+			store.askForCall({ ...heldBy(turn), request: callQuestion(id, turn), waiting: waitingFor(id) });
+		const earlier = await scene.turn("do harm");
+		await ask("aaaaaaaaaaaa", earlier);
+		await scene.end(earlier);
+		const turn = await scene.turn("do more");
+		await ask("bbbbbbbbbbbb", turn);
+		const stop = (of: Begun) => store.stopTurn({ conversation: of.conversation, turn: of.turn, alone: true });
+		expect(await stop(earlier)).toMatchObject({ stopped: null, cancelled: [] });
+		expect(await stop(turn)).toMatchObject({ stopped: turn.turn, cancelled: ["bbbbbbbbbbbb"] });
+		expect(await store.stopTurn(earlier)).toMatchObject({ cancelled: ["aaaaaaaaaaaa"] });
 	});
 
 	tell("the result of an approved call is not doubted if its turn is stopped later", async (scene) => {
@@ -123,13 +136,17 @@ async function acting(scene: Scene, id: string): Promise<Begun> {
 
 /** A call of the turn is asked about, and approved after its end; answers the item of the outcome. */
 async function approved(scene: Scene, id: string, turn: Begun): Promise<number> {
-	const waiting = { role: "tool", toolCallId: "c1", content: `waiting for ${id}`, index: 1 } as const;
-	await scene.store.askForCall({ ...heldBy(turn), request: callQuestion(id, turn), waiting });
+	const request = callQuestion(id, turn);
+	await scene.store.askForCall({ ...heldBy(turn), request, waiting: waitingFor(id) });
 	await scene.end(turn);
 	const resolved = await scene.store.resolveConfirmation({
 		...{ id, decision: "approved", by: "ada", via: "cli", useWithinMs: HOUR },
 	});
 	return (resolved.kind === "resolved" && resolved.woken?.inbox) || 0;
+}
+
+function waitingFor(id: string) {
+	return { role: "tool", toolCallId: "c1", content: `waiting for ${id}`, index: 1 } as const;
 }
 
 async function results(scene: Scene, { session, turn }: Begun): Promise<unknown[]> {
