@@ -49,6 +49,7 @@ export {
 	type ToolCall,
 } from "./message.ts";
 export { type Amendment, amendmentLine } from "./prompt/added-lines.ts";
+export { approvedCallResult } from "./prompt/approved-call.ts";
 export {
 	type Cover,
 	compactionRecord,

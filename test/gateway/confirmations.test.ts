@@ -325,6 +325,40 @@ describe("answers", () => {
 		]);
 	});
 
+	test("stopping one turn leaves what an earlier one asked open, and its approval is used", async () => {
+		await start({
+			agent: (clock) => {
+				const agent = asking();
+				// `think` takes a minute.
+				return {
+					...agent,
+					async *step(input) {
+						if (input.history.at(-1)?.content === "think")
+							await new Promise<void>((resolve) => clock.after(MINUTE, resolve));
+						yield* agent.step(input);
+					},
+				};
+			},
+		});
+		const id = await scene.say("do one, two");
+		const [one, two] = await open(id);
+		const conversation = await scene.conversation(id);
+		const stopRunning = async () => {
+			const turn = (await scene.store.openTurnOf({ scope: OPERATOR, conversation }))?.id ?? "";
+			await scene.gateway.actions.stop({ conversation, turn });
+			await scene.clock.advance(0);
+		};
+		await scene.say("think");
+		await stopRunning();
+		expect(await open(id)).toEqual([one, two]);
+		await scene.say("think");
+		await scene.say(`/approve ${two?.id}`);
+		expect(scene.dangers).toEqual([]);
+		await stopRunning();
+		expect(scene.dangers).toEqual(["two"]);
+		expect(await open(id)).toEqual([one]);
+	});
+
 	test("an open question keeps the session open", async () => {
 		await start({
 			config: {

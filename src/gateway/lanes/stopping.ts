@@ -21,12 +21,14 @@ export async function planStop(
 	{ store, lanes }: { readonly store: Store; readonly lanes: Lanes },
 ): Promise<ChangeArgs<"stopTurn">> {
 	const here = lanes.running(conversation);
-	if (only !== undefined && here !== null && here !== only) return { conversation, turn: only };
+	const alone = only !== undefined;
+	if (alone && here !== null && here !== only) return { conversation, turn: only, alone };
 	const turn = here ?? (await lanes.stopElsewhere(conversation, only)) ?? only;
 	await lanes.stopAndWait(conversation, STOP_MS);
 	return {
 		conversation,
 		...(turn !== undefined && { turn }),
+		alone,
 		...(all && { drop: await waiting(store, conversation, before) }),
 	};
 }

@@ -9,6 +9,7 @@ import { type Question, questionOf, questionText } from "../../confirmations/ind
 import {
 	ACTION_ALPHABET,
 	actionName,
+	approvedCallResult,
 	INTERRUPTED_RESULT,
 	isAtLeast,
 	type Message,
@@ -175,11 +176,12 @@ export class Asking {
 				confirmation,
 			};
 		}
-		if (used.kind === "used") return { kind: "row", row: resultRow(confirmation, INTERRUPTED_RESULT) };
+		if (used.kind === "used")
+			return { kind: "row", row: approvedCallResult(confirmation, INTERRUPTED_RESULT) };
 		if (used.kind === "lapsed")
 			return {
 				kind: "row",
-				row: resultRow(confirmation, "the approval expired before it was used; nothing was done"),
+				row: approvedCallResult(confirmation, "the approval expired before it was used; nothing was done"),
 			};
 		return null;
 	}
@@ -254,15 +256,4 @@ function waitingRow(call: ToolCall, id: string): NewMessage {
 		toolName: call.name,
 		content: `waiting for confirmation ${id}. A person decides, and you will be told. Do not try to do the same in another way.`,
 	};
-}
-
-/** States call, decision and result. */
-export function resultRow(
-	{ id, tool, details, resolvedBy }: Confirmation,
-	result: NewMessage["content"],
-): NewMessage {
-	const said = `The call ${tool ?? ""} ${JSON.stringify(details)} (confirmation ${id}, approved by ${resolvedBy ?? "a person"}). Result:`;
-	const content =
-		typeof result === "string" ? `${said}\n${result}` : [{ type: "text" as const, text: said }, ...result];
-	return { role: "meta", kind: "note", content, confirmation: { id, as: "result" } };
 }

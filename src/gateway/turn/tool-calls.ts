@@ -111,6 +111,7 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 	if (asked.kind === "waiting") return { ...result(call, "", false), waiting: asked.waiting };
 	// Before "started": after a crash here, the call has not started.
 	if (prepared.changesFiles(environment.context)) await environment.beforeFiles();
+	refuseStopped(environment.signal);
 	if (!tool.repeatable && !asked.started)
 		await store.startCall({
 			turn: turn.id,
@@ -200,6 +201,11 @@ async function run(
 	}
 }
 
+/** No call begins in a stopped turn, and no approval is used. Throws Aborted. */
+export function refuseStopped(signal: AbortSignal): void {
+	if (signal.aborted) throw new Aborted();
+}
+
 /**
  * Another gateway may have taken over, and be about to run the call: then this turn is stopped here. If the lease was only away for a
  * moment, it goes on; nobody has stopped it.
@@ -210,10 +216,8 @@ async function untilHeld({
 	signal,
 }: Pick<CallEnvironment, "store" | "clock" | "signal">): Promise<void> {
 	const pauses = new Pauses({ clock, signal });
-	while (store.cluster?.holdsLease === false) {
-		await pauses.next();
-		if (signal.aborted) throw new Aborted();
-	}
+	while (!signal.aborted && store.cluster?.holdsLease === false) await pauses.next();
+	refuseStopped(signal);
 }
 
 function result(call: ToolCall, content: NewMessage["content"], isError: boolean): CallOutcome {

@@ -1,13 +1,13 @@
 // The tool calls of one turn: those of a step, in order, and those that a human has approved. Each result is a row under the turn's token
 // (I5). Calls that wait for a human become the turn's questions.
 import type { Question } from "../../confirmations/index.ts";
-import { lesser, type NewMessage, type ToolCall } from "../../domain/index.ts";
+import { approvedCallResult, lesser, type NewMessage, type ToolCall } from "../../domain/index.ts";
 import type { TurnCheckpoints } from "../files/turn-checkpoints.ts";
-import { type Asking, resultRow } from "./asking.ts";
+import type { Asking } from "./asking.ts";
 import type { TurnDependencies } from "./dependencies.ts";
 import type { TurnRows } from "./rows.ts";
 import type { TurnStart } from "./start.ts";
-import { interruptedCall, revokedCall, runApproved, runCall } from "./tool-calls.ts";
+import { interruptedCall, refuseStopped, revokedCall, runApproved, runCall } from "./tool-calls.ts";
 
 export interface TurnCallsOptions
 	extends Pick<TurnDependencies, "store" | "clock" | "config" | "tools" | "rights" | "standingNow"> {
@@ -46,7 +46,7 @@ export class TurnCalls {
 		return this.#blobs;
 	}
 
-	/** Runs the calls of a step in order. Null: the turn continues. */
+	/** Runs the calls of a step in order. Null: the turn continues. Throws Aborted if the turn is stopped meanwhile. */
 	async run(calls: readonly ToolCall[]): Promise<CallsEnd | null> {
 		const { start, rows, asking, config, show } = this.#with;
 		const { resumed } = start;
@@ -54,6 +54,7 @@ export class TurnCalls {
 		let waits = resumed !== null;
 		const asked: NewMessage[] = [];
 		for (const call of calls) {
+			refuseStopped(this.#with.signal);
 			const cutOff = resumed?.started.has(call.id) ?? false;
 			show(call);
 			const outcome = cutOff
@@ -93,10 +94,11 @@ export class TurnCalls {
 		};
 	}
 
-	/** Runs the calls that a human has decided. Each approval is used and committed before its call runs. */
+	/** Runs the calls that a human has decided. Each approval is used and committed before its call runs. Throws Aborted if the turn is stopped meanwhile. */
 	async runApproved(): Promise<void> {
-		const { rows, asking, show } = this.#with;
+		const { rows, asking, show, signal } = this.#with;
 		for (const id of asking.outcomes(rows.all)) {
+			refuseStopped(signal);
 			const used = await asking.use(id);
 			if (!used) continue;
 			if (used.kind === "row") {
@@ -107,7 +109,7 @@ export class TurnCalls {
 			const outcome = (await this.#hasLostRights())
 				? revokedCall(used.call)
 				: await runApproved(used.call, used.confirmation.action, this.#environment());
-			await rows.append([resultRow(used.confirmation, outcome.message.content)], [outcome]);
+			await rows.append([approvedCallResult(used.confirmation, outcome.message.content)], [outcome]);
 		}
 	}
 

@@ -1,5 +1,6 @@
 // The promises of every store, on any engine: run this suite over yours. Uses only the public interface.
 import { describe } from "vitest";
+import { approvalConformance } from "./store/approvals.ts";
 import { blobConformance } from "./store/blobs.ts";
 import { boundaryConformance } from "./store/boundaries.ts";
 import { commandConformance } from "./store/commands.ts";
@@ -51,6 +52,7 @@ export function storeConformance(
 		describe("reads", () => readConformance(tell));
 		describe("commands", () => commandConformance(tell));
 		describe("confirmations", () => confirmationConformance(tell));
+		describe("approved calls", () => approvalConformance(tell));
 		describe("processes", () => processConformance(tell));
 		describe("jobs", () => scheduleConformance(tell));
 		describe("answers that were lost", () => repeatConformance(tell));

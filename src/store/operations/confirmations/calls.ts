@@ -1,10 +1,13 @@
 // Confirmations of Keryx's own agent, as part of its turns: asking and its row are one transaction, using an approval and "started" are
 // one, and open ones end with the turn or session that asked.
+import { approvedCallResult, INTERRUPTED_RESULT } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
+import { unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
-import type { Confirmation, Message } from "../../types.ts";
+import type { Confirmation, Message, NewMessage } from "../../types.ts";
 import { findConversation, findLive, sessionOfKey, targetOf } from "../sessions/sessions.ts";
 import { append, type IndexedMessage } from "../transcript/append.ts";
+import type { MessageBody } from "../transcript/content.ts";
 import { heldTurn, type TurnRow } from "../turns/row.ts";
 import { cancel, consume } from "./confirmations.ts";
 import { endByClock, found, outcomeNote, withdraw } from "./ending.ts";
@@ -24,6 +27,14 @@ const usedBy = sql<{ claim: string | null }>("SELECT claim FROM confirmations WH
 const openLive = sql<ConfirmationRow>(
 	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
 	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' AND waiter = 'live' AND turn = ?`,
+);
+const notesIn = sql<{ body: string; body_key: number | null }>(
+	"SELECT body, body_key FROM messages WHERE turn = ? AND kind = 'note' ORDER BY id",
+);
+const takenBack = sql<{ id: string }>(
+	`SELECT c.id FROM turns t JOIN inbox i ON i.turn = t.id AND i.kind = 'confirmation'
+		JOIN confirmations c ON c.id = substr(i.platform_message, length('confirmation:') + 1)
+	WHERE t.id = ? AND c.status = 'expired' AND c.use_by = t.ended_at ORDER BY c.n`,
 );
 const insertCall = sql(
 	"INSERT INTO calls (turn, call, tool, repeatable, started_at) VALUES (?, ?, ?, 0, ?) ON CONFLICT (turn, call) DO NOTHING",
@@ -143,16 +154,50 @@ export function* cancelOpen(
 	// What a retry hides stays hidden, and the note would speak of it.
 	if (live && because !== "retry") {
 		const row = yield* findConversation(conversation as Parameters<typeof findConversation>[0]);
-		const notes = rows
-			.filter((row) => row.waiter === "turn")
-			.map((row) => ({
-				role: "meta" as const,
-				kind: "note" as const,
-				content: outcomeNote(row, "cancelled"),
-			}));
+		const notes = rows.filter((row) => row.waiter === "turn").map(cancelledNote);
 		if (notes.length > 0) yield* append(context, targetOf(row, live, null), notes);
 	}
 	return rows.map((row) => row.id);
+}
+
+/**
+ * A turn that is cut short: an approval that it has not used is taken back, and the outcome of an approved call whose result it has not
+ * stored is unknown. The transcript says both.
+ */
+export function* endOutcomes(
+	context: Context,
+	turn: Pick<TurnRow, "id" | "conversation" | "session">,
+): Op<void> {
+	const notes: NewMessage[] = [];
+	for (const id of yield* unhandled(turn.id)) {
+		const row = yield* confirmationRow(id);
+		if (row?.status === "consumed")
+			notes.push(approvedCallResult(yield* toConfirmation(row, context.now), INTERRUPTED_RESULT));
+		if (row?.status !== "approved") continue;
+		if (!(yield* endByClock(context, row))) yield* withdraw(context, row, "system:turn_ended");
+		notes.push(cancelledNote(row));
+	}
+	if (notes.length === 0) return;
+	const conversation = yield* findConversation(turn.conversation);
+	yield* append(context, targetOf(conversation, yield* sessionOfKey(turn.session), turn.id), notes);
+}
+
+/** Approvals that were taken back when this turn ended. */
+export function* takenBackWith(turn: string | null): Op<readonly string[]> {
+	return turn === null ? [] : (yield* all(takenBack, turn)).map(({ id }) => id);
+}
+
+function cancelledNote(row: ConfirmationRow): NewMessage {
+	return { role: "meta", kind: "note", content: outcomeNote(row, "cancelled") };
+}
+
+/** Confirmations whose outcome the turn was told, without a result. */
+function* unhandled(turn: string): Op<readonly string[]> {
+	const told = (yield* all(notesIn, turn)).flatMap(
+		({ body, body_key }) => unseal<MessageBody>(body, body_key).confirmation ?? [],
+	);
+	const done = new Set(told.flatMap(({ id, as }) => (as === "result" ? id : [])));
+	return told.flatMap(({ id, as }) => (as === "outcome" && !done.has(id) ? id : []));
 }
 
 /** A turn that ended no longer waits for its program's questions. Those already expired stay expired. */

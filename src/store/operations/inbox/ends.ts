@@ -4,7 +4,7 @@ import { type ConversationId, contentText, parseSource } from "../../../domain/i
 import { seal, unseal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Asked, Content, NewDelivery } from "../../types.ts";
-import { cancelOpen } from "../confirmations/calls.ts";
+import { cancelOpen, takenBackWith } from "../confirmations/calls.ts";
 import { resolveConfirmation } from "../confirmations/confirmations.ts";
 import { addDeliveries } from "../deliveries/deliveries.ts";
 import { emit } from "../events.ts";
@@ -193,20 +193,26 @@ export interface StopArgs {
 	readonly conversation: ConversationId;
 	/** This turn or none: a later one is not meant. */
 	readonly turn?: string;
+	/** What other turns asked stays open. */
+	readonly alone?: boolean;
 	/** Waiting messages to drop with it. */
 	readonly drop?: readonly number[];
 }
 
-/** For `/stop`: a stopped turn keeps its text, and is never resumed. Its open questions are cancelled. */
+/** For `/stop`: a stopped turn keeps its text, and is never resumed. Open questions are cancelled. */
 export function* stopTurn(
 	context: Context,
-	{ conversation, turn, drop = [] }: StopArgs,
+	{ conversation, turn, alone = false, drop = [] }: StopArgs,
 ): Op<{ stopped: string | null; dropped: readonly number[]; cancelled: readonly string[] }> {
 	const stopped =
 		turn === undefined
 			? yield* stopOpenTurn(context, conversation)
 			: yield* stopThisTurn(context, conversation, turn);
 	const { ended } = yield* endItems(context, { conversation, inbox: drop, as: { kind: "dropped_by_user" } });
-	const cancelled = yield* cancelOpen(context, conversation, "stop");
+	const asking = alone ? new Set(stopped === null ? [] : [stopped]) : undefined;
+	const cancelled = [
+		...(yield* takenBackWith(stopped)),
+		...(yield* cancelOpen(context, conversation, "stop", asking)),
+	];
 	return { stopped, dropped: ended, cancelled };
 }

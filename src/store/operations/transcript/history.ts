@@ -4,7 +4,7 @@ import { unseal } from "../../codec.ts";
 import { OPERATOR } from "../../operator.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { OperatorScope } from "../../types.ts";
-import { cancelOpen } from "../confirmations/calls.ts";
+import { cancelOpen, takenBackWith } from "../confirmations/calls.ts";
 import { emit } from "../events.ts";
 import { indexRow, unindexMessages } from "../search/index-rows.ts";
 import {
@@ -104,8 +104,9 @@ export function* undo(
 	if (!target) return { ...NOTHING, stopped };
 	const worked = yield* turnsSince(chain, target);
 	// What they asked is not to be approved any more. A note of it is hidden with them.
-	const cancelled = (yield* cancelOpen(context, conversation.id, "undo", worked)).length;
-	if (cancelled > 0) chain = sinceBranch(yield* chainOf(live));
+	const open = yield* cancelOpen(context, conversation.id, "undo", worked);
+	const cancelled = open.length + (yield* takenBackWith(stopped)).length;
+	if (open.length > 0) chain = sinceBranch(yield* chainOf(live));
 
 	const ranges: { readonly segment: Segment; readonly from: number; readonly to: number }[] = [];
 	for (const [index, segment] of chain.slice(target.segment).entries())

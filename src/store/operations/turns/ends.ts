@@ -4,7 +4,7 @@ import type { ResetPolicy, SessionId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Message, NewDelivery } from "../../types.ts";
-import { cancelLive } from "../confirmations/calls.ts";
+import { cancelLive, endOutcomes } from "../confirmations/calls.ts";
 import { addDeliveries, haveDeliveries } from "../deliveries/deliveries.ts";
 import { closeOpen } from "../deliveries/previews.ts";
 import { emit } from "../events.ts";
@@ -180,10 +180,11 @@ function* isWritten(
 /** The turn's state and the disposition of each of its messages. */
 function* finish(
 	context: Context,
-	turn: Pick<TurnRow, "id" | "conversation">,
+	turn: Pick<TurnRow, "id" | "conversation" | "session">,
 	outcome: Outcome | { readonly kind: "expired"; readonly reason: string },
 ): Op<void> {
 	const reason = "reason" in outcome ? outcome.reason : null;
+	if (outcome.kind !== "completed") yield* endOutcomes(context, turn);
 	const left = yield* get(leftOfTurn, turn.id, turn.conversation, turn.id, turn.id);
 	if (left?.has_open) yield* closeOpen(context, turn.id);
 	if (left?.has_live) yield* cancelLive(context, turn.conversation, turn.id);

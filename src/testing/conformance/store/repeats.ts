@@ -1,7 +1,7 @@
 // Requests repeated because the answer was lost: done once, and answered as the first time.
 import { expect } from "vitest";
-import type { ConversationId } from "../../../domain/index.ts";
-import type { BeginProcessArgs, ConfirmationRequest } from "../../../store/index.ts";
+import type { BeginProcessArgs } from "../../../store/index.ts";
+import { callQuestion } from "./approvals.ts";
 import { type Begun, OPERATOR, QUIET, type Scene, type Tell } from "./scene.ts";
 
 const HOUR = 3_600_000;
@@ -72,7 +72,7 @@ export function repeatConformance(tell: Tell): void {
 			const ask = (id: string) =>
 				store.askForCall({
 					...heldBy(turn),
-					request: request(id, turn),
+					request: callQuestion(id, turn),
 					waiting: { role: "tool", toolCallId: "c1", content: `waiting for ${id}`, index: 1 },
 				});
 			expect(await ask("aaaaaaaaaaaa")).toMatchObject({ kind: "waiting", messages: 2 });
@@ -92,46 +92,6 @@ export function repeatConformance(tell: Tell): void {
 			const resumed = await resume(scene, turn);
 			const later = { turn: turn.turn, token: resumed.kind === "resumed" ? resumed.token : 0 };
 			expect((await store.useConfirmation({ ...later, id, again: true })).kind).toBe("used");
-		},
-	);
-
-	tell(
-		"an approval that is not used yet is taken back with its turn, and starts no other (I14)",
-		async (scene) => {
-			const { store } = scene;
-			const takeBack = {
-				stop: (conversation: ConversationId) => store.stopTurn({ conversation }),
-				undo: (conversation: ConversationId) => store.undo({ conversation, turns: 1 }),
-				retry: (conversation: ConversationId) =>
-					store.retry({ conversation, deadlineAt: scene.clock.now() + HOUR }),
-			};
-			for (const [n, [because, back]] of Object.entries(takeBack).entries()) {
-				const id = String(n).repeat(12);
-				const turn = await scene.turn(`do harm ${n}`);
-				const { conversation } = turn;
-				const waiting = { role: "tool", toolCallId: "c1", content: `waiting for ${id}`, index: 1 } as const;
-				await store.askForCall({ ...heldBy(turn), request: request(id, turn), waiting });
-				await scene.end(turn);
-				const resolved = await store.resolveConfirmation({
-					...{ id, decision: "approved", by: "ada", via: "cli", useWithinMs: HOUR },
-				});
-				const woken = resolved.kind === "resolved" ? resolved.woken : null;
-				const done = await back(conversation);
-				if (because === "undo") expect(done).toMatchObject({ cancelled: 1 });
-				if (because === "stop") expect(done).toMatchObject({ cancelled: [id] });
-				expect(await store.confirmation({ scope: OPERATOR, id, now: scene.clock.now() })).toMatchObject({
-					status: "expired",
-					resolvedBy: "ada",
-					useExpiredAt: scene.clock.now(),
-				});
-				await store.stopTurn({ conversation });
-				expect(await store.inboxItem({ scope: OPERATOR, id: woken?.inbox ?? 0 })).toMatchObject({
-					disposition: { kind: "dropped_by_user" },
-				});
-				const next = await scene.turn("and now");
-				expect(await store.useConfirmation({ ...heldBy(next), id })).toMatchObject({ kind: "lapsed" });
-				await scene.end(next);
-			}
 		},
 	);
 
@@ -195,25 +155,4 @@ function resume(scene: Scene, { turn }: Begun, evenRunning = true) {
 		policy: QUIET,
 		evenRunning,
 	});
-}
-
-function request(id: string, { turn, conversation, destination }: Begun) {
-	return {
-		id,
-		action: "harm",
-		description: "do harm",
-		details: {},
-		digest: "d".repeat(64),
-		requester: "agent",
-		sessionKey: "",
-		timeoutSeconds: 300,
-		askedBy: "agent:default",
-		via: "agent",
-		limits: { perAction: 10, inAll: 1000, windowMs: HOUR },
-		once: false,
-		grantable: true,
-		useWithinMs: HOUR,
-		notices: { deliveries: [], webhooks: [] },
-		from: { waiter: "turn", standing: "owner", conversation, turn, call: "c1", tool: "harm", destination },
-	} as const satisfies ConfirmationRequest;
 }
