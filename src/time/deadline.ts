@@ -10,10 +10,8 @@ export function within<Value>(
 	{ clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },
 ): Promise<Value> {
 	return new Promise((resolve, reject) => {
-		if (signal.aborted) return reject(new Aborted());
 		const cancel = clock.after(ms, () => done(() => reject(new DeadlinePassed())));
 		const abort = () => done(() => reject(new Aborted()));
-		signal.addEventListener("abort", abort, { once: true });
 		const done = (settle: () => void) => {
 			cancel();
 			signal.removeEventListener("abort", abort);
@@ -23,10 +21,12 @@ export function within<Value>(
 			(value) => done(() => resolve(value)),
 			(error: unknown) => done(() => reject(error instanceof Error ? error : new Error(String(error)))),
 		);
+		if (signal.aborted) abort();
+		else signal.addEventListener("abort", abort, { once: true });
 	});
 }
 
-/** A stream with a deadline for its first item and for its end. */
+/** A stream with a deadline for its first item and for its end. Nothing is asked of it once the signal is aborted. */
 export async function* withDeadlines<Item>(
 	stream: AsyncIterable<Item>,
 	{
@@ -42,6 +42,7 @@ export async function* withDeadlines<Item>(
 	const began = clock.monotonic();
 	const iterator = stream[Symbol.asyncIterator]();
 	for (let first = true; ; first = false) {
+		if (signal.aborted) throw new Aborted();
 		const left = began + limits.totalMs - clock.monotonic();
 		const next = await within(iterator.next(), {
 			clock,
