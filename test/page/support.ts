@@ -194,6 +194,8 @@ export function keepKey(
 
 /** What axe finds wrong, in a line each. The source is evaluated, since the page's policy lets no other script in. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
+	// A page that is loaded may still be empty.
+	await page.locator("h1").first().waitFor({ state: "attached" });
 	if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
 	return page.evaluate(async () => {
 		const { axe } = globalThis as unknown as {

@@ -1,8 +1,8 @@
 // Rows without speakers, imported or copied: the conversation's person counts, and nobody gains a role by that (I18).
 import { expect, test } from "vitest";
-import { configSchema } from "../../config/schema.ts";
-import type { Conversation } from "../../store/index.ts";
-import { rightsFrom } from "./rights.ts";
+import { rightsFrom } from "../../src/gateway/turn/rights.ts";
+import type { Conversation } from "../../src/store/index.ts";
+import { configOf } from "./support.ts";
 
 const KNOWN = { isOwn: true, token: null, paired: null, page: null } as const;
 
@@ -17,7 +17,7 @@ test.each([
 	["an owner in a chat", "telegram", { ids: ["ada"] }, "owner"],
 	["a stranger in a chat", "telegram", { ids: ["eve"] }, "none"],
 ] as const)("%s", (_, platform, facts, standing) => {
-	const config = configSchema.parse({ auth: { telegram: { allow: [{ id: "ada", role: "owner" }] } } });
+	const config = configOf({ auth: { telegram: { allow: [{ id: "ada", role: "owner" }] } } });
 	const source = { platform, account: "", chatType: "dm", chatId: "1" };
 	const conversation = { ...source, id: "c", principal: "p", profile: "", shared: false, source } as never;
 	const found = { facts: [{ ...KNOWN, ...facts }], chats: [] };
