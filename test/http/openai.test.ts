@@ -29,7 +29,7 @@ const SCRIPT: Script = {
 			when: "wipe it",
 			steps: [{ text: "I would.", tools: [{ name: "wipe", input: {} }] }, { text: "Wiped." }],
 		},
-		{ when: "forever", steps: [{ chunks: ["I begin"], hang: true }] },
+		{ when: "forever", steps: [{ chunks: ["I begin."], hang: true }] },
 	],
 	otherwise: [
 		{
@@ -751,9 +751,9 @@ describe("a client that hangs up, or waits long", () => {
 		let text = "";
 		for await (const { choices } of stream) {
 			text += choices[0]?.delta.content ?? "";
-			if (choices[0]?.delta.content === "I begin") await post("/chat/completions", secret, say("/stop"));
+			if (choices[0]?.delta.content === "I begin.") await post("/chat/completions", secret, say("/stop"));
 		}
-		expect(text).toBe("I begin");
+		expect(text).toBe("I begin.");
 	});
 
 	test("comments keep the connection alive while the agent is silent", async () => {

@@ -18,7 +18,7 @@ const SCRIPT = {
 	rules: [
 		{ when: "tell a story", steps: [{ chunks: STORY, chunk_delay_ms: 25 }] },
 		{ when: "count", steps: [{ chunks: ["one, ", "two, ", "three"], chunk_delay_ms: 150 }] },
-		{ when: "hold", steps: [{ chunks: ["I am ", "on it"], hang: true }] },
+		{ when: "hold", steps: [{ chunks: ["I am ", "on it."], hang: true }] },
 		{
 			when: "work",
 			steps: [

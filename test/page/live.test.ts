@@ -16,7 +16,8 @@ beforeAll(async () => {
 	[keryx, browser] = await Promise.all([
 		openKeryx({
 			script: {
-				rules: [{ when: "hold", steps: [{ chunks: ["it is ", "on its way"], hang: true }] }],
+				// With a full stop: a last letter may begin a secret, and is held back.
+				rules: [{ when: "hold", steps: [{ chunks: ["it is ", "on its way."], hang: true }] }],
 				otherwise: [{ chunks: ["You ", "said: ", "{{input}}"], chunk_delay_ms: 5 }],
 			},
 			config: { session_reset: { mode: "none", max_messages: 0 } },
