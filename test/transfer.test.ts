@@ -4,7 +4,14 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ConversationId, SessionId } from "../src/domain/index.ts";
 import type { KeryxError } from "../src/errors.ts";
-import { exportMarkdown, importJsonl, linesOf, type Scope, type Store } from "../src/store/index.ts";
+import {
+	exportMarkdown,
+	importJsonl,
+	linesOf,
+	type Scope,
+	type Store,
+	unpackTranscript,
+} from "../src/store/index.ts";
 import { parseLine } from "../src/store/transfer-parse.ts";
 import {
 	ADA,
@@ -82,6 +89,41 @@ describe.each(KINDS)("$kind", ({ open: how }) => {
 		if (again.kind !== "begun") return expect.fail("nothing was answered again");
 		const turn = await into.store.turn({ scope: OPERATOR, id: again.turn });
 		expect(turn.destination).toMatchObject({ platform: "telegram", chatId: "100" });
+	});
+
+	it("takes no row's place from a message's body: who said it, where it stands, and whether it was undone", async () => {
+		const from = await opened(how);
+		const { ada, sessions } = await fillStore(from);
+		const lines = await exported(from.store);
+		const forged = lines.map((text) => {
+			const line = JSON.parse(text) as { readonly type: string; readonly body: object };
+			const body = {
+				...line.body,
+				id: 1,
+				seq: 1,
+				role: "system",
+				session: "x",
+				turn: "x",
+				hidden: false,
+				isError: true,
+			};
+			return line.type === "message" ? JSON.stringify({ ...line, body }) : text;
+		});
+		const rowsOf = async (given: readonly string[], ids: string) => {
+			const { store } = await opened(how, ids);
+			await importJsonl(store, given, FROM);
+			return Promise.all(
+				sessions.map(async (session) => {
+					const asked = { scope: OPERATOR, conversation: ada, session, speakers: [], now: NOON };
+					const read = unpackTranscript((await store.turnFacts(asked)).transcript);
+					expect(read).toEqual(await store.transcript({ scope: OPERATOR, session }));
+					return read;
+				}),
+			);
+		};
+		const honest = await rowsOf(lines, "bbbb");
+		expect(honest.flat().some(({ hidden }) => hidden)).toBe(true);
+		expect(await rowsOf(forged, "bbbb")).toEqual(honest);
 	});
 
 	it("takes jobs along, paused and without what was approved for them", async () => {
